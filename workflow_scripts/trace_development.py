@@ -13,5 +13,6 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     shape = record.layers, record.heads
     table = trace(spec["steps"], shape, measured, inputs.scores, inputs.partitions, spec["seed"])
     write_csv(outputs.table, table)
-    write_csv(outputs.onsets, read_onsets(spec["steps"], measured["detectors"], inputs.scores, least=spec["least"]))
-    save_figure(development_figure(table), outputs.pdf, outputs.png, provenance)
+    onsets = read_onsets(spec["steps"], measured, inputs.partitions, spec["seed"])
+    write_csv(outputs.onsets, onsets)
+    save_figure(development_figure(table, onsets), outputs.pdf, outputs.png, provenance)

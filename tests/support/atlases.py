@@ -111,7 +111,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         "controls": pd.concat(draws),
     }.items():
         write_parquet(folder / f"{name}.parquet", scores)
-    kinds = {"null": 0, "difference": 0, "low": 0, "high": 0, "p": 0, "corrected_p": 0}
+    kinds = dict.fromkeys(("null", "difference", "low", "high", "above", "sequences", "p", "corrected_p"), 0)
     found = [
         table.assign(detector=name, score=np.arange(count) / 100, detected=np.arange(count) % 4 >= least, **kinds)
         for name, least in (("first", 2), ("induction", 3))

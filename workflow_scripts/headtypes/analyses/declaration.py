@@ -41,6 +41,9 @@ class Analysis:
     traced: Callable[..., list] | None = None
     """(task, *paths) -> `per_head.Column` each: values of every head that are followed over a training, in place of the
     columns of the atlas."""
+    tested: Callable[..., Any] | None = None
+    """(task, *paths) -> a row for each `quantity`, by the key of its column, `layer` and `head`, with p-values by which
+    it is claimed that the head is beyond what chance gives (`p`), and that it is not (`p_not`)."""
     per_pair: Callable[[Path_], Any] | None = None
     """(path) -> [head, head], from one head to the other, which the atlas shows for the chosen head."""
     best: Callable[..., Iterable[dict]] | None = None

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
-from scipy.stats import false_discovery_control
+from scipy.stats import binom, false_discovery_control
 from threadpoolctl import threadpool_limits
 
 from headtypes.core.errors import InputError
@@ -323,6 +323,15 @@ def holm(p: np.ndarray) -> np.ndarray:
     corrected = np.full(p.shape, np.nan)
     corrected[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return corrected
+
+
+def sign_tests(above: np.ndarray, units: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
+    """P-values by which it is claimed that something is so of more than half of all units, and of less than half.
+
+    above: of how many of the units it is; units: their number, without those of which it cannot be said. Nothing is
+    supposed but that units are drawn independently of one another.
+    """
+    return binom.sf(above - 1, units, 0.5), binom.cdf(above, units, 0.5)
 
 
 def false_discovery_rates(p: np.ndarray) -> np.ndarray:

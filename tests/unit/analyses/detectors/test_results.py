@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.detectors.results import detector_table, read_detector_scores, read_detector_table, sign_test
+from headtypes.analyses.detectors.results import detector_table, read_detector_scores, read_detector_table
 from headtypes.core.errors import InputError
-from headtypes.core.statistics import holm
+from headtypes.core.statistics import holm, sign_tests
 from headtypes.core.table_files import write_csv, write_parquet
 
 
@@ -31,6 +31,8 @@ def test_the_table_has_means_and_the_test_by_hand():
     np.testing.assert_allclose(table["difference"], [0.38, 0.46, 0])
     assert ((table["low"] <= table["difference"]) & (table["difference"] <= table["high"])).all()
     # All of ten, nine of ten (what equals the least is not above it), and none: by the binomial distribution.
+    assert table["above"].tolist() == [10, 9, 0]
+    assert table["sequences"].tolist() == [10] * 3
     np.testing.assert_allclose(table["p"], [1 / 1024, 11 / 1024, 1])
     np.testing.assert_allclose(table["corrected_p"], [3 / 1024, 22 / 1024, 1])
     assert table["detected"].tolist() == [True, True, False]
@@ -51,7 +53,7 @@ def test_where_no_head_is_of_the_kind_at_most_the_stated_rate_is_detected(sequen
     generator = np.random.default_rng(1)
     # Above the least on half of all sequences, and far above it where they are, so that means do not guard against it.
     models = 0.1 + generator.choice([-0.05, 0.8], (2000, 30, sequences))
-    p = np.array([sign_test(model, 0.1) for model in models])
+    p, _ = sign_tests((models > 0.1).sum(2), sequences)
     assert (p < 0.05).mean() <= 0.05
     assert np.mean([(holm(of_model) < 0.05).any() for of_model in p]) <= 0.05
 

@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.distances.columns import Groups
+from headtypes.analyses.effects import analysis
 from headtypes.analyses.effects.draws import draw_sets
 from headtypes.analyses.effects.measure import measure_effects, trait_effects
+from headtypes.core.table_files import write_csv
 
 
 def groups_of(rng: np.random.Generator, heads: int) -> Groups:
@@ -25,7 +27,7 @@ def scores_of(rng: np.random.Generator, sets: int, effect: np.ndarray, questions
     return pd.concat(map(pd.DataFrame, tables), ignore_index=True)
 
 
-def test_the_tables_hold_the_planted_effects():
+def test_the_tables_hold_the_planted_effects(tmp_path):
     rng = np.random.default_rng(2)
     effect = np.concatenate([[6.0, -4.0], np.zeros(10)])
     groups = {"weights": groups_of(rng, 12), "norms": groups_of(rng, 12)}
@@ -35,6 +37,12 @@ def test_the_tables_hold_the_planted_effects():
     ]
     np.testing.assert_allclose(tables.heads["effect"], effect, atol=0.5)
     assert tables.heads["corrected_p"][:2].max() < 0.05
+    write_csv(tmp_path / "effects.csv", tables.heads)
+    tested = analysis.tested("qa", tmp_path / "effects.csv")
+    assert set(tested["quantity"]) == {"effect.qa.f1"}
+    # The first costs something, and the second surely nothing: without it, answers are better.
+    np.testing.assert_allclose(tested["p"][:2], [tables.heads["p"][0] / 2, 1 - tables.heads["p"][1] / 2])
+    assert tested["p"][0] < 0.001 > tested["p_not"][1]
     (row,) = tables.fit.to_dict("records")
     assert (row["draws"], row["questions"], row["pairs"]) == (120, 12, len(tables.pairs))
     assert row["r2"] > 0.95

@@ -7,6 +7,7 @@ import pytest
 from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.types.partitions import write_partition
 from headtypes.comparisons.development.figure import development_figure
+from headtypes.comparisons.development.onsets import read_onsets
 from headtypes.comparisons.development.trace import COLUMNS, trace
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import mean_intervals
@@ -93,17 +94,25 @@ def test_the_figure_has_a_line_for_each_kind_and_each_partition(measured, tmp_pa
         columns = {"cluster": 0, "silhouette": 0.0, "near": 0.1, "special": 0.1, "far": 0.1}
         partitions[model, "text-kmeans-k2"] = tmp_path / f"{model}.csv"
         write_partition(partitions[model, "text-kmeans-k2"], typed([list(types)], **columns))
-    figure = development_figure(traced(tables, scores, partitions))
-    kinds, types = figure.axes
+    onsets = read_onsets(STEPS, {"detectors": tables}, partitions, 1)
+    # As if the second head found something from step 10 on, and the first one something that nobody knows since when.
+    found = pd.DataFrame(
+        {"quantity": "accuracy.det", "layer": 0, "head": [0, 1], "high": pd.array([pd.NA, 10], "Int64")}
+    )
+    onsets = pd.concat([onsets, found.assign(analysis="relations", of="bank")])
+    figure = development_figure(traced(tables, scores, partitions), onsets)
+    kinds, beyond, types = figure.axes
+    assert [line.get_ydata().tolist() for line in beyond.lines] == [[0, 1, 1]]
     assert [line.get_ydata().tolist() for line in kinds.lines] == [[0, 1, 1]]
     assert [line.get_ydata().tolist() for line in types.lines] == [[100, 100, 100]]
     assert [text.get_text() for text in kinds.get_xticklabels()] == ["0", "10", "200"]
     assert [text.get_text() for axes in figure.axes for text in axes.get_legend().get_texts()] == [
         "first",
+        "relations of bank",
         "text-kmeans-k2",
     ]
 
 
 def test_a_figure_of_neither_says_so():
-    figure = development_figure(traced({}, {}))
+    figure = development_figure(traced({}, {}), read_onsets(STEPS, {}, {}, 1))
     assert "Neither detectors nor types" in figure.axes[0].texts[0].get_text()

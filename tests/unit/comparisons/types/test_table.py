@@ -74,7 +74,8 @@ def accuracies() -> pd.DataFrame:
         for direction in ("dependent_to_head", "head_to_dependent")
     ]
     table = pd.DataFrame(rows, columns=["annotation", "relation", "part", "layer", "head", "direction"])
-    return table.assign(accuracy=np.random.default_rng(2).random(len(table)) * 100)
+    counts = {"sentences_above": 0, "sentences_below": 0}
+    return table.assign(accuracy=np.random.default_rng(2).random(len(table)) * 100, **counts)
 
 
 def mentions() -> pd.DataFrame:
@@ -86,7 +87,7 @@ def mentions() -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=["system", "candidates", "type", "layer", "head"])
     table = table.assign(chosen="documents", accuracy=np.random.default_rng(3).random(len(table)) * 100)
-    table = table.assign(mentions=9, documents=3, low=0, high=100)
+    table = table.assign(mentions=9, documents=3, documents_above=0, documents_below=0, low=0, high=100)
     baseline = {"system": "nearest", "candidates": "mentions", "type": "all", "accuracy": 99.0}
     return pd.concat([table, pd.DataFrame([baseline])]).sample(frac=1, random_state=0)
 
@@ -98,7 +99,8 @@ def detected() -> pd.DataFrame:
     table["score"] = np.random.default_rng(6).random(len(table))
     diagonal = np.array([TYPES[layer, head] == "diagonal" for _, layer, head in rows])
     table["detected"] = np.where(table["detector"] == "first", table["head"] == 0, diagonal)
-    return table.assign(**dict.fromkeys(("null", "difference", "low", "high", "p", "corrected_p"), 0.5))
+    table = table.assign(**dict.fromkeys(("null", "difference", "low", "high", "p", "corrected_p"), 0.5))
+    return table.assign(above=0, sequences=9)
 
 
 def type_probes() -> dict:

@@ -15,6 +15,8 @@ COLUMNS = (
     "head",
     "mentions",
     "documents",
+    "documents_above",
+    "documents_below",
     "accuracy",
     "low",
     "high",

@@ -40,6 +40,16 @@ def aligned(task: str, path: str | Path) -> list:
     return [replace(it, label=f"by detector {it.key.removeprefix('detector.')}") for it in scores]
 
 
+def tested(task: str, path: str | Path) -> Any:
+    """Whether each head is of each kind, over sequences of random tokens."""
+    from headtypes.analyses.detectors.results import read_detector_table
+    from headtypes.core.statistics import sign_tests
+
+    table = read_detector_table(path)
+    p, p_not = sign_tests(table["above"], table["sequences"])
+    return table.assign(quantity="detector." + table["detector"], p=p, p_not=p_not)
+
+
 def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest score of each detector, and how many heads of the set it detects."""
     from headtypes.analyses.detectors.results import read_detector_table
@@ -73,8 +83,8 @@ TABLE = Result(
     section="What single heads look at",
     content="for each detector (`previous`, `next`, `first`, `duplicate`, `induction`, "
     "with `detectors.context` also `retrieval`, `lookup`), `layer` and `head`: "
-    "means of `score`, `null` and their `difference` with its interval (`low`, `high`), `p`, "
-    "`corrected_p`, and whether the head is `detected`",
+    "means of `score`, `null` and their `difference` with its interval (`low`, `high`), on how many of the `sequences` "
+    "it is `above` what a kind asks for, `p`, `corrected_p`, and whether the head is `detected`",
 )
 RETRIEVAL = Result(
     "results/retrieval/{model}.csv",
@@ -96,6 +106,7 @@ DETECTORS = Analysis(
     results=(SCORES, TABLE, RETRIEVAL),
     per_head=per_head,
     aligned=aligned,
+    tested=tested,
     per_set=per_set,
     line=lambda quantity, statistic: f"{quantity}: heads" if statistic == "detected here" else quantity,
     leads=True,

@@ -4,10 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
-from scipy.stats import binom
 
-from headtypes.core.statistics import holm, mean_intervals
+from headtypes.core.statistics import holm, mean_intervals, sign_tests
 from headtypes.core.table_files import read_csv, read_parquet
 
 # Those of the workflow; there may be further ones, of a user's own.
@@ -17,7 +15,9 @@ _LEVEL = 0.05
 COLUMNS = {
     "detector": str,
     **dict.fromkeys(("layer", "head"), int),
-    **dict.fromkeys(("score", "null", "difference", "low", "high", "p", "corrected_p"), float),
+    **dict.fromkeys(("score", "null", "difference", "low", "high"), float),
+    **dict.fromkeys(("above", "sequences"), int),
+    **dict.fromkeys(("p", "corrected_p"), float),
     "detected": bool,
 }
 RETRIEVAL = (
@@ -35,7 +35,8 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
     returns one row for each detector, layer and head (from 0), the columns
       score, null, difference: means over the sequences;
       low, high: 95 % bootstrap interval of the difference over sequences;
-      p: of `sign_test`;
+      above: the number of `sequences` on which the difference is above `least`, to which it is not equal;
+      p: of the hypothesis that it is on at most half of all sequences (`statistics.sign_tests`);
       corrected_p: for the number of heads and detectors of the model (`statistics.holm`);
       detected: whether it is below 0.05. For a model of which the hypothesis is true of every head and detector, the
         probability that any is detected is at most 0.05.
@@ -44,7 +45,8 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
     score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))
     difference = (score - null).to_numpy()
     low, high = mean_intervals(difference, seed=seed)
-    p = sign_test(difference, least)
+    above, sequences = (difference > least).sum(1), difference.shape[1]
+    p, _ = sign_tests(above, sequences)
     corrected = holm(p)
     columns = {
         "score": score.mean(axis=1).to_numpy(),
@@ -52,6 +54,8 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
         "difference": difference.mean(1),
         "low": low,
         "high": high,
+        "above": above,
+        "sequences": sequences,
         "p": p,
         "corrected_p": corrected,
         "detected": corrected < _LEVEL,
@@ -60,16 +64,6 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
     known = list(dict.fromkeys([*DETECTORS, *table["detector"]]))
     order = table["detector"].map(known.index).to_numpy()
     return table.iloc[np.argsort(order, kind="stable")].astype(COLUMNS)[list(COLUMNS)]
-
-
-def sign_test(differences: Float[np.ndarray, "test sequence"], least: float) -> Float[np.ndarray, " test"]:
-    """P-values of the hypothesis that on at most half of all sequences a difference is above `least` (sign test).
-
-    It supposes nothing but that the sequences are drawn independently of one another. A difference that equals `least`
-    is not above it.
-    """
-    above = (differences > least).sum(1)
-    return binom.sf(above - 1, differences.shape[1], 0.5)
 
 
 def read_detector_scores(path: str | Path) -> pd.DataFrame:

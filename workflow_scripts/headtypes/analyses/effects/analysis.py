@@ -48,6 +48,16 @@ def aligned(task: str, path: str | Path, *_: str | Path) -> list:
     return columns
 
 
+def tested(task: str, path: str | Path, *_: str | Path) -> Any:
+    """Whether leaving out each head costs anything."""
+    from headtypes.analyses.effects.results import read_effects
+
+    table = read_effects(path, "heads")
+    half = table["p"] / 2
+    p = half.where(table["effect"] > 0, 1 - half)
+    return table.assign(quantity=f"effect.{task}." + table["metric"], p=p, p_not=1 - p)
+
+
 def of_sets(task: str, heads: str | Path, draws: str | Path, fit: str | Path) -> Iterator[dict]:
     """The regression of each metric, and the sets it was tried on: how many heads, their cost and the predicted one."""
     from headtypes.analyses.effects.results import read_effects
@@ -140,6 +150,7 @@ EFFECTS = Analysis(
     results=(SUBSETS, HEADS, PAIRS, DRAWS, FIT, TRAITS, CHEAPEST, FIGURE),
     per_head=per_head,
     aligned=aligned,
+    tested=tested,
     of_sets=of_sets,
     per_set=per_set,
     leads=True,

@@ -79,6 +79,19 @@ def _accuracies(task: str, table: Any) -> list:
     ]
 
 
+def tested(task: str, path: str | Path, best: str | Path) -> Any:
+    """Whether each head is better at each relation than the best fixed offset, over sentences in which they differ."""
+    from headtypes.analyses.relations.results import read_relations
+    from headtypes.core.statistics import sign_tests
+
+    table = read_relations(path)
+    table = table[(table["part"] == "file") & (table["annotation"] == "universal")].dropna(subset=["accuracy"])
+    p, p_not = sign_tests(table["sentences_above"], table["sentences_above"] + table["sentences_below"])
+    return table.assign(
+        quantity=[*map("accuracy.{}.{}".format, table["relation"], table["direction"])], p=p, p_not=p_not
+    )
+
+
 def best_at(task: str, path: str | Path, best: str | Path) -> Iterator[dict]:
     """The relations at which each head is the best."""
     from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
@@ -148,7 +161,8 @@ HEADS = Result(
     name="relations",
     section=SECTION,
     content="the accuracy of every head in each direction at each relation, also over those words alone whose "
-    "head it can see; empty where it can see none",
+    "head it can see; empty where it can see none; the number of sentences in which it finds more or fewer than the "
+    "best offset (`sentences_above`, `sentences_below`)",
 )
 BEST = Result(
     "results/relations/{model}/{task}.best.csv",
@@ -180,6 +194,7 @@ RELATIONS = Analysis(
     per_head=per_head,
     traced=traced,
     aligned=aligned,
+    tested=tested,
     best=best_at,
     per_set=per_set,
     line=_line,

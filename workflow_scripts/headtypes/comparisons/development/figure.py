@@ -1,4 +1,4 @@
-"""How many heads are of each kind, and how many of the type that they end with, at each checkpoint of a training."""
+"""How many heads are of each kind, beyond chance, and of the type that they end with, at each checkpoint."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -15,10 +15,12 @@ _NUMBERED = 12
 
 
 @styled
-def development_figure(table: pd.DataFrame) -> Figure:
-    """Draw how many heads each detector finds at each step and, beside it, the percent of heads with their last type.
+def development_figure(table: pd.DataFrame, onsets: pd.DataFrame) -> Figure:
+    """Draw how many heads each detector finds at each step, how many are surely beyond chance by any other analysis
+    that tests them, and the percent of heads with their last type.
 
-    table: as `trace.trace` returns it. Steps stand at equal distances, since they are often kept more closely at first.
+    table: as `trace.trace` returns it; onsets: as `onsets.read_onsets` does. Steps stand at equal distances, since they
+    are often kept more closely at first.
     """
     detected = table[table["detected"].notna()].assign(
         name=lambda it: it["quantity"].str.removeprefix("detector."), value=lambda it: it["detected"].astype(float)
@@ -28,6 +30,7 @@ def development_figure(table: pd.DataFrame) -> Figure:
         (rows.pivot_table("value", "name", "step", aggfunc="sum", sort=False), title, label)
         for rows, title, label in (
             (detected, "heads of each kind, by detectors", "heads"),
+            (_surely(onsets, table), "heads beyond chance in anything, surely", "heads"),
             (types, "heads that have the type that they end with", "% of heads"),
         )
         if len(rows)
@@ -41,6 +44,17 @@ def development_figure(table: pd.DataFrame) -> Figure:
     for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False).ravel(), panels, strict=True):
         _draw(axes, *panel)
     return figure
+
+
+def _surely(onsets: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """At each step the heads that an onset says are there by then: analysis, task, step and value, 1 for each."""
+    heads = onsets[onsets["layer"].notna() & (onsets["analysis"] != "detectors")]
+    first = heads.groupby(["analysis", "of", "layer", "head"], sort=False)["high"].min().reset_index()
+    crossed = first.merge(table[["step"]].drop_duplicates(), how="cross")
+    return crossed.assign(
+        name=crossed["analysis"] + " of " + crossed["of"],
+        value=(crossed["high"] <= crossed["step"]).fillna(False).astype(float),
+    )
 
 
 def _draw(axes: Axes, values: pd.DataFrame, title: str, label: str) -> None:

@@ -1,88 +1,107 @@
-"""Since which checkpoint of a training each head is of a kind, and how surely."""
+"""Since which checkpoint of a training there is what there is in heads and types, and how surely."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Int
-from scipy.stats import binom
+from jaxtyping import Bool, Float, Int
 
-from headtypes.analyses.detectors.results import read_detector_scores, read_detector_table
-from headtypes.comparisons.development.trace import Files
-from headtypes.core.statistics import ALPHA
+from headtypes.analyses.registry import ANALYSES
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.analyses.types.stability import matched_clusters
+from headtypes.comparisons.development.trace import FINAL, Files, read_by_step
+from headtypes.comparisons.models.descent import kept_of_types
+from headtypes.core.seeds import derive_seed
+from headtypes.core.statistics import ALPHA, holm
 
-_TEST = ["detector", "layer", "head"]
-COLUMNS = (*_TEST, "onset", "low", "high", "said")
+_TEST = ["quantity", "layer", "head"]
+COLUMNS = ("analysis", "of", *_TEST, "onset", "low", "high", "said")
+_PERMUTATIONS = 10_000
 
 
-def read_onsets(steps: Mapping[str, int], tables: Files, scores: Files, *, least: float) -> pd.DataFrame:
-    """What `find_onsets` returns, from files; without rows where no detectors were measured at all steps.
+def read_onsets(steps: Mapping[str, int], measured: Mapping[str, Files], partitions: Files, seed: int) -> pd.DataFrame:
+    """What `find_onsets` returns for each analysis and task that tests heads, and for each partition, from files.
 
-    steps: of each checkpoint, by its name; tables, scores: by model and task. Raises `InputError` that names a damaged
-    file.
+    The arguments are those of `trace.trace`; seed: of the permutations. returns the columns `COLUMNS`: analysis; of,
+    the task or partition, for which ends hold together; and those of `find_onsets`.
+    Raises `InputError` that names a damaged file.
     """
-    if not tables:
-        return pd.DataFrame(columns=list(COLUMNS))
-    read = {steps[model]: read_detector_scores(path) for (model, _), path in scores.items()}
-    found = {steps[model]: read_detector_table(path) for (model, _), path in tables.items()}
-    return find_onsets(read, found, least=least)
+    tested = [
+        (analysis.name, task, tests)
+        for analysis in ANALYSES
+        for task, tests in read_by_step(analysis.tested, analysis, steps, measured)
+    ]
+    tested += [("types", name, tests) for name, tests in _of_types(steps, partitions, seed)]
+    tables = [find_onsets(tests).assign(analysis=analysis, of=of) for analysis, of, tests in tested]
+    return pd.concat(tables, ignore_index=True)[list(COLUMNS)] if tables else pd.DataFrame(columns=list(COLUMNS))
 
 
-def find_onsets(
-    scores: Mapping[int, pd.DataFrame], tables: Mapping[int, pd.DataFrame], *, least: float
-) -> pd.DataFrame:
-    """The kept step from which on each head is of the kind that each detector looks for.
+def find_onsets(tests: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
+    """The kept step from which on each thing that is tested is there.
 
-    scores: by step, as `detectors.measure.measure_detectors` returns them; tables: those of
-        `detectors.results.detector_table` of them. least: as there.
+    tests: by step, as an analysis' `tested` returns them: of each quantity, layer and head p-values by which it is
+        claimed that it is beyond what chance gives (p), and that it is not (p_not); NaN where nothing can be said.
 
-    returns one row for each detector, layer and head (from 0), the columns
-      onset: the first step from which on the head is detected at every later one; none where it is not at the last.
-      low, high: a head is of a kind at a step if it exceeds the null by more than `least` on over half of all
-        sequences. The first step from which on it is of the kind at every later one is not before `low`, and not after
-        `high`: of all heads and detectors together, with a probability of 95 % at least. A `low` that is the first step
-        excludes nothing. There is no `high` where the head may not be of the kind at the last step, and no `low` where
-        it is not.
+    returns one row for each quantity, layer and head (from 0) that is tested at every step, the columns
+      onset: the first step from which on it is told from chance at every later one, corrected for the number of rows;
+        none where it is not at the last.
+      low, high: the first step from which on it is beyond chance at every later one is not before `low`, and not after
+        `high`: of all rows together, with a probability of 95 % at least. A `low` that is the first step excludes
+        nothing. There is no `high` where it may not be there at the last step, and no `low` where it is not.
       said: this in words.
     """
-    steps = sorted(scores)
-    differences = [_differences(scores[step]) for step in steps]
-    tests = pd.concat(differences, axis=1, join="inner").index
-    above = np.stack([(it.loc[tests] > least).sum(axis=1).to_numpy() for it in differences], axis=1)
-    detected = np.stack([tables[step].set_index(_TEST)["detected"].loc[tests].to_numpy() for step in steps], axis=1)
-    onset = _from_then_on(detected)
-    low, high = interval_ends(above, differences[0].shape[1])
+    steps = sorted(tests)
+    both = [tests[step].set_index(_TEST)[["p", "p_not"]].fillna(1.0) for step in steps]
+    table = pd.concat(both, axis=1, join="inner", keys=steps)
+    p, p_not = (table.xs(name, axis=1, level=1).to_numpy() for name in ("p", "p_not"))
+    onset = _from_then_on(np.stack([holm(of_step) < ALPHA for of_step in p.T], axis=1))
+    low, high = interval_ends(p, p_not)
     known = pd.array([*steps, pd.NA], dtype="Int64")
-    columns = {"onset": known[onset], "low": known[low], "high": known[high]}
+    found = {"onset": known[onset], "low": known[low], "high": known[high]}
     said = [_said(steps, *ends) for ends in zip(low, high, strict=True)]
-    table = pd.DataFrame(columns, tests).assign(said=said).reset_index()
-    order = {name: number for number, name in enumerate(dict.fromkeys(tables[steps[0]]["detector"]))}
-    table = table.sort_values(_TEST, key=lambda it: it.map(order) if it.name == "detector" else it, ignore_index=True)
-    return table[list(COLUMNS)]
+    found = table.index.to_frame(index=False).assign(**found, said=said)
+    # By quantity, in the order in which each comes first.
+    return found.sort_values("quantity", key=lambda it: pd.factorize(it)[0], kind="stable", ignore_index=True)
 
 
 def interval_ends(
-    above: Int[np.ndarray, "test step"], sequences: int
+    p: Float[np.ndarray, "test step"], p_not: Float[np.ndarray, "test step"]
 ) -> tuple[Int[np.ndarray, " test"], Int[np.ndarray, " test"]]:
     """The ends `low` and `high` of `find_onsets`, as indices of steps; their number where there is none.
 
-    above: on how many of the sequences each head exceeds the null of a detector by more than the least.
+    p, p_not: as there; each end has half of the 5 %.
 
-    Both ends are sign tests (as `detectors.results.sign_test`), each at half of the 5 %. `high` claims that the head is
-    of the kind at all steps from there on. That is wrong only if the test errs at one certain step, the last at which
-    the head is not of the kind; so it is corrected for the number of heads and detectors, and need not be for that of
-    steps. `low` claims that the head is not of the kind at some step before, and each of them may err: it is corrected
-    for that number too.
+    `high` claims that something is there at all steps from there on. That is wrong only if the test errs at one certain
+    step, the last at which it is not; so it is corrected for the number of tests, and need not be for that of steps.
+    `low` claims that it is not there at some step before, and each of them may err: it is corrected for that number
+    too.
     """
-    surely, surely_not = binom.sf(above - 1, sequences, 0.5), binom.cdf(above, sequences, 0.5)
-    tests, steps = above.shape
-    return _from_then_on(surely_not * tests * steps > ALPHA / 2), _from_then_on(surely * tests <= ALPHA / 2)
+    tests, steps = p.shape
+    return _from_then_on(p_not * tests * steps > ALPHA / 2), _from_then_on(p * tests <= ALPHA / 2)
 
 
-def _differences(scores: pd.DataFrame) -> pd.DataFrame:
-    """By how much each head exceeds the null of each detector: a row for each, a column for each sequence."""
-    floats = scores.astype({"score": float, "null": float}).assign(difference=lambda it: it["score"] - it["null"])
-    return floats.pivot_table("difference", _TEST, "sequence")
+def _of_types(steps: Mapping[str, int], partitions: Files, seed: int) -> Iterator[tuple[str, dict[int, pd.DataFrame]]]:
+    """Of each partition, whether more heads are already in their last cluster than if they had any of their step's.
+
+    At the last step all are, which says nothing: it is not among the steps.
+    """
+    *before, (last, _) = sorted(steps.items(), key=lambda it: it[1])
+    for name in dict.fromkeys(name for _, name in partitions):
+        final = read_partition(partitions[last, name])
+        quantities = [FINAL, *(f"{FINAL}: {type_}" for type_ in final.types)]
+        tests = {}
+        for model, step in before:
+            partition = read_partition(partitions[model, name])
+            is_kept = matched_clusters(partition, final)
+            kept = np.array([(is_kept & (final.type_of == type_)).sum() for type_ in final.types])
+            chance = kept_of_types(
+                partition, final, permutations=_PERMUTATIONS, seed=derive_seed(seed, "onsets", name, step)
+            )
+            kept, chance = (np.insert(each, 0, each.sum(-1), axis=-1) for each in (kept, chance))
+            p, p_not = ((1 + at.sum(0)) / (1 + _PERMUTATIONS) for at in (chance >= kept, chance <= kept))
+            columns = {"quantity": quantities, "layer": pd.NA, "head": pd.NA, "p": p, "p_not": p_not}
+            tests[step] = pd.DataFrame(columns).astype({"layer": "Int64", "head": "Int64"})
+        yield name, tests
 
 
 def _from_then_on(holds: Bool[np.ndarray, "test step"]) -> Int[np.ndarray, " test"]:

@@ -1,7 +1,8 @@
 """What was measured of a model's heads at each checkpoint of its training, in one table."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,7 +49,9 @@ def trace(
     steps = dict(sorted(steps.items(), key=lambda it: it[1]))
     rows = []
     for analysis in ANALYSES:
-        for task, columns in _of_heads(analysis, steps, measured):
+        read = analysis.traced or analysis.per_head
+        for task, found in read_by_step(read, analysis, steps, measured):
+            columns = {step: {it.key: it for it in of_step if it.categories is None} for step, of_step in found.items()}
             for key in _shared(columns):
                 for step, of_step in columns.items():
                     column = of_step[key]
@@ -65,20 +68,16 @@ def trace(
     return _with_detected(table, steps, measured.get("detectors", {}), scores, seed)
 
 
-def _of_heads(
-    analysis: Analysis, steps: Mapping[str, int], measured: Mapping[str, Files]
-) -> Iterator[tuple[str, dict[int, dict]]]:
-    """Each task of an analysis, and the columns of numbers at each step, by their keys."""
-    read = analysis.traced or analysis.per_head
+def read_by_step(
+    read: Callable | None, analysis: Analysis, steps: Mapping[str, int], measured: Mapping[str, Files]
+) -> Iterator[tuple[str, dict[int, Any]]]:
+    """Each task of an analysis, and what one of its hooks reads of it at each step.
+
+    steps, measured: as in `trace`.
+    """
     files = [measured.get(file.name, {}) for file in analysis.files]
-    if read is None or not files:
-        return
-    for task in dict.fromkeys(task for _, task in files[0]):
-        columns = {}
-        for model, step in steps.items():
-            given = [of_file[model, task] for of_file in files]
-            columns[step] = {it.key: it for it in read(task, *given) if it.categories is None}
-        yield task, columns
+    for task in dict.fromkeys(task for _, task in files[0]) if read and files else ():
+        yield task, {step: read(task, *(of_file[model, task] for of_file in files)) for model, step in steps.items()}
 
 
 def _shared(columns: Mapping[int, dict]) -> list[str]:

@@ -19,10 +19,9 @@ def files_of(plan: Plan, name: str, development: str) -> list[FeaturePlan]:
 
 @stage()
 def trace_development(plan: Plan, development: str) -> dict:
-    """The checkpoints, by how much a head exceeds the null of a detector, and the seed of the intervals."""
+    """The checkpoints, and the seed of intervals and permutations."""
     return {
         "steps": plan.developments[development],
-        "least": plan.config.detectors.least,
         "seed": derive_seed(plan.config.seed, "trace_development", development),
     }
 
@@ -47,12 +46,15 @@ RESULTS = (
     Result(
         "results/development/{development}.onsets.csv",
         "trace_development",
-        "since which checkpoint each head is of a kind",
+        "since which checkpoint there is what there is in heads and types",
         of=_traced,
         name="onsets",
         section="To read first",
-        content="for each `detector`, `layer` and `head`: the step from which on it is detected (`onset`), with an "
-        "interval that holds for all heads together (`low`, `high`; empty: not within these steps), in words in `said`",
+        content="for each `quantity` of a head (`layer`, `head`) that has a chance level (scores of detectors, "
+        "accuracy at relations and antecedents, effects), and for the heads that are already of the type that they end "
+        "with: the step from which on it is told from chance (`onset`), with an interval that holds for all rows of "
+        "one `analysis` `of` a task or partition together (`low`, `high`; empty: not within these steps), in words in "
+        "`said` ([method](../understand/method.md#development))",
     ),
     Result(
         "results/development/{development}.{pdf,png}",
@@ -60,6 +62,7 @@ RESULTS = (
         "kinds and types of heads over a training",
         of=_traced,
         section="To read first",
-        content="heads of each kind, and those that have the type that they end with, by step",
+        content="heads of each kind, heads that are surely beyond chance in anything else that is tested, and those "
+        "that have the type that they end with, by step",
     ),
 )
