@@ -29,9 +29,9 @@ def development_figure(table: pd.DataFrame, onsets: pd.DataFrame) -> Figure:
     panels = [
         (rows.pivot_table("value", "name", "step", aggfunc="sum", sort=False), title, label)
         for rows, title, label in (
-            (detected, "heads of each kind, by detectors", "heads"),
-            (_surely(onsets, table), "heads beyond chance in anything, surely", "heads"),
-            (types, "heads that have the type that they end with", "% of heads"),
+            (detected, "of each kind, by detectors", "heads"),
+            (_surely(onsets, table), "surely beyond chance", "heads"),
+            (types, "with the type they end with", "% of heads"),
         )
         if len(rows)
     ]
