@@ -1,12 +1,14 @@
-# Whether heads that find a relation are used for it: the loss without this attention.
+# Whether heads that find a relation or an antecedent are used for it: the loss without this attention.
 
 
 use rule job as measure_use with:
     input:
         model=paths.MODEL,
-        arcs=paths.ARCS,
-        rows=paths.ROWS,
+        guesses=guesses_of,
+        searched=paths.ROWS,
         test=lambda wildcards: of_test(wildcards.task),
+        texts=texts_of_use,
+        windows=windows_of_use,
     output:
         losses=paths.USE_LOSSES,
     log:
@@ -20,8 +22,8 @@ use rule job as measure_use with:
 use rule job as tabulate_use with:
     input:
         losses=paths.USE_LOSSES,
-        arcs=paths.ARCS,
-        rows=paths.ROWS,
+        guesses=guesses_of,
+        searched=paths.ROWS,
         test=lambda wildcards: of_test(wildcards.task),
     output:
         table=report(

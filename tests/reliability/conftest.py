@@ -143,7 +143,7 @@ def small_config(folder: Path) -> dict:
         "controls": {"draws": 1, "questions": 3},
         "curves": {"orders": 1, "questions": 3},
         "effects": {"subsets": 20, "questions": 4},
-        "use": {"models": ["tiny-objects"], "words": 3},
+        "use": {"models": ["tiny-objects", "tiny"], "words": 3},
         "detectors": {
             "models": ["tiny-decoder", "copying", "grown-{step}"],
             "sequences": 4,

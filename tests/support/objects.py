@@ -4,8 +4,9 @@ from typing import Literal
 
 import numpy as np
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import GPT2Config, GPT2ForQuestionAnswering, GPT2LMHeadModel
 
+from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.kinds.treebank import Sentence
 from tests.support.tiny import gpt2_tokenizer
 
@@ -68,5 +69,63 @@ def planted_decoder(written: Literal["read", "unread", "nothing"]):
         elif written == "unread":
             # With its minus: the last norm takes off the mean of all channels, which would pass it on to those read.
             project[FINDER * size + verb, [_UNREAD, _UNREAD + _HALF]] = torch.tensor([1.0, -1.0])
+    model.load_state_dict(state)
+    return model, tokenizer
+
+
+# Of a model that answers: the word behind `MARK`, which is read off what the head that finds the previous word writes.
+MARK, _OTHERS = "the", tuple(word for word, kind in _WORDS.items() if kind in ("subject", "object", "adjective"))
+_PLACES = 32
+
+
+def any_sentences(number: int, seed: int = 0) -> list[Sentence]:
+    """Sentences of six to ten random words, each hanging from the one before it."""
+    rng, made = np.random.default_rng(seed), []
+    for index in range(number):
+        words = tuple(map(str, rng.choice([MARK, *_OTHERS], rng.integers(6, 11))))
+        count, blank = len(words), ("",) * len(words)
+        made.append(Sentence(str(index), words, tuple(range(count)), ("root", *["dep"] * (count - 1)), *[blank] * 3))
+    return made
+
+
+def questions_behind(number: int, seed: int = 0) -> list[Question]:
+    """Questions for the word behind `MARK`, which is anywhere among twelve others."""
+    rng, made = np.random.default_rng(seed), []
+    for index in range(number):
+        words = list(map(str, rng.choice(_OTHERS, 12)))
+        at = rng.integers(1, len(words))
+        before, answer = " ".join(["", *words[:at], MARK, ""]), words[at]
+        context = before + " ".join(words[at:])
+        made.append(Question(str(index), "any", "old old", context, (answer,), (len(before),)))
+    return made
+
+
+def planted_reader(is_read: bool):
+    """A GPT-2 of one layer with a head for questions, by hand: head `FINDER` looks at the previous word alone.
+
+    is_read: whether the answer is where the word before it is `MARK`, or anywhere. Returns model and tokenizer.
+    """
+    tokenizer, half = gpt2_tokenizer([MARK, *_OTHERS]), 2 * _PLACES
+    sizes = {"n_embd": 2 * half, "n_layer": 1, "n_head": HEADS, "n_positions": _PLACES}
+    config = GPT2Config(vocab_size=len(tokenizer), bos_token_id=0, eos_token_id=0, **sizes)
+    model = GPT2ForQuestionAnswering(config).eval()
+    state = {name: torch.zeros_like(weights) for name, weights in model.state_dict().items()}
+    state |= {name: torch.ones_like(weights) for name, weights in state.items() if ".ln_" in name and "weight" in name}
+    # Channels: places, then whether a word is the mark, and whether the one before it is; behind them minus each.
+    mark, found = _PLACES, _PLACES + 1
+    (token,) = tokenizer(f" {MARK}")["input_ids"]
+    state["transformer.wte.weight"][token, [mark, mark + half]] = torch.tensor([1.0, -1.0])
+    size, width = config.n_embd // HEADS, config.n_embd
+    query, key, value = (start * width + FINDER * size for start in range(3))
+    attend, project = (state[f"transformer.h.0.attn.{name}.weight"] for name in ("c_attn", "c_proj"))
+    for place in range(_PLACES):
+        state["transformer.wpe.weight"][place, [place, place + half]] = torch.tensor([1.0, -1.0])
+        attend[place, key + place] = 10.0
+        if place:
+            attend[place, query + place - 1] = 10.0
+    attend[mark, value] = 1.0
+    project[FINDER * size, [found, found + half]] = torch.tensor([1.0, -1.0])
+    if is_read:
+        state["qa_outputs.weight"][:, found] = 10.0
     model.load_state_dict(state)
     return model, tokenizer

@@ -28,9 +28,11 @@ from headtypes.planning.config.derived import (
     clusterings,
     development_name,
     family_of,
+    kinds_of_use,
     made_by,
     parent_of,
     step_of,
+    task_of_use,
     types_of,
 )
 from headtypes.planning.config.files import LaidOver
@@ -275,8 +277,17 @@ class Plan:
 
     @cached_property
     def used(self) -> list[FeaturePlan]:
-        """Every language model with each of its treebanks on which it is asked for what its heads are used."""
-        return [entry for entry in self.inputs_of("treebank") if entry.model in self.config.use.models]
+        """Every model with each task on which its heads find that for which they are asked whether they are used."""
+        return [
+            entry
+            for entry in self.inputs
+            if entry.model in self.config.use.models
+            and self.config.tasks[entry.task].kind in kinds_of_use(self.config, entry.model)
+        ]
+
+    def task_of_use(self, model: str) -> str | None:
+        """The task whose loss says whether a fine-tuned model's heads are used; of a language model it is its own."""
+        return task_of_use(self.config, model)
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""

@@ -21,7 +21,7 @@ SENTENCES = [
     ["a", "dog", "sat", "under", "hill"],
 ]
 PAIRS = pd.DataFrame(
-    [(0, 2, 0), (0, 2, 1), (0, 5, 2), (0, 3, 2), (1, 1, 0), (2, 4, 2), (2, 2, 1)], columns=["sentence", "query", "key"]
+    [(0, 2, 0), (0, 2, 1), (0, 5, 2), (0, 3, 2), (1, 1, 0), (2, 4, 2), (2, 2, 1)], columns=["text", "query", "key"]
 )
 LAYER, HEADS = 1, [2, 0]
 
@@ -85,12 +85,12 @@ def test_the_loss_without_arcs_is_that_of_a_dense_model(name):
     with progress(0, "test", "inputs") as bar:
         found = measure_losses(model, inputs, LAYER, HEADS, batch_tokens=30, what="test", bar=bar)
 
-    units = [[sentence] if causal else [sentence, query] for sentence, query in PAIRS[["sentence", "query"]].to_numpy()]
+    units = [[text] if causal else [text, query] for text, query in PAIRS[["text", "query"]].to_numpy()]
     units = sorted(map(list, {tuple(unit) for unit in units}))
     expected = []
     for unit in units:
         ids, tokens = tokens_of(tokenizer, SENTENCES[unit[0]])
-        pairs = PAIRS[(PAIRS["sentence"] == unit[0]) & (causal | (PAIRS["query"] == unit[-1]))]
+        pairs = PAIRS[(PAIRS["text"] == unit[0]) & (causal | (PAIRS["query"] == unit[-1]))]
         arcs, wanted = set(), {}
         for query, key in zip(pairs["query"], pairs["key"], strict=True):
             for s in tokens[query]:

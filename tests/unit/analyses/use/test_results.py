@@ -28,7 +28,8 @@ def found_of(relation: str, accuracy: float = 0.9, head: int = 0) -> Found:
     """A head that finds so many of two pairs of each sentence, where the offset finds half."""
     pairs = np.arange(2 * SENTENCES)
     return Found(
-        *(relation, "dependent_to_head", 1, head, (2, 3), -1, 3 * SENTENCES, pairs // 2, pairs % 2, pairs % 2 + 1),
+        *(relation, "dependent_to_head", 1, head, (2, 5), (2, 3), -1, 3 * SENTENCES, pairs // 2, pairs // 2, pairs % 2),
+        keys=pairs[:, None] % 2 + 1,
         right=pairs % 10 < 10 * accuracy,
         by_offset=pairs % 2 == 0,
     )
@@ -39,7 +40,7 @@ def losses_of(relation: str, rises: tuple[float, ...], rng, noise: float = 0.05,
     loss = rng.gamma(2, 3, SENTENCES)
     names = {"relation": relation, "direction": "dependent_to_head", "layer": 1, "head": 0}
     tables = [
-        {**names, "of": of, "reading": reading, "sentence": np.arange(SENTENCES), "tokens": 2, "loss": loss}
+        {**names, "of": of, "reading": reading, "unit": np.arange(SENTENCES), "tokens": 2, "loss": loss}
         | {"without": loss + 2 * (rise + noise * rng.standard_normal(SENTENCES))}
         for of, rise in zip(OF, rises, strict=False)
         for reading in readings
@@ -97,10 +98,7 @@ def test_where_a_rise_is_what_counts_at_least_a_verdict_is_rare(rises, monkeypat
 
 def test_the_atlas_has_the_relation_whose_loss_rises_most_and_the_figure_every_head_that_finds(table, tmp_path):
     write_csv(tmp_path / "use.csv", table)
-    heads = pd.DataFrame([(layer, head) for layer in range(2) for head in range(5)], columns=["layer", "head"])
-    blank = {"annotation": "universal", "relation": "obj", "part": "file", "accuracy": 1.0}
-    write_csv(tmp_path / "relations.csv", heads.assign(**blank))
-    of_what, rise = per_head("trees", tmp_path / "use.csv", tmp_path / "relations.csv")
+    of_what, rise = per_head("trees", tmp_path / "use.csv")
     shown = of_what.as_dict()
     names = [None if index is None else shown["categories"][index]["name"] for index in shown["values"]]
     assert names == [*[None] * 5, *(f"{name}: {VERDICTS[name]}" for name in PLANTED), None]
@@ -119,4 +117,4 @@ def test_without_relations_there_is_an_empty_table_and_an_empty_figure(tmp_path)
     read = read_use(tmp_path / "use.csv")
     assert read.empty
     assert use_figure(read).axes
-    assert per_head("trees", tmp_path / "use.csv", tmp_path / "none.csv") == []
+    assert per_head("trees", tmp_path / "use.csv") == []

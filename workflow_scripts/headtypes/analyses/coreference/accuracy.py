@@ -79,7 +79,7 @@ def _rows(
     is_of = {type_: chosen for type_, chosen in is_of.items() if chosen.any()}
     baselines = _baselines(found, documents, guesses, document)
     rows = [
-        *_of_heads(_right(found, guesses), is_of, document % 2 == 1),
+        *_of_heads(right_guesses(found, guesses), is_of, document % 2 == 1),
         *(
             _Row(name, "mentions", type_, "", _NOWHERE, np.where(chosen, scores, np.nan))
             for name, scores in baselines.items()
@@ -107,6 +107,14 @@ def guessed_mentions(
     return found, guesses.document[guesses.part]
 
 
+def right_guesses(found: list[Anaphor[Reference]], guesses: AntecedentGuesses) -> np.ndarray:
+    """Whether each guess at the mentions of `guessed_mentions` is right, [mention, layer, head, candidates] float64."""
+    right = np.array(
+        [np.isin(guess, list(anaphor.antecedents)) for guess, anaphor in zip(guesses.guess, found, strict=True)]
+    )
+    return right.astype(float)
+
+
 def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, number: int) -> list[Reference]:
     document = int(guesses.document[number])
     part = range(int(guesses.start[number]), int(guesses.stop[number]))
@@ -114,14 +122,6 @@ def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
     unread = guesses.unread[guesses.unread[:, 0] == document, 1]
     subwords[unread[unread < part.stop]] = 0
     return references(documents[document], part, subwords.tolist())
-
-
-def _right(found: list[Anaphor[Reference]], guesses: AntecedentGuesses) -> np.ndarray:
-    """Whether each guess is right, [mention, layer, head, candidates] float64."""
-    right = np.array(
-        [np.isin(guess, list(anaphor.antecedents)) for guess, anaphor in zip(guesses.guess, found, strict=True)]
-    )
-    return right.astype(float)
 
 
 def _baselines(

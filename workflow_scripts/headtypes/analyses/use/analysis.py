@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.relations.analysis import HEADS
 from headtypes.core.results import Result
 
 
-def per_head(task: str, path: str | Path, relations: str | Path) -> list:
+def per_head(task: str, path: str | Path) -> list:
     """For what each head is used, and by how much the loss rises without this attention."""
-    from headtypes.analyses.per_head import Column, by_head, categories_of
-    from headtypes.analyses.relations.results import read_relations
+    import pandas as pd
+
+    from headtypes.analyses.per_head import Column, categories_of
     from headtypes.analyses.use.results import READINGS, read_use
 
     table = read_use(path)
@@ -19,18 +19,19 @@ def per_head(task: str, path: str | Path, relations: str | Path) -> list:
     if measured.empty:
         return []
     top = measured.sort_values("rise").drop_duplicates(["layer", "head"], keep="last")
-    heads = read_relations(relations)[["layer", "head"]].drop_duplicates()
-    top = by_head(heads.merge(top, how="left"))
+    shape = map(range, table[["layers", "heads"]].iloc[0])
+    heads = pd.MultiIndex.from_product(shape, names=["layer", "head"])
+    top = top.set_index(["layer", "head"]).reindex(heads)
     categories, indices = categories_of(top["relation"] + ": " + top["verdict"])
     group = f"Use on {task}"
     note = (
-        "Of the relations that the head finds best, the one without which the loss on the words that look rises most, "
-        "and by how much it does: A[s, t] = 0 in this head alone (docs/understand/method.md)."
+        "Of what the head finds best, that without which the loss rises most, on the words that look or of the model's "
+        "task, and by how much it does: A[s, t] = 0 in this head alone (docs/understand/method.md)."
     )
     ends = top["rise_low"], top["rise_high"]
     return [
         Column(f"use.{task}", "found and used", group, indices, categories=categories, note=note),
-        Column(f"rise.{task}", f"rise of the loss on {task}", group, top["rise"], "nats", *ends, note=note),
+        Column(f"rise.{task}", f"rise of the loss, found on {task}", group, top["rise"], "nats", *ends, note=note),
     ]
 
 
@@ -41,7 +42,8 @@ def _result(name: str, ending: str, rule: str, about: str, content: str, **more:
 
 LOSSES = _result(
     *("use_losses", ".parquet", "measure_use", "losses without the attention by which heads find relations"),
-    "for models of `use.models`, for each relation and direction, and each input: the sums of the `loss` of so many "
+    "for models of `use.models`, for each relation and direction, and each input of a `unit` (sentence, document, or "
+    "question of a fine-tuned model): the sums of the `loss` of so many "
     "`tokens` in the plain model and `without` arcs: those `of` the relation, other arcs, or those of the relation in "
     "other heads, by either `reading`",
 )
@@ -49,7 +51,7 @@ TABLE = _result(
     *("use", ".csv", "tabulate_use", "which heads find relations, and which are used for them"),
     "for each relation, direction and `reading`, the best head, how many pairs it sees (`visible`) and finds "
     "(`accuracy`, beside the `baseline`), what the loss rises by without this attention (`rise`), how much more than "
-    "without other arcs and in other heads (`above_arcs`, `above_heads`), with intervals over sentences, `p` and the "
+    "without other arcs and in other heads (`above_arcs`, `above_heads`), with intervals over units, `p` and the "
     "`verdict` ([method](../understand/method.md#use-of-what-heads-find-not-in-the-papers))",
 )
 FIGURE = _result(
@@ -58,7 +60,7 @@ FIGURE = _result(
 )
 USE = Analysis(
     "use",
-    files=(TABLE, HEADS),
+    files=(TABLE,),
     results=(LOSSES, TABLE, FIGURE),
     per_head=per_head,
 )

@@ -1,4 +1,4 @@
-"""A language model's loss on words that look at others, with and without this attention in one head."""
+"""A model's loss where words look at others, with and without this attention in one head."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,36 +15,46 @@ from headtypes.attention.arcs import Arcs, WithoutArcs
 from headtypes.attention.batches import Batch, rows_of, run_batches
 from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
-from headtypes.data.answering import PredictedTokens
+from headtypes.data.answering import AnswerLoss
+from headtypes.data.kinds.text.kind import Text
 from headtypes.data.windows import Windows, windows_without_context
 from headtypes.models.model_config import layers_and_heads, queries_per_head
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a model reads and is to predict where some words look at others.
+    """What a model reads and is to predict, or to answer, where some words look at others.
 
-    windows:  the inputs, with the tokens to predict; `question` is the sentence of each, from 0.
+    windows:  the inputs, with the tokens to predict if it is a language model; `question` is the text of each, from 0.
     arcs:     between tokens; `sample` is the input.
+    kind, targets: of the task, and what is to be answered, as in `answering.AnswerLoss`.
     """
 
     windows: Windows
     arcs: Arcs
+    kind: str
+    targets: np.ndarray
+
+    @property
+    def tokens(self) -> np.ndarray:
+        """How many tokens of each input are to be predicted; 1 for an answer: [input]."""
+        is_text = self.windows.targets is not None
+        return self.windows.predicted_tokens if is_text else np.ones(len(self.windows), np.int64)
 
 
 def causal_inputs(pairs: pd.DataFrame, encoded: EncodedWords) -> Inputs:
-    """Each sentence up to its last word that looks; what follows each token of such a word is to be predicted.
+    """Each text up to its last word that looks; what follows each token of such a word is to be predicted.
 
-    pairs: sentence, query, key: words of sentences that look, and what they look at. A word that nothing follows is
-        left out with its arcs.
+    pairs: text, query, key: words of texts that look, and what they look at. A word that nothing follows is left out
+        with its arcs.
     """
-    ids, targets, arcs, sentences = [], [], [], []
-    for sentence, of_sentence in pairs.groupby("sentence"):
-        tokens = np.array(encoded.encoded.input_ids[sentence])
+    ids, targets, arcs, texts = [], [], [], []
+    for text, of_text in pairs.groupby("text"):
+        tokens = np.array(encoded.encoded.input_ids[text])
         following = np.append(tokens[1:], -1)
         wanted, looks = np.full(len(tokens), -1), []
-        for query, key in zip(of_sentence["query"], of_sentence["key"], strict=True):
-            queries, keys = _tokens(encoded, sentence, query), _tokens(encoded, sentence, key)
+        for query, key in zip(of_text["query"], of_text["key"], strict=True):
+            queries, keys = _tokens(encoded, text, query), _tokens(encoded, text, key)
             if following[queries[0]] >= 0:
                 wanted[queries] = following[queries]
                 looks += [(s, t) for s in queries for t in keys if t <= s]
@@ -54,23 +64,23 @@ def causal_inputs(pairs: pd.DataFrame, encoded: EncodedWords) -> Inputs:
             arcs += [(len(ids), s, t) for s, t in looks if s < stop]
             ids.append(tokens[:stop])
             targets.append(wanted[:stop])
-            sentences.append(sentence)
-    return _inputs(ids, targets, arcs, sentences)
+            texts.append(text)
+    return _inputs(ids, targets, arcs, texts)
 
 
 def masked_inputs(pairs: pd.DataFrame, encoded: EncodedWords, mask_token: int) -> Inputs:
     """Each word that looks in an input of its own, where it alone is masked and is to be predicted."""
-    ids, targets, arcs, sentences = [], [], [], []
-    for (sentence, query), of_word in pairs.groupby(["sentence", "query"]):
-        tokens, queries = np.array(encoded.encoded.input_ids[sentence]), _tokens(encoded, sentence, query)
+    ids, targets, arcs, texts = [], [], [], []
+    for (text, query), of_word in pairs.groupby(["text", "query"]):
+        tokens, queries = np.array(encoded.encoded.input_ids[text]), _tokens(encoded, text, query)
         wanted = np.full(len(tokens), -1)
         wanted[queries] = tokens[queries]
         tokens[queries] = mask_token
-        arcs += [(len(ids), s, t) for key in of_word["key"] for s in queries for t in _tokens(encoded, sentence, key)]
+        arcs += [(len(ids), s, t) for key in of_word["key"] for s in queries for t in _tokens(encoded, text, key)]
         ids.append(tokens)
         targets.append(wanted)
-        sentences.append(sentence)
-    return _inputs(ids, targets, arcs, sentences)
+        texts.append(text)
+    return _inputs(ids, targets, arcs, texts)
 
 
 def measure_losses(
@@ -82,55 +92,60 @@ def measure_losses(
     batch_tokens: int,
     what: str,
     bar: tqdm,
-) -> Float[np.ndarray, "sum sentence"]:
+) -> Float[np.ndarray, "sum input"]:
     """The sum of the losses of each input in the plain model, and without the arcs in each head by each of `READINGS`.
 
-    inputs: as `causal_inputs` or `masked_inputs` makes them; layer, heads: from 0.
+    layer, heads: from 0.
     batch_tokens: padded tokens of a batch; bar: the progress in passes over inputs.
-    returns nats: [1 + head x reading, input], the plain model first.
-    Raises `InputError` where a loss is not finite.
+    returns nats: [1 + head x reading, input], the plain model first; NaN for an input that holds no whole answer.
+    Raises `InputError` where a loss is not finite, or no input holds an answer.
     """
-    windows, predicted = inputs.windows, PredictedTokens(inputs.windows)
+    windows, tokens = inputs.windows, inputs.tokens
+    loss = AnswerLoss(inputs.kind, windows, inputs.targets, what)
+    chosen = loss.windows
+    ids, types = (rows_of(each, windows.offsets) for each in (windows.input_ids, windows.token_type_ids))
     cuts = [(head, reading == "renormalised") for head in heads for reading in READINGS]
     sets = np.zeros((1 + len(cuts), layers_and_heads(model)[0], 1), int)
     sets[1:, layer, 0] = np.arange(1, len(cuts) + 1)
     found = np.full((len(sets), len(windows)), np.nan)
 
     def run_batch(batch: Batch, shown: tqdm) -> None:
-        predicted.start(batch.samples)
-        index = np.full(len(windows), -1)
-        index[batch.samples] = np.arange(len(batch.samples))
-        chosen = index[inputs.arcs.sample] >= 0
-        arcs = Arcs(index[inputs.arcs.sample][chosen], inputs.arcs.query[chosen], inputs.arcs.key[chosen])
+        loss.start(batch.samples)
+        read, index = chosen[batch.samples], np.full(len(windows), -1)
+        index[read] = np.arange(len(read))
+        among = index[inputs.arcs.sample] >= 0
+        arcs = Arcs(index[inputs.arcs.sample][among], inputs.arcs.query[among], inputs.arcs.key[among])
         none = Arcs(*(np.zeros(0, int) for _ in arcs))
         hooks = [WithoutArcs(layer, 0, none, renormalise=False)]
         queries = queries_per_head(model)
         hooks += [WithoutArcs(layer, head, arcs, renormalise=how, queries=queries) for head, how in cuts]
         for number, output in enumerate(run_passes(batch.inputs, hooks)):
-            found[number, batch.samples] = predicted.loss_sums(output).cpu().numpy()
-            shown.update(len(batch.samples))
+            losses = loss.losses(output, batch.inputs["attention_mask"])
+            found[number, read] = losses.double().cpu().numpy() * tokens[read]
+            shown.update(len(read))
 
-    with shared_layers(model, sets) as run_passes, predicted.attached(model):
-        tokens = predicted.batch_tokens(batch_tokens, model.config.vocab_size)
+    with shared_layers(model, sets) as run_passes, loss.attached(model):
         run_batches(
-            *(model, rows_of(windows.input_ids, windows.offsets), None, run_batch),
-            batch_tokens=tokens,
+            *(model, [ids[window] for window in chosen], types and [types[window] for window in chosen], run_batch),
+            batch_tokens=loss.batch_tokens(batch_tokens, model.config.vocab_size),
             what=what,
             bar=bar,
         )
-    if not np.isfinite(found).all():
+    if not np.isfinite(found[:, chosen]).all():
         raise InputError(
             f"{what}: the model's loss is not finite; run it in float32 or bfloat16, or check its weights."
         )
     return found
 
 
-def _tokens(encoded: EncodedWords, sentence: int, word: int) -> np.ndarray:
-    return np.flatnonzero(np.array(encoded.word_of_token[sentence]) == word)
+def _tokens(encoded: EncodedWords, text: int, word: int) -> np.ndarray:
+    return np.flatnonzero(np.array(encoded.word_of_token[text]) == word)
 
 
-def _inputs(ids: list, targets: list, arcs: list, sentences: list) -> Inputs:
+def _inputs(ids: list, targets: list, arcs: list, texts: list) -> Inputs:
     # What is asked needs no sentences.
     none = [np.full(len(each), -1) for each in ids]
-    windows = windows_without_context(ids, None, none, targets, sentences, [])
-    return Inputs(windows, Arcs(*np.array(arcs, np.int64).reshape(-1, 3).T))
+    windows = windows_without_context(ids, None, none, targets, texts, [])
+    return Inputs(
+        windows, Arcs(*np.array(arcs, np.int64).reshape(-1, 3).T), Text.name, windows.predicted_tokens[:, None]
+    )

@@ -15,18 +15,19 @@ from headtypes.core.table_files import read_csv, read_parquet
 # Whose arcs are taken away in which heads, and how; `measure.measure_use` says what these are.
 OF = ("relation", "other_arcs", "other_heads")
 READINGS = ("zero", "renormalised")
-LOSSES = ("relation", "direction", "of", "reading", "sentence", "tokens", "loss", "without")
+LOSSES = ("relation", "direction", "of", "reading", "unit", "tokens", "loss", "without")
 # What a head has to exceed to be used: nothing, the other arcs, and the other heads.
 EXCESSES = ("rise", "above_arcs", "above_heads")
 USED, NOT_USED, NOT_TOLD, NOT_FOUND = "found and used", "found and not used", "could not be told", "not found"
 COLUMNS = (
-    *("relation", "direction", "layer", "head", "accuracy", "baseline", "above", "above_low", "above_high", "found"),
+    *("relation", "direction", "layer", "head", "layers", "heads"),
+    *("accuracy", "baseline", "above", "above_low", "above_high", "found"),
     *("reading", *EXCESSES, "rise_low", "rise_high", "verdict"),
 )
 
 
 def is_found(found: Sequence[Found], seed: int) -> Bool[np.ndarray, " found"]:
-    """Which of the heads are better than the offset, on sentences on which neither was chosen (`use_table`)."""
+    """Which of the heads are better than the offset, on texts on which neither was chosen (`use_table`)."""
     return np.array([row["found"] for row in _found_rows(found, seed)], bool)
 
 
@@ -35,13 +36,14 @@ def use_table(
 ) -> pd.DataFrame:
     """What each head finds, and whether it is used for it.
 
-    found:  as `found.find_heads` gives them; losses: as `measure.measure_use` returns them for these.
-    least:  nats per predicted token from which a rise of the loss counts.
+    found:  as `finders.read_found` gives them; losses: as `measure.measure_use` returns them for these.
+    least:  nats per predicted token, or answer, from which a rise of the loss counts.
     found_seed: by which `measure.measure_use` told what is found; seed: of the other intervals. All are of 95 % and
-        over sentences.
+        over the units: sentences, documents or, of rises of a task's loss, its questions.
 
     returns one row per relation, direction and reading, intervals as {name}_low and {name}_high:
-    relation, direction, layer, head, offset: as in `found.Found`; words: its pairs, visible: those that the head sees;
+    relation, direction, layer, head, offset: as in `found.Found`; layers, heads: how many the model has; words: those
+        that look, visible: those whose head sees what they look at;
     accuracy, baseline: of these, how many the head and the offset find, in percent; above: their difference, and its
         interval; found_p: that it is zero, corrected over the rows shown (`holm`); found: below 0.05, and above zero;
     reading, tokens: how the attention is taken away, and on how many tokens the loss is measured; loss: of the plain
@@ -87,13 +89,14 @@ def _found_rows(found: Iterable[Found], seed: int) -> list[dict]:
     for each in found:
         count = len(each.right)
         right, by_offset = each.right.astype(float), each.by_offset.astype(float)
-        names, unit = np.unique(each.sentence, return_inverse=True)
+        names, unit = np.unique(each.unit, return_inverse=True)
         sums = np.stack([np.bincount(unit, values, len(names)) for values in (right, right - by_offset)], 1)
         sizes = np.bincount(unit, minlength=len(names)).astype(float)
         means = _resampled(sums, sizes[:, None], seed)
         (low, above_low), (high, above_high), (_, p) = _interval(means, sizes)
         rows.append(
             {name: getattr(each, name) for name in ("relation", "direction", "layer", "head", "offset", "words")}
+            | dict(zip(("layers", "heads"), each.shape, strict=True))
             | {"visible": count, "accuracy": 100 * right.mean(), "accuracy_low": 100 * low, "accuracy_high": 100 * high}
             | {"baseline": 100 * by_offset.mean(), "above": 100 * (right - by_offset).mean()}
             | {"above_low": 100 * above_low, "above_high": 100 * above_high, "found_p": p}
@@ -108,10 +111,10 @@ def _excesses(losses: pd.DataFrame, least: float, seed: int) -> dict:
     of_relation = losses[losses["of"] == OF[0]]
     tokens = of_relation["tokens"].sum()
     row = {"tokens": tokens, "loss": of_relation["loss"].sum() / tokens if tokens else np.nan}
-    units, sums, sizes = np.unique(of_relation["sentence"]), [], []
+    units, sums, sizes = np.unique(of_relation["unit"]), [], []
     for of in OF:
         rows = losses[losses["of"] == of]
-        at, known = np.searchsorted(units, rows["sentence"]), np.isin(rows["sentence"], units)
+        at, known = np.searchsorted(units, rows["unit"]), np.isin(rows["unit"], units)
         for values, into in ((rows["without"] - rows["loss"], sums), (rows["tokens"], sizes)):
             into.append(np.bincount(at[known], values[known].astype(float), len(units)))
     sums, sizes = np.stack(sums, 1), np.stack(sizes, 1)
@@ -132,7 +135,7 @@ def _excesses(losses: pd.DataFrame, least: float, seed: int) -> dict:
 
 
 def _resampled(sums: np.ndarray, sizes: np.ndarray, seed: int) -> Float[np.ndarray, "resample column"]:
-    """Ratios of sums to sizes, each [sentence, column], over sentences drawn anew; NaN where nothing is drawn.
+    """Ratios of sums to sizes, each [unit, column], over units drawn anew; NaN where nothing is drawn.
 
     None are drawn from fewer than two.
     """

@@ -5,7 +5,7 @@ from typing import Any
 from headtypes.analyses.stage import Plan, given, of_inputs_alone, share_of, stage
 from headtypes.core.seeds import derive_seed
 
-# What is roughly read of each relation: so often the sentences that are drawn of it, of about so many relations.
+# What is roughly read of each relation: so often the texts that are drawn of it, of about so many relations.
 _READ, _RELATIONS = 10, 10
 
 
@@ -13,17 +13,19 @@ def _passes(plan: Plan, wildcards: Any, rows: int) -> float:
     return _READ * _RELATIONS * share_of(plan.config.use.words, rows)
 
 
-@stage("forward", reads="rows", passes=_passes)
+@stage("forward", reads="texts", passes=_passes)
 def measure_use(plan: Plan, model: str, task: str) -> dict:
-    """Which relations are listed, on how many words the loss is measured, and the arithmetic."""
+    """What is listed, on how many words or questions the loss is measured and, of a task, its kind; the arithmetic."""
     drawn = {"words": plan.config.use.words, "seed": derive_seed(plan.config.seed, "measure_use", model, task)}
     read = {"task": task, "max_seq_length": plan.config.tasks[task].max_seq_length}
-    return {**_listed(plan), **drawn, **read, **given(plan.config.compute)}
+    if asked := plan.task_of_use(model):
+        read = {"task": asked, "kind": plan.config.tasks[asked].kind}
+    return {"listed": _listed(plan, model, task), **drawn, **read, **given(plan.config.compute)}
 
 
-@stage(reads="rows")
+@stage()
 def tabulate_use(plan: Plan, model: str, task: str) -> dict:
-    """Which relations are listed, the rise that counts, and the draws of the bootstrap, here and where it was measured.
+    """What is listed, the rise that counts, and the draws of the bootstrap, here and where it was measured.
 
     The same draws decide what is measured and what is said to be found.
     """
@@ -31,11 +33,15 @@ def tabulate_use(plan: Plan, model: str, task: str) -> dict:
         name: derive_seed(plan.config.seed, rule, model, task)
         for name, rule in (("found_seed", "measure_use"), ("seed", "tabulate_use"))
     }
-    return {"listed": _listed(plan), "least": plan.config.use.least, **seeds}
+    return {"listed": _listed(plan, model, task), "least": plan.config.use.least, **seeds}
 
 
 plot_use = of_inputs_alone("plot_use")
 
 
-def _listed(plan: Plan) -> dict:
-    return given(plan.config.relations)
+def _listed(plan: Plan, model: str, task: str) -> dict:
+    listed = {"kind": plan.config.tasks[task].kind, "least": plan.config.relations.least}
+    if not plan.is_treebank(task):
+        return listed
+    of_task = {"surface": True} if plan.task_of_use(model) else {}
+    return {**listed, "offsets": plan.config.relations.offsets, **of_task}

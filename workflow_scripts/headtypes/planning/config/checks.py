@@ -12,12 +12,12 @@ from itertools import compress
 from headtypes.analyses.types.names import TYPES
 from headtypes.core.errors import InputError, nearest
 from headtypes.data.kinds.text.kind import Text
-from headtypes.data.kinds.treebank import Treebank
 from headtypes.planning.config.derived import (
     changes_nothing,
     clusterings,
     development_name,
     has_features,
+    kinds_of_use,
     step_of,
     types_of,
 )
@@ -52,10 +52,11 @@ def check_selection(config: Config) -> None:
 def _check_used(config: Config, name: str) -> None:
     check_entry(config, "models", "use.models", name)
     check_tasks(config, name)
-    if not any(config.tasks[task].kind == Treebank.name for task in config.models[name].tasks):
+    kinds = kinds_of_use(config, name)
+    if not any(config.tasks[task].kind in kinds for task in config.models[name].tasks):
         raise InputError(
-            f"config: use.models: {name} reads no treebank, on which it is asked for what its heads are used; name "
-            f"one in models.{name}.tasks."
+            f"config: use.models: {name} reads no task of kind {' or '.join(kinds)}, on which its heads are asked for "
+            f"what they find; name one in models.{name}.tasks."
         )
 
 

@@ -361,14 +361,14 @@ class Detectors(Strict):
 
 
 class Use(Strict):
-    """Whether heads that find a relation are used for it: what a language model's loss is without this attention."""
+    """Whether heads are used for what they find: what the loss is without the attention by which they find it."""
 
     models: list[Name] = []
-    """Language models whose heads are asked, on each of their treebanks."""
+    """Models whose heads are asked, on each of their treebanks and documents; fine-tuned ones, on treebanks."""
     words: Annotated[int, Field(ge=2)] = 200
-    """Pairs of words of each relation, at most, without which the loss is measured."""
+    """Words that look, of each relation, or questions of a fine-tuned model's task, on which the loss is measured."""
     least: Annotated[float, Field(ge=0)] = 0.02
-    """Rise of the loss from which a head is used, in nats per token."""
+    """Rise of the loss from which a head is used, in nats per token or answer."""
 
 
 class Export(Strict):
