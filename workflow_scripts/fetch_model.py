@@ -10,7 +10,7 @@ with job(snakemake) as (inputs, spec, outputs, _):
     model = fetch_model(**spec, made=inputs.made, sha256=demands.sha256)
     check_model(model)
     outline = outline_of(f"models.{model.name}", model.folder, model.pickle, model.gguf)
-    check_demands(f"models.{model.name}", outline.with_heads(model.heads), demands)
+    check_demands(f"models.{model.name}", outline.with_heads(model.layers, model.heads), demands)
     for file in demands.partitions.values():
         read_partition_rows(file, (model.layers, model.heads))
     write_model_record(outputs.model, model)

@@ -48,6 +48,8 @@ IDLE = {"models/base/source/sha256", "clustering/methods", "clustering/k", "jobs
 IDLE |= {f"models/packed/memory/{place}" for place in ("gpu", "cpu")}
 IDLE |= {f"models/kin-{{seed}}/{key}" for key in ("source/hub", "tasks", "over/seed")}
 IDLE.add("models/grown-0/checkpoint_of")
+# No model of this configuration reads it.
+IDLE |= {f"tasks/german/{key}" for key in ("source/file", "columns/text", "columns/target")}
 
 
 def configuration(place: Workplace, path: str, config: dict | None = None) -> dict:

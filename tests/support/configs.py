@@ -21,6 +21,7 @@ def full_config(folder: Path) -> dict:
         "pairs.tsv": "a\tb\n",
         "other.tsv": "a\tb\n",
         "choices.jsonl": "{}\n",
+        "german.tsv": "a\tb\n",
         "other.jsonl": "{}\n",
         "texts/a.txt": "One.\n\nTwo.\n",
         "texts/b.txt": "Three.\n\nFour.\n",
@@ -70,6 +71,11 @@ def full_config(folder: Path) -> dict:
                 "source": {"file": str(folder / "choices.jsonl")},
                 "columns": {"question": "a", "choices": "b", "answer": "c", "id": "number"},
             },
+            "german": {
+                "kind": "text_to_text",
+                "source": {"file": str(folder / "german.tsv")},
+                "columns": {"text": "a", "target": "b"},
+            },
             "paragraphs": {
                 "kind": "text",
                 "source": {"folder": str(folder / "texts")},
@@ -107,6 +113,7 @@ def full_config(folder: Path) -> dict:
                 "source": {"package": "json", "subfolder": "model", "gguf": "model.gguf"},
                 "memory": {"gpu": 70.0, "cpu": 200.0},
                 "units": "heads",
+                "attention": "encoder",
                 "tasks": ["asked", "chosen"],
                 "evaluate": "asked",
             },

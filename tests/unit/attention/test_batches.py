@@ -9,8 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headtypes.attention.batches import Part, batched, model_inputs, pad, plan_batches, rows_of, run_model
+from headtypes.attention.batches import Part, batched, model_inputs, pad, plan_batches, run_model
 from headtypes.core.errors import InputError
+from headtypes.data.windows import rows_of
 from tests.support.models import tiny_bert
 
 CPU = torch.device("cpu")

@@ -127,6 +127,7 @@ def test_the_gradient_of_the_attention_that_queries_have_in_common_is_the_sum_of
         kinds=[np.zeros(len(ids), int)],
         input_ids=[ids],
         token_types=None,
+        others=None,
         units=np.array([0]),
         start=lambda batch: None,
         attached=lambda model: open_attention(model),

@@ -37,6 +37,7 @@ class Ablation:
         operations that need it.
     queries:    heads of queries that count as one head, to all of which its operation is applied; where it draws, they
         draw alike.
+    keys:       tokens that those of each sample look at, in cross-attention; else they are its own.
     """
 
     def __init__(
@@ -46,14 +47,15 @@ class Ablation:
         reading: Reading,
         head_outputs: np.ndarray | None = None,
         queries: int = 1,
+        keys: list[int] | None = None,
     ):
-        _check(operations, head_outputs)
+        _check(operations, head_outputs, cross=keys is not None)
         operations = np.repeat(operations, queries, 1)
         if head_outputs is not None:
             head_outputs = head_outputs.reshape(*operations.shape, -1)
         self.reading, self.queries = reading, queries
         self._operations = [_heads_by_operation(layer) for layer in operations]
-        self._sentences = sentences
+        self._sentences, self._keys = sentences, keys
         self._groups: list[SentencePairs] | None = None
         self._head_outputs = None if head_outputs is None else torch.as_tensor(head_outputs)
         self.scratch = Scratch()
@@ -81,7 +83,7 @@ class Ablation:
         """The samples of the batch in groups of equal length; the same in all layers."""
         if self._groups is None:
             padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
-            groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences])
+            groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences], self._keys)
             self._groups = [SentencePairs(group, self._sentences, self.reading, layer.query.device) for group in groups]
         return self._groups
 
@@ -198,7 +200,7 @@ class SentencePairs(Group):
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
-        super().__init__(group.samples, group.length)
+        super().__init__(group.samples, group.length, group.keys)
         padded = [np.pad(row, (0, self.length - len(row)), constant_values=-1) for row in sentences[self.samples]]
         self._given = np.stack(padded).astype(np.int64)
         sentence = torch.as_tensor(self._given, device=device)
@@ -248,8 +250,13 @@ class SentencePairs(Group):
         return torch.cat(drawn, 1)
 
 
-def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
+def _check(operations: np.ndarray, head_outputs: np.ndarray | None, cross: bool) -> None:
     for operation in map(operation_of, sorted(set(operations.flat), key=str)):
+        if cross and operation.needs_sentences:
+            raise InputError(
+                f"The operation {operation.name} is about the tokens of one text, and cross-attention is to another; "
+                "leave the condition out for this model."
+            )
         if head_outputs is None and operation.needs_head_outputs:
             raise InputError(
                 f"The operation {operation.name} needs the mean head outputs; measure them on the task's samples first."

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 from headtypes.attention.hook import Hook, open_attention, run
 from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
-from headtypes.models.model_config import padding_token
+from headtypes.models.model_config import attention_read, padding_token
 from headtypes.models.placement import device_of
 from headtypes.models.products import fast_products
 
@@ -42,11 +42,13 @@ class Batch:
     samples: [sample] int, which of all inputs these are.
     lengths: tokens of each, without padding.
     inputs:  the keyword arguments of the forward pass, on the model's device; padding stands at the end.
+    keys:    tokens that those of each look at, where cross-attention is read; else they are its own.
     """
 
     samples: np.ndarray
     lengths: list[int]
     inputs: dict[str, Tensor]
+    keys: list[int] | None = None
 
     @property
     def device(self) -> torch.device:
@@ -57,7 +59,12 @@ class Batch:
         """Two batches, padded as this one is."""
         middle = len(self.samples) // 2
         return [
-            Batch(self.samples[half], self.lengths[half], {name: rows[half] for name, rows in self.inputs.items()})
+            Batch(
+                self.samples[half],
+                self.lengths[half],
+                {name: rows[half] for name, rows in self.inputs.items()},
+                self.keys and self.keys[half],
+            )
             for half in (slice(middle), slice(middle, None))
         ]
 
@@ -109,24 +116,32 @@ def model_inputs(
     return inputs
 
 
-def rows_of(tokens: np.ndarray | None, offsets: np.ndarray) -> list[np.ndarray] | None:
-    """Split concatenated rows: row `i` is tokens[offsets[i] : offsets[i + 1]]. None stays None."""
-    return None if tokens is None else np.split(tokens, offsets[1:-1])
-
-
 def filled_batches(
     model: PreTrainedModel,
     input_ids: Sequence[Sequence[int]],
     token_types: Sequence[Sequence[int]] | None,
     plan: Iterable[np.ndarray],
     length: int | None = None,
+    others: Sequence[Sequence[int]] | None = None,
 ) -> Iterator[Batch]:
-    """The batches of a plan, filled for a model; `run_model` says what the arguments are."""
+    """The batches of a plan, filled for a model; `run_batches` says what the arguments are."""
+    attention, pad_token = attention_read(model), padding_token(model.config) or 0
+    if attention is not None and others is None:
+        raise InputError(
+            f"{type(model).__name__} reads a source and a target, and this is measured on texts of one kind alone; "
+            "leave the model out here, or read its encoder alone (attention: encoder)."
+        )
     for samples in plan:
-        ids = [input_ids[sample] for sample in samples]
+        ids, keys = [input_ids[sample] for sample in samples], None
         types = None if token_types is None else [token_types[sample] for sample in samples]
-        inputs = model_inputs(ids, types, padding_token(model.config) or 0, device_of(model), length)
-        yield Batch(samples, [len(row) for row in ids], inputs)
+        inputs = model_inputs(ids, types, pad_token, device_of(model), length)
+        if attention is not None:
+            of_others = [others[sample] for sample in samples]
+            other = model_inputs(of_others, None, pad_token, device_of(model))
+            source, target = (inputs, other) if attention == "encoder" else (other, inputs)
+            inputs = {**source, **{f"decoder_{name}": rows for name, rows in target.items()}}
+            keys = [len(row) for row in of_others] if attention == "cross" else None
+        yield Batch(samples, [len(row) for row in ids], inputs, keys)
 
 
 def run_model(
@@ -167,6 +182,7 @@ def run_batches(
     length: int | None = None,
     part: Part = WHOLE,
     gradients: bool = False,
+    others: Sequence[Sequence[int]] | None = None,
 ) -> None:
     """Do something with each batch of `plan_batches`, while the model's attention is open (`hook.open_attention`).
 
@@ -178,13 +194,15 @@ def run_batches(
     length:    tokens that every input is padded to; by default the longest of its batch.
     part:      as in `plan_batches`.
     gradients: whether the forward pass can be followed by a backward pass.
+    others:    of a whole encoder with a decoder, the tokens of the other text of each input: of the target where heads
+        of the encoder are read, else of the source. Other models do not read them.
     Raises `InputError` where one input alone does not fit, or the model's heads cannot be read.
     """
     lengths = [length or len(ids) for ids in input_ids]
     plan = plan_batches(lengths, batch_tokens, part)
     shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, unit)
     with shared as shown, open_attention(model), fast_products(model), torch.inference_mode(not gradients):
-        for number, batch in enumerate(filled_batches(model, input_ids, token_types, plan, length), start=1):
+        for number, batch in enumerate(filled_batches(model, input_ids, token_types, plan, length, others), 1):
             _halved_to_fit(run_batch, batch, shown)
             if number % _BATCHES_PER_RETURN == 0:
                 _return_memory()

@@ -47,19 +47,21 @@ class Group:
 
     samples: their slice of the batch.
     length:  tokens of each.
+    keys:    tokens of each that these look at: their own, or in cross-attention those of its source.
     """
 
-    def __init__(self, samples: slice, length: int):
-        self.samples, self.length = samples, length
+    def __init__(self, samples: slice, length: int, keys: int | None = None):
+        self.samples, self.length, self.keys = samples, length, length if keys is None else keys
         self._cut_from: Tensor | None = None
         self._mask: Tensor | None = None
 
     def of(self, layer: Layer) -> Layer:
         """These samples without their padding, which stands at the end."""
-        query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
+        query = layer.query[self.samples, :, : self.length]
+        key, value = (tensor[self.samples, :, : self.keys] for tensor in (layer.key, layer.value))
         bias = layer.bias
         if bias is not None:
-            bias = bias[self.samples if len(bias) > 1 else slice(None), :, : self.length, : self.length]
+            bias = bias[self.samples if len(bias) > 1 else slice(None), :, : self.length, : self.keys]
         return replace(layer, query=query, key=key, value=value, mask=self._own(layer.mask), bias=bias)
 
     def _own(self, mask: Tensor | None) -> Tensor | None:
@@ -67,7 +69,7 @@ class Group:
             return None
         # Layers share a mask, and checking its values takes longer than comparing identities.
         if mask is not self._cut_from:
-            cut = mask[self.samples if len(mask) > 1 else slice(None), :, : self.length, : self.length]
+            cut = mask[self.samples if len(mask) > 1 else slice(None), :, : self.length, : self.keys]
             self._cut_from, self._mask = mask, None if bool(cut.all()) else cut
         return self._mask
 
@@ -99,23 +101,25 @@ class Group:
 
     def _blocks(self, pairs: int) -> Iterator[slice]:
         samples = self.samples.stop - self.samples.start
-        parts = -(-samples * self.length**2 // pairs)
+        parts = -(-samples * self.length * self.keys // pairs)
         rows = -(-self.length // (parts * LEAST_ROWS)) * LEAST_ROWS
         for start in range(0, self.length, rows):
             yield slice(start, min(start + rows, self.length))
 
 
-def equal_lengths(lengths: Sequence[int]) -> list[Group]:
+def equal_lengths(lengths: Sequence[int], keys: Sequence[int] | None = None) -> list[Group]:
     """The groups of a batch, in order; each fits into one block or is a single sample.
 
     lengths: of the samples. Batches are planned by length, so samples of equal length are neighbours.
+    keys:    tokens that each looks at, where these are not its own.
     """
     groups, start = [], 0
-    for stop in range(1, len(lengths) + 1):
-        length = lengths[start]
-        ends = stop == len(lengths) or lengths[stop] != length
-        if ends or (stop - start + 1) * length**2 > _BLOCK_PAIRS:
-            groups.append(Group(slice(start, stop), length))
+    shapes = list(zip(lengths, keys or lengths, strict=True))
+    for stop in range(1, len(shapes) + 1):
+        shape = shapes[start]
+        ends = stop == len(shapes) or shapes[stop] != shape
+        if ends or (stop - start + 1) * math.prod(shape) > _BLOCK_PAIRS:
+            groups.append(Group(slice(start, stop), *shape))
             start = stop
     return groups
 

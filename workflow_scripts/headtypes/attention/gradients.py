@@ -32,7 +32,7 @@ class AttentionGradients:
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
         """members: the kinds of each token of each input; shape: number of layers and of what counts as a head."""
         self.anchor = torch.zeros((), device=batch.device, requires_grad=True)
-        self._groups = equal_lengths(batch.lengths)
+        self._groups = equal_lengths(batch.lengths, batch.keys)
         self._members = {
             group.samples.start: torch.from_numpy(np.stack(members[group.samples])).to(batch.device)
             for group in self._groups
@@ -93,7 +93,8 @@ class _Attention(torch.autograd.Function):
         further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if any(ctx.needs_input_grad[:3]) else []
         for group in groups:
             part, of_outputs = group.of(layer), gradient[group.samples, :, : group.length]
-            below = [tensor[group.samples, :, : group.length] for tensor in further]
+            lengths = group.length, group.keys, group.keys
+            below = [tensor[group.samples, :, :length] for tensor, length in zip(further, lengths, strict=False)]
             for rows in group.blocks():
                 of_attention = torch.matmul(of_outputs[:, :, rows], part.value.transpose(-1, -2))
                 add(number, group, rows, of_attention)

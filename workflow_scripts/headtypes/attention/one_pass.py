@@ -32,8 +32,9 @@ from headtypes.attention.hook import Layer
 from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.settings import Of
 from headtypes.attention.streams import ResidualStream
+from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded
-from headtypes.models.model_config import key_value_heads, layers_and_heads, queries_per_head
+from headtypes.models.model_config import attention_read, key_value_heads, layers_and_heads, queries_per_head
 from headtypes.models.products import product
 
 
@@ -121,6 +122,7 @@ class Reducer(Protocol):
     by_head: true for a reducer that can read one head after another (`Block.heads`). Where all reducers of a pass can,
         attention of long samples is computed so on a CPU, which is faster.
     reads_stream: whether it needs the residual stream, and what heads write into it (`Block.stream`, `Block.written`).
+    reads_cross: whether it can read cross-attention, whose rows are tokens of one text and whose keys those of another.
     fault: what is wrong with a head `{}` of which a number is not `right`, for the message.
     """
 
@@ -128,6 +130,7 @@ class Reducer(Protocol):
     by_head: bool = False
     of: Of = "weights"
     reads_stream: bool = False
+    reads_cross: bool = False
     fault: str = "the attention of head {} is not finite"
 
     def begin(self, about: Pass) -> None:
@@ -238,6 +241,11 @@ def read_attention(
     Raises `InputError` where the model's heads cannot be read, or what was read of one is not right, as with weights
     that are not finite.
     """
+    if attention_read(model) == "cross" and not all(reducer.reads_cross for reducer in reducers):
+        raise InputError(
+            f"{what}: this is measured on the attention of a text to itself, and cross-attention is to another one; "
+            "leave the model out here."
+        )
     samples, shape = batched(encoded.lengths, batch_tokens, part), layers_and_heads(model)
     about = Pass(what, samples, *shape, key_value_heads(model.config), model.dtype, queries_per_head(model))
     for reducer in reducers:
@@ -257,6 +265,7 @@ def read_attention(
             what=what,
             part=part,
             bar=bar,
+            others=encoded.others,
         )
     return [reducer.result() for reducer in reducers]
 
@@ -276,7 +285,7 @@ class AttentionReader:
         self._norms = any(reducer.of == "norms" for reducer in reducers)
         self._reducers, self._in_blocks = reducers, any(reducer.reads_attention for reducer in reducers)
         self._by_head = all(reducer.by_head for reducer in reducers)
-        self._groups = equal_lengths(batch.lengths)
+        self._groups = equal_lengths(batch.lengths, batch.keys)
         self._scratch = Scratch()
         for reducer in reducers:
             reducer.start(batch)

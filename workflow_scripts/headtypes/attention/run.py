@@ -24,7 +24,7 @@ class ModelOnTask:
         (entropy,) = run.read(encoded, Entropy())
 
     what:    model and task, for progress and messages.
-    longest: tokens of the longest sample that is read.
+    longest: tokens of the longest sample that is read; record: the model's.
     """
 
     def __init__(
@@ -49,21 +49,22 @@ class ModelOnTask:
         self.what = f"{record.name} on {task}"
         self.longest = min(record.max_length, max_seq_length or record.max_length)
         self.batch_tokens, self.part = batch_tokens, Part(*part)
-        self._record, self._precision, self._head = record, precision, head
+        self.record, self._precision, self._head = record, precision, head
 
     @cached_property
     def tokenizer(self) -> PreTrainedTokenizerFast:
         """The model's tokenizer."""
-        return load_tokenizer(self._record)
+        return load_tokenizer(self.record)
 
     @cached_property
     def model(self) -> PreTrainedModel:
         """The model itself; errors as those of `loading.load_model`."""
-        return load_model(self._record, self._precision, self._head)
+        return load_model(self.record, self._precision, self._head)
 
     def encode(self, samples: list[Sample], kind: str, segment_ids: Literal["pair", "zeros"] = "pair") -> Encoded:
         """The samples as the model reads them; arguments and errors as those of `encoding.encode_samples`."""
-        return encode_samples(samples, self.tokenizer, kind, self.longest, segment_ids=segment_ids)
+        how = {"segment_ids": segment_ids, "record": self.record}
+        return encode_samples(samples, self.tokenizer, kind, self.longest, **how)
 
     def read(self, encoded: Encoded, *reducers: Reducer) -> list[Any]:
         """What each reducer reads in one pass; errors as those of `one_pass.read_attention`."""

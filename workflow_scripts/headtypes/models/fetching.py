@@ -22,7 +22,7 @@ from headtypes.models.files import (
 )
 from headtypes.models.gguf_files import check_gguf, read_header, reader_version
 from headtypes.models.hub.snapshots import fetch_snapshot
-from headtypes.models.model_config import headed_layers, is_causal, key_value_heads, longest_input
+from headtypes.models.model_config import describe, headed_layers, is_causal, key_value_heads, longest_input
 from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, computes, outline_of
 from headtypes.models.quantised import DEQUANTISED, check_blocks, is_dequantised, numbers_in, quantisation_of
 from headtypes.models.records import ModelRecord
@@ -45,6 +45,7 @@ def fetch_model(
     step: int | None = None,
     sha256: str | None = None,
     units: str = "heads",
+    attention: str = "encoder",
 ) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
@@ -54,8 +55,9 @@ def fetch_model(
         training after which it is meant; None for the trained one.
     sha256: what that of its file of weights must be.
     units:  what counts as a head: heads (of queries), or key_value_heads, each with all heads that share it.
+    attention: of an encoder with a decoder, the attention whose heads are read.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it, or
-    its heads share no keys and are to be counted by them.
+    its heads share no keys and are to be counted by them, or it has no such attention.
     """
     if made:
         source = {"folder": made if step is None else str(checkpoint_in(made, step))}
@@ -88,7 +90,7 @@ def fetch_model(
     if gguf is None:
         _check_pointers(f"models.{model}", folder)
         _check_counts(f"models.{model}", folder)
-    shape = _shape(f"models.{model}", folder, gguf, units)
+    shape = _shape(f"models.{model}", folder, gguf, units, attention)
     check_outline(f"models.{model}", outline_of(f"models.{model}", folder, pickle, gguf))
     weights = {file.name: sha256_file(file) for file in files}
     pickled = files[0].suffix == ".bin"
@@ -250,7 +252,7 @@ def _numbers_of_pickle(file: Path) -> int:
     return sum(tensor.numel() for tensor in tensors.values())
 
 
-def _shape(key: str, folder: str | Path, gguf: str | None, units: str) -> dict:
+def _shape(key: str, folder: str | Path, gguf: str | None, units: str, attention: str) -> dict:
     """The fields of `ModelRecord` that config.json and the tokenizer give; also checks that these two fit together."""
     where = f"{key}: {Path(folder, gguf or '')}"
     needed = ("vocab_size", "num_hidden_layers", "num_attention_heads")
@@ -302,6 +304,9 @@ def _shape(key: str, folder: str | Path, gguf: str | None, units: str) -> dict:
             f"{where} has a tokenizer that does not fit the model: it gives texts the segment id {segments}, and the "
             f"model has embeddings for {known} segments."
         )
+    if attention != "encoder" and not config.is_encoder_decoder:
+        raise InputError(f"{key}.attention: it is no encoder with a decoder; leave the key out.")
+    describe(config, attention)
     heads = config.num_attention_heads
     if units == "key_value_heads":
         heads = key_value_heads(config)
@@ -316,7 +321,8 @@ def _shape(key: str, folder: str | Path, gguf: str | None, units: str) -> dict:
         "layers": len(headed_layers(config)),
         "heads": heads,
         "queries_per_head": config.num_attention_heads // heads,
-        "causal": is_causal(config),
+        "attention": attention,
+        "causal": is_causal(config) or attention == "decoder",
         # If config.json does not give the width, the usual 64 channels per head are assumed.
         "width": getattr(config, "hidden_size", 64 * config.num_attention_heads),
         "max_length": longest_input(config, tokenizer),

@@ -13,6 +13,7 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForQuestionAnswering,
+    AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
     PreTrainedModel,
 )
@@ -20,6 +21,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
     MODEL_MAPPING_NAMES,
 )
@@ -27,7 +29,7 @@ from transformers.models.auto.modeling_auto import (
 from headtypes.core.errors import InputError, one_line
 from headtypes.models.fetching import check_files
 from headtypes.models.gpus import keep_to_gpus
-from headtypes.models.model_config import body_of, check_padding, config_of, language_head
+from headtypes.models.model_config import body_of, check_padding, config_of, language_head, read_attention_of
 from headtypes.models.placement import gpus_for, limits_of, places
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
@@ -71,6 +73,9 @@ HEADS = {
     ),
     "masked_lm": Head(AutoModelForMaskedLM, MODEL_FOR_MASKED_LM_MAPPING_NAMES, "head for masked words", False),
     "causal_lm": Head(AutoModelForCausalLM, MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "head for the next token", False),
+    "seq2seq_lm": Head(
+        AutoModelForSeq2SeqLM, MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES, "head for the tokens of a target", False
+    ),
 }
 
 
@@ -89,9 +94,10 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     auto, types, in_words, pooled = HEADS[head]
     check_files(record, {**record.weights, **record.files})
     config = config_of(record)
-    if head and config.is_encoder_decoder:
-        why = "is an encoder with a decoder, of which the encoder alone is read, and that answers nothing"
-        raise MissingHeadError(f"{where} {why}; leave models.{record.name}.evaluate out.", why)
+    whole = config.is_encoder_decoder and (head is not None or record.attention != "encoder")
+    if head and whole and head != "seq2seq_lm":
+        why = "is an encoder with a decoder, which is evaluated on texts with targets alone"
+        raise MissingHeadError(f"{where} {why}; name a task of kind text_to_text, or leave evaluate out.", why)
     if record.model_type not in types:
         raise MissingHeadError(
             f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.",
@@ -128,9 +134,15 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             f"{where} has weights of more layers than its config.json says, {further[0]} among them; take both from "
             "the same model."
         )
-    # A decoder is not read, and some are published without one.
-    unread = () if pooled else ("pooler", "decoder") if config.is_encoder_decoder else ("pooler",)
-    missing = sorted(key for key in report["missing_keys"] if not any(name in key for name in unread))
+    # A decoder that is not read may be missing; some models are published without one.
+    unread = () if pooled else ("pooler", "decoder") if config.is_encoder_decoder and not whole else ("pooler",)
+    missing = sorted(
+        key
+        for key in report["missing_keys"]
+        if not any(name in key for name in unread)
+        # Positions that are computed, and not saved (Marian).
+        and "Sinusoidal" not in type(model.get_submodule(key.rpartition(".")[0])).__name__
+    )
     if missing:
         lacking = f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
         remedy = f"name a model that was {'fine-tuned for the task' if head else 'saved whole'}"
@@ -148,7 +160,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         model.to(getattr(torch, precision))
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
-    model = model if head else body_of(model)
+    if whole:
+        read_attention_of(model, record.attention)
+    model = model if head or whole else body_of(model)
     model.queries_per_head = record.queries_per_head
     return model.eval().to(device()) if limits_of(record.name) is None else model.eval()
 

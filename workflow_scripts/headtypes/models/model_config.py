@@ -3,12 +3,13 @@
 Unlike `loading`, this loads no model.
 """
 
+from torch import Tensor
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from headtypes.core.errors import InputError
 from headtypes.models.outline import layers_with_heads
-from headtypes.models.records import ModelRecord
+from headtypes.models.records import Attention, ModelRecord
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
 _POSITIONS_AFTER_PADDING = {
@@ -44,6 +45,30 @@ def body_of(model: PreTrainedModel) -> PreTrainedModel:
     """The part of a model whose heads are read: without what it answers with and, where it has one, its decoder."""
     body = model.base_model
     return body.get_encoder() if body.config.is_encoder_decoder else body
+
+
+def read_attention_of(model: PreTrainedModel, attention: Attention) -> None:
+    """Let one attention of a whole encoder with a decoder be the one that is read, and its config.json describe it."""
+    model.attention_read = attention
+    describe(model.config, attention)
+
+
+def describe(config: PreTrainedConfig, attention: Attention) -> None:
+    """Let the numbers of layers and heads be those of one attention of an encoder with a decoder."""
+    if attention != "encoder":
+        layers = getattr(config, "decoder_layers", None) or config.num_decoder_layers
+        config.num_hidden_layers = layers
+        config.num_attention_heads = getattr(config, "decoder_attention_heads", config.num_attention_heads)
+
+
+def twice(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The inputs of a whole encoder with a decoder whose source and target are the same text."""
+    return {**inputs, **{f"decoder_{name}": each for name, each in inputs.items()}}
+
+
+def attention_read(model: PreTrainedModel) -> Attention | None:
+    """Of a whole encoder with a decoder, the attention whose heads are read; None for any other model."""
+    return getattr(model, "attention_read", None)
 
 
 def heads_of(config: PreTrainedConfig) -> int:

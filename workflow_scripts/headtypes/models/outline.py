@@ -84,9 +84,9 @@ class Outline:
     tied: bool | None = None
     whole: bool = False
 
-    def with_heads(self, heads: int | None) -> "Outline":
-        """The same model, of which so many units in a layer count as heads."""
-        return replace(self, heads=heads)
+    def with_heads(self, layers: int | None, heads: int | None) -> "Outline":
+        """The same model, of which so many layers, and units in a layer, have or count as heads."""
+        return replace(self, layers=layers, heads=heads)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,10 +198,14 @@ def check_demands(key: str, outline: Outline, demands: Demands) -> None:
             f"{key}.memory: only weights in safetensors that are not quantised are loaded piece by piece; save the "
             "model with save_pretrained, or leave the key out."
         )
-    if demands.head is not None and outline.two_stacks:
+    if demands.head not in (None, "seq2seq_lm") and outline.two_stacks:
         raise InputError(
-            f"{where} is an encoder with a decoder, of which the encoder alone is read, and that answers nothing; "
-            f"leave {evaluated} out."
+            f"{where} is an encoder with a decoder, which is evaluated on texts with targets alone; name a task of "
+            f"kind text_to_text, or leave {evaluated} out."
+        )
+    if demands.head == "seq2seq_lm" and outline.type is not None and not outline.two_stacks:
+        raise InputError(
+            f"{where} is no encoder with a decoder, which alone predicts a target from a source; leave {evaluated} out."
         )
     if demands.head in _NEEDED and outline.tensors and outline.type is not None and outline.type not in _OTHERWISE:
         names, in_words = _NEEDED[demands.head]

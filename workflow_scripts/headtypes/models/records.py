@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json, undamaged, write_json
 from headtypes.models.files import gguf_among, pretrained
+
+# Of an encoder with a decoder, the attention whose heads are read: that of the encoder, that of the decoder, or that of
+# the decoder to the encoder.
+Attention = Literal["encoder", "decoder", "cross"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +30,7 @@ class ModelRecord:
     layers, heads: number of layers, and of heads in a layer; width: channels of a token between layers.
     queries_per_head: more than 1 where a head of keys and values counts as one, with all heads of queries that share
         it (the key `units`).
+    attention:     of an encoder with a decoder, the attention whose heads are read.
     causal:        whether it is a decoder, as language models of the next token are.
     max_length:    tokens of its longest input.
     """
@@ -45,6 +50,7 @@ class ModelRecord:
     layers: int
     heads: int
     queries_per_head: int = 1
+    attention: Attention = "encoder"
     causal: bool = False
     width: int
     max_length: int

@@ -298,7 +298,7 @@ def test_documents_that_give_nothing_to_predict_are_refused(tmp_path):
         windows_for(record, tokenizer, documents=DOCUMENTS[1:2])
     empty = windows.of_questions(np.array([1]))
     assert len(empty) == 0
-    with pytest.raises(InputError, match="No document has a token to predict"):
+    with pytest.raises(InputError, match="None of the documents has a token to predict"):
         KINDS["text"].score_answers(DOCUMENTS[1:2], empty, record, (np.zeros(0), np.zeros(0, int)))
     answers = answering.Answers("text", windows)
     answers.start(np.array([0]))

@@ -54,7 +54,7 @@ MISTAKES = [
     (
         "models/base/quite_another",
         1,
-        ['unknown key "quite_another" in models.base', "Allowed: checkpoint_of, evaluate"],
+        ['unknown key "quite_another" in models.base', "Allowed: attention, checkpoint_of, evaluate"],
     ),
     ("a\nb", 1, ["unknown key", "at the top"]),
     # A key that is missing.
@@ -178,7 +178,7 @@ MISTAKES = [
     (
         "partitions/mine/task",
         "nothing",
-        ["partitions.mine.task", "Known: asked, bank, chosen, made, pairs, paragraphs, squad"],
+        ["partitions.mine.task", "Known: asked, bank, chosen, german, made, pairs, paragraphs, squad"],
     ),
     ("partitions/mine/task", "pairs", ["partitions.mine.task", "add it to models.tuned+1.0.tasks"]),
     (
@@ -512,5 +512,8 @@ def test_a_path_that_is_not_utf_8_is_told(full, monkeypatch):
 def test_models_that_are_compared_head_by_head_count_the_same_heads_and_no_norms_of_several(full):
     config = edited(full, "models/base/units", "key_value_heads")
     assert "models.tuned+1.0.units: it is compared head by head with base" in refused(config)
+    config = edited(edited(full, "models/base/attention", "cross"), "models/base/tasks", ["german"])
+    config = edited(config, "models/base/evaluate", "german")
+    assert "models.tuned+1.0.attention: it is compared head by head with base" in refused(config)
     config = edited(edited(full, "models/packed/units", "key_value_heads"), "clustering/of", ["weights", "norms"])
     assert "take norms out of clustering.of" in refused(config)

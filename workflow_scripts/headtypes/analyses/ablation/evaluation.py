@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.batches import WHOLE, Batch, Part, rows_of, run_batches
+from headtypes.attention.batches import WHOLE, Batch, Part, run_batches
 from headtypes.attention.operations import Reading, operations_by_head, reading_matters
 from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
@@ -21,7 +21,7 @@ from headtypes.core.progress import progress
 from headtypes.data.answering import Answers, load_for
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
-from headtypes.models.model_config import queries_per_head
+from headtypes.models.model_config import attention_read, queries_per_head
 from headtypes.models.records import ModelRecord
 
 
@@ -196,9 +196,7 @@ def _read(
         computed once.
     returns of each set, window and the task's columns; one row per window.
     """
-    ids, types, sentences = (
-        rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids, windows.sentence)
-    )
+    ids, types, sentences, others = windows.texts(attention_read(model))
     answers, queries = Answers(settings.kind, windows, **settings.of_answers), queries_per_head(model)
     # Nothing is read from a part without windows.
     tables = [[pd.DataFrame(columns=["window", *answers.columns])] for _ in sets]
@@ -206,7 +204,8 @@ def _read(
     def run_batch(batch: Batch, shown: tqdm) -> None:
         of_batch = [sentences[window] for window in batch.samples]
         answers.start(batch.samples)
-        hooks = (Ablation(operations, of_batch, settings.chosen_reading, head_outputs, queries) for operations in sets)
+        how = settings.chosen_reading, head_outputs, queries, batch.keys
+        hooks = (Ablation(operations, of_batch, *how) for operations in sets)
         read = []
         for output in run_passes(batch.inputs, hooks):
             values = dict(zip(answers.columns, answers.read(output, of_batch), strict=True))
@@ -227,6 +226,7 @@ def _read(
             bar=bar,
             length=_full_window(sets[0], settings),
             part=part,
+            others=others,
         )
     return [pd.concat(table[1:] or table, ignore_index=True) for table in tables]
 

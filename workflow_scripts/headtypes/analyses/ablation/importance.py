@@ -5,12 +5,12 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from headtypes.attention.batches import Batch, check_heads, rows_of, run_model
+from headtypes.attention.batches import Batch, check_heads, run_model
 from headtypes.attention.hook import Layer
 from headtypes.data.answering import AnswerLoss, load_for
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
-from headtypes.models.model_config import queries_per_head
+from headtypes.models.model_config import attention_read, queries_per_head
 from headtypes.models.records import ModelRecord
 
 
@@ -70,8 +70,8 @@ def head_importance(
     chosen = answers.windows
     _, question, windows_of = np.unique(windows.question[chosen], return_inverse=True, return_counts=True)
     weight = 1 / (len(windows_of) * windows_of[question])
-    ids, types = (rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids))
-    ids, types = [ids[window] for window in chosen], types and [types[window] for window in chosen]
+    texts = windows.texts(attention_read(model))
+    ids, types, _, others = (of and [of[window] for window in chosen] for of in texts)
     # Only the gates need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
     total = 0.0
@@ -98,6 +98,7 @@ def head_importance(
             what=what,
             unit="windows",
             gradients=True,
+            others=others,
         )
     check_heads(torch.from_numpy(total[None]).isfinite(), what, "the gradient of head {} is not finite")
     return total

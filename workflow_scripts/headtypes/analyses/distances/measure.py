@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from headtypes.analyses.distances.columns import lacks_cls, split
+from headtypes.analyses.distances.cross import AlignedDistances
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.distances.results import SHARES, Features, merge_features, write_features
+from headtypes.attention.one_pass import Reducer
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
@@ -49,14 +51,17 @@ def extract_features(
         length=np.array(encoded.lengths, dtype=np.int32)[read],
         truncated=encoded.truncated[read],
         sample_ids=[samples[index].id for index in read],
-        **shares_of(run.read(encoded, *reducers_of(encoded, norms))),
+        **shares_of(run.read(encoded, *reducers_of(encoded, norms, record.attention == "cross"))),
     )
 
 
-def reducers_of(encoded: Encoded, norms: bool) -> list[DistanceFeatures]:
-    """The reducers that read the shares of `Features`: those of weights and, if wanted, those of norms."""
-    first = lacks_cls(encoded.kinds)
-    return [DistanceFeatures(encoded.kinds, first, of) for of in list(SHARES)[: 1 + norms]]
+def reducers_of(encoded: Encoded, norms: bool, cross: bool = False) -> list[Reducer]:
+    """The reducers that read the shares of `Features`: those of weights and, if wanted, those of norms.
+
+    cross: whether cross-attention is read.
+    """
+    first, make = lacks_cls(encoded.kinds), AlignedDistances if cross else DistanceFeatures
+    return [make(encoded.kinds, first, of) for of in list(SHARES)[: 1 + norms]]
 
 
 def shares_of(found: list[np.ndarray]) -> dict[str, np.ndarray | None]:

@@ -18,7 +18,7 @@ from headtypes.attention.settings import Of
 from headtypes.data.tokens import SPECIAL_KINDS
 
 # Rows of attention sum to one within this, in the precision of the forward pass.
-_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, torch.float64: 1e-4}
+TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, torch.float64: 1e-4}
 
 
 class DistanceFeatures(PerSample):
@@ -95,7 +95,7 @@ class DistanceFeatures(PerSample):
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
         """The features that sum to one with what goes to no token, which none does that is not finite."""
-        return (self.values[..., :COLUMNS].sum(-1) + self._to_none - 1).abs() <= _TOLERANCE[self.about.dtype]
+        return (self.values[..., :COLUMNS].sum(-1) + self._to_none - 1).abs() <= TOLERANCE[self.about.dtype]
 
 
 class Buckets:

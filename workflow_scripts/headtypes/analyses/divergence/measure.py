@@ -98,6 +98,7 @@ def divergences(
         batch_tokens=batch_tokens,
         what=what,
         part=part,
+        others=encoded.others,
     )
     read = batched(encoded.lengths, batch_tokens, part)
     return total, int(np.array(encoded.lengths)[read].sum())

@@ -12,12 +12,13 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headtypes.attention.batches import Batch, rows_of
+from headtypes.attention.batches import Batch
 from headtypes.core.seeds import derive_seed
 from headtypes.data.answering import NO_TARGET, AnswerLoss, logits_of_some, token_losses
 from headtypes.data.encoding import Encoded
 from headtypes.data.masking import mask_words
 from headtypes.data.windows import Windows
+from headtypes.models.records import Attention
 
 # Logits over the vocabulary that are computed at a time; of GPT-2's, those of 1,300 tokens.
 _LOGITS = 2**26
@@ -30,6 +31,7 @@ class Loss(Protocol):
 
     name:        what is asked, for the table.
     input_ids, token_types: of each input, as `batches.run_model` takes them.
+    others:      of each input, the tokens of the other text, likewise.
     kinds:       [token] of each input, as in `encoding.Encoded`, or `NOT_COUNTED`.
     units:       [input] int, the sample that each input is part of: the windows of one question count as one sample.
     """
@@ -37,6 +39,7 @@ class Loss(Protocol):
     name: str
     input_ids: Sequence[Sequence[int]]
     token_types: Sequence[Sequence[int]] | None
+    others: Sequence[Sequence[int]] | None = None
     kinds: list[np.ndarray]
     units: np.ndarray
 
@@ -130,14 +133,23 @@ class NextToken(Loss):
 class Answers(Loss):
     """The mean cross entropy of a task's answers, as `ablation.importance` takes it."""
 
-    def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
-        """targets: of all windows (`Kind.answer_targets`); kind_of: of each token (`tokens.token_kinds`)."""
+    def __init__(
+        self,
+        windows: Windows,
+        targets: np.ndarray,
+        kind_of: np.ndarray,
+        kind: str,
+        what: str,
+        attention: Attention | None = None,
+    ):
+        """targets: of all windows (`Kind.answer_targets`); kind_of: of each token (`tokens.token_kinds`).
+
+        attention: as `model_config.attention_read` has it.
+        """
         self.name, self._answers = kind, AnswerLoss(kind, windows, targets, what)
-        chosen = self._answers.windows
-        ids, types = (rows_of(tokens, windows.offsets) for tokens in (windows.input_ids, windows.token_type_ids))
-        self.input_ids = [ids[window] for window in chosen]
-        self.token_types = types and [types[window] for window in chosen]
-        self.kinds = [kind_of[ids[window]] for window in chosen]
+        chosen, texts = self._answers.windows, windows.texts(attention)
+        self.input_ids, self.token_types, _, self.others = (of and [of[window] for window in chosen] for of in texts)
+        self.kinds = [kind_of[ids] for ids in (self.others if attention == "cross" else self.input_ids)]
         _, self.units = np.unique(windows.question[chosen], return_inverse=True)
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:

@@ -23,6 +23,8 @@ class Maps(ListPerSample):
     Its result is a list with [layer, head, query, key] float32 for each sample.
     """
 
+    reads_cross = True
+
     def start(self, batch: Batch) -> None:
         """Begin with no layers of this sample."""
         super().start(batch)
@@ -54,7 +56,7 @@ class KeyLengthsRead(ListPerSample):
     Its result is a list with [layer, head, key] float32 for each sample, the lengths of what each token hands over.
     """
 
-    of = "norms"
+    of, reads_cross = "norms", True
 
     def start(self, batch: Batch) -> None:
         """Begin with no layers of this sample."""
@@ -99,7 +101,7 @@ def map_attention(
     settings: of `ModelOnTask`.
     """
     run = ModelOnTask(record, **settings)
-    sample, encoded = choose_sample(samples, run.tokenizer, kind, run.longest, tokens)
+    sample, encoded = choose_sample(samples, run.tokenizer, kind, run.longest, tokens, record)
     (maps,) = _maps_of(run, [sample], encoded, norms)
     return maps
 
@@ -120,37 +122,59 @@ def map_samples(
     Other arguments as in `map_attention`.
     """
     run = ModelOnTask(record, **settings)
-    return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count), norms)
+    return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count, record), norms)
 
 
 def _maps_of(run: ModelOnTask, samples: list[Sample], encoded: Encoded, norms: bool) -> list[AttentionMaps]:
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []))
-    tokens = [[readable(run.tokenizer, token) for token in ids] for ids in encoded.input_ids]
+    shown = encoded.input_ids
+    if run.record.attention == "cross":
+        # A map of both texts, in which the rows of the source are empty: what draws maps knows those of one text.
+        sizes = [(len(target), len(source)) for target, source in zip(shown, encoded.others, strict=True)]
+        attentions = [
+            np.pad(each, ((0, 0), (0, 0), (of_source, 0), (0, of_target)))
+            for each, (of_target, of_source) in zip(attentions, sizes, strict=True)
+        ]
+        lengths = [
+            [np.pad(each, ((0, 0), (0, 0), (0, size[0]))) for each, size in zip(of_all, sizes, strict=True)]
+            for of_all in lengths
+        ]
+        shown = [[*source, *target] for target, source in zip(shown, encoded.others, strict=True)]
+    tokens = [[readable(run.tokenizer, token) for token in ids] for ids in shown]
     ids, cut = [sample.id for sample in samples], map(bool, encoded.truncated)
     return list(map(AttentionMaps, attentions, tokens, ids, cut, *lengths))
 
 
-def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
+def choose_sample(
+    samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, record: ModelRecord | None = None
+) -> tuple[Sample, Encoded]:
     """The sample whose length is nearest to the one wanted, and its encoding, cut if it is longer.
 
     max_length: most tokens of a sample.
     tokens:     the wanted length.
+    record:     the model, as `encoding.encode_samples` takes it.
     Among samples that are equally near, those that need no cut come first, then those drawn first. A sample whose
     question alone would fill the wanted length is skipped. If all are skipped, the wanted length is doubled, until some
     sample can be cut to it.
     """
     tokens = min(tokens, max_length)
-    lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
+    lengths = encode_samples(samples, tokenizer, kind, max_length, record=record).lengths
     for index in sorted(range(len(samples)), key=lambda index: (abs(lengths[index] - tokens), lengths[index] > tokens)):
         try:
-            return samples[index], encode_samples([samples[index]], tokenizer, kind, tokens)
+            return samples[index], encode_samples([samples[index]], tokenizer, kind, tokens, record=record)
         except InputError:
             continue
-    return choose_sample(samples, tokenizer, kind, max_length, 2 * tokens)
+    return choose_sample(samples, tokenizer, kind, max_length, 2 * tokens, record)
 
 
 def choose_samples(
-    samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, count: int
+    samples: list[Sample],
+    tokenizer,
+    kind: str,
+    max_length: int,
+    tokens: int,
+    count: int,
+    record: ModelRecord | None = None,
 ) -> tuple[list[Sample], Encoded]:
     """A few samples, those drawn first, and their encoding, each cut to the wanted length if it is longer.
 
@@ -159,17 +183,17 @@ def choose_samples(
     skipped, it is the one sample that `choose_sample` finds.
     """
     tokens, chosen = min(tokens, max_length), []
-    lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
+    lengths = encode_samples(samples, tokenizer, kind, max_length, record=record).lengths
     for index in sorted(range(len(samples)), key=lambda index: lengths[index] > tokens):
         with suppress(InputError):
-            encode_samples([samples[index]], tokenizer, kind, tokens)
+            encode_samples([samples[index]], tokenizer, kind, tokens, record=record)
             chosen.append(samples[index])
         if len(chosen) == count:
             break
     if not chosen:
-        sample, encoded = choose_sample(samples, tokenizer, kind, max_length, tokens)
+        sample, encoded = choose_sample(samples, tokenizer, kind, max_length, tokens, record)
         return [sample], encoded
-    return chosen, encode_samples(chosen, tokenizer, kind, tokens)
+    return chosen, encode_samples(chosen, tokenizer, kind, tokens, record=record)
 
 
 def readable(tokenizer, token_id: int) -> str:

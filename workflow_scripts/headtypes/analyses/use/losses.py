@@ -12,12 +12,12 @@ from transformers import PreTrainedModel
 from headtypes.analyses.use.results import READINGS
 from headtypes.analyses.words.encoding import EncodedWords
 from headtypes.attention.arcs import Arcs, WithoutArcs
-from headtypes.attention.batches import Batch, rows_of, run_batches
+from headtypes.attention.batches import Batch, run_batches
 from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
 from headtypes.data.answering import AnswerLoss
 from headtypes.data.kinds.text.kind import Text
-from headtypes.data.windows import Windows, windows_without_context
+from headtypes.data.windows import Windows, rows_of, windows_without_context
 from headtypes.models.model_config import layers_and_heads, queries_per_head
 
 

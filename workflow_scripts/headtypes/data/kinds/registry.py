@@ -10,6 +10,7 @@ from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.question_answering.kind import QuestionAnswering
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.kinds.text.kind import Text
+from headtypes.data.kinds.text_to_text import TextToText
 from headtypes.data.kinds.treebank import Treebank
 from headtypes.data.records import read_records
 
@@ -18,6 +19,7 @@ KINDS: dict[str, Kind] = {
     SentencePair.name: SentencePair(),
     MultipleChoice.name: MultipleChoice(),
     Text.name: Text(),
+    TextToText.name: TextToText(),
     Treebank.name: Treebank(),
     Coreference.name: Coreference(),
 }

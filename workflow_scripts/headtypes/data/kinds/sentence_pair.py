@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.metrics import ACCURACY, F1
 from headtypes.data.kinds.protocol import ID, Column
-from headtypes.data.kinds.tables import TableKind, checked_table
+from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, read_texts
 from headtypes.data.records import Sample, Strict
 from headtypes.models.outline import known_labels
 
@@ -61,20 +61,11 @@ class SentencePair(TableKind):
         columns = dict(columns)
         called = columns.pop("labels", {})
         table = checked_table(data, where, key, columns.values())
-        values = {field: table[column].to_numpy(object) for field, column in columns.items()}
-        for row, texts in enumerate(zip(values["first"], values["second"], strict=True), start=1):
-            if not all(isinstance(text, str) and text.strip() for text in texts):
-                raise InputError(f"{where}: row {row} has no text in {columns['first']} or {columns['second']}.")
-        ids = _plain(values["id"], where, columns["id"]) if "id" in columns else range(len(table))
-        for row, id_ in enumerate(ids, start=1):
-            if isinstance(id_, bool):
-                raise InputError(f"{where}: row {row} has {id_} in {columns['id']}; text or a whole number is needed.")
-        ids = [str(id_) for id_ in ids]
-        if len(set(ids)) < len(ids):
-            raise InputError(f"{key}.id: the column {columns['id']} of {where} holds an id more than once.")
-        labels = _plain(values["label"], where, columns["label"]) if "label" in columns else [None] * len(table)
+        first, second = read_texts(table, where, [columns["first"], columns["second"]])
+        ids = read_ids(table, where, key, columns.get("id"))
+        labels = plain_values(table, where, columns["label"]) if "label" in columns else [None] * len(table)
         labels = [called.get(str(label), label) for label in labels]
-        return list(map(Pair, ids, values["first"], values["second"], labels))
+        return list(map(Pair, ids, first, second, labels))
 
     def rows_of_world(self, data: Any, world: str, split: str) -> list[Pair]:
         """The pairs that the world makes, numbered within their split."""
@@ -146,18 +137,6 @@ class SentencePair(TableKind):
             either = int(label.sum() + predicted.sum())
             means["f1"] = 200.0 * int((label & predicted).sum()) / either if either else 0.0
         return {**means, "n_pairs": len(scores)}
-
-
-def _plain(values: Iterable, where: str, column: str) -> list[str | int | bool]:
-    """Ids or labels as they go into JSON: text and whole numbers."""
-    plain = []
-    for row, value in enumerate(values, start=1):
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)  # pandas turns whole numbers into floats where one is missing.
-        if value == "" or not isinstance(value, str | int):
-            raise InputError(f"{where}: row {row} has {value!r} in {column}; text or a whole number is needed.")
-        plain.append(value)
-    return plain
 
 
 def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows:

@@ -1,6 +1,6 @@
 """Kinds of task whose data are tables with named columns."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from headtypes.core.errors import InputError, nearest
@@ -31,3 +31,36 @@ def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> An
                 f"{key}: {where} has no column {column}.{nearest(column, table)} It has {', '.join(table)}."
             )
     return table
+
+
+def read_texts(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
+    """The texts of two columns of a table. Raises `InputError` where a row has none in one of them."""
+    texts = [table[column].to_numpy(object) for column in columns]
+    for row, of_row in enumerate(zip(*texts, strict=True), start=1):
+        if not all(isinstance(text, str) and text.strip() for text in of_row):
+            raise InputError(f"{where}: row {row} has no text in {' or '.join(columns)}.")
+    return texts
+
+
+def read_ids(table: Any, where: str, key: str, column: str | None) -> list[str]:
+    """The ids of a table's rows, as text; without a column, their numbers. Raises `InputError` where one is none."""
+    ids = range(len(table)) if column is None else plain_values(table, where, column)
+    for row, id_ in enumerate(ids, start=1):
+        if isinstance(id_, bool):
+            raise InputError(f"{where}: row {row} has {id_} in {column}; text or a whole number is needed.")
+    ids = [str(id_) for id_ in ids]
+    if len(set(ids)) < len(ids):
+        raise InputError(f"{key}.id: the column {column} of {where} holds an id more than once.")
+    return ids
+
+
+def plain_values(table: Any, where: str, column: str) -> list[str | int | bool]:
+    """Ids or labels as they go into JSON: text and whole numbers."""
+    plain = []
+    for row, value in enumerate(table[column].to_numpy(object), start=1):
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # pandas turns whole numbers into floats where one is missing.
+        if value == "" or not isinstance(value, str | int):
+            raise InputError(f"{where}: row {row} has {value!r} in {column}; text or a whole number is needed.")
+        plain.append(value)
+    return plain

@@ -20,7 +20,7 @@ def check_models(config: Config) -> None:
         *(
             partial(check, config, name)
             for name in config.models
-            for check in (_check_family, _check_finetuning, _check_evaluated)
+            for check in (_check_family, _check_finetuning, _check_evaluated, _check_attention)
         ),
         # One setting may be wrong for several models.
         partial(_check_units, config),
@@ -75,16 +75,36 @@ def _check_family(config: Config, name: str) -> None:
 def _check_units(config: Config) -> None:
     for name, model in config.models.items():
         parent = parent_of(config, name)
-        if parent is not None and config.models[parent].units != model.units:
-            raise InputError(
-                f"config: models.{name}.units: it is compared head by head with {parent}, of which other heads are "
-                "counted; give both the same units."
-            )
+        for key in ("units", "attention"):
+            if parent is not None and getattr(config.models[parent], key) != getattr(model, key):
+                raise InputError(
+                    f"config: models.{name}.{key}: it is compared head by head with {parent}, of which other heads are "
+                    f"counted; give both the same {key}."
+                )
         if model.units != "heads" and "norms" in config.clustering.of:
             raise InputError(
                 f"config: models.{name}.units: what a token hands over through several heads of queries is no weight "
                 "times a length; take norms out of clustering.of."
             )
+
+
+def _check_attention(config: Config, name: str) -> None:
+    """A decoder reads two texts, which only some tasks have."""
+    model = config.models[name]
+    if model.attention == "encoder":
+        return
+    for task in model.tasks:
+        if not KINDS[kind := config.tasks[task].kind].has_target:
+            having = " or ".join(other.name for other in KINDS.values() if other.has_target)
+            raise InputError(
+                f"config: models.{name}.attention: a decoder reads a source and a target, and {task} is of kind "
+                f"{kind}; name tasks of kind {having}."
+            )
+    if name in config.detectors.models:
+        raise InputError(
+            f"config: detectors.models: {name} is a decoder that reads a source and a target, and random tokens are "
+            "one text; leave it out."
+        )
 
 
 def _check_evaluated(config: Config, name: str) -> None:

@@ -8,7 +8,7 @@ from headtypes.planning.plan import Plan
 
 @stage("finding")
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Where the model comes from, and what counts as its heads; one that the workflow makes is an input.
+    """Where the model comes from, and which heads it has; one that the workflow makes is an input.
 
     Of a file in GGUF also what reads it.
 
@@ -18,12 +18,13 @@ def fetch_model(plan: Plan, model: str) -> dict:
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": reader_version()} if source.get("gguf") else {}
     # Said only where it is not the default, so that no record changes without need.
-    units = plan.config.models[model].units
+    entry = plan.config.models[model]
     return {
         "model": model,
         "source": None if plan.is_made(model) else source,
         **({"step": checkpoint.step} if (checkpoint := plan.config.models[model].source.checkpoint) else {}),
-        **({} if units == "heads" else {"units": units}),
+        **({} if entry.units == "heads" else {"units": entry.units}),
+        **({} if entry.attention == "encoder" else {"attention": entry.attention}),
     }
 
 

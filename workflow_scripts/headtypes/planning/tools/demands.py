@@ -62,9 +62,9 @@ def check_models(plan: Plan, results: Path) -> None:
         if outline is None:
             continue
         check_outline(key, outline)
-        if plan.config.models[model].units != "heads":
+        if (plan.config.models[model].units, plan.config.models[model].attention) != ("heads", "encoder"):
             # How many these are is known once the model has been fetched.
-            outline = outline.with_heads(record["heads"] if record else None)
+            outline = outline.with_heads(*(record[name] if record else None for name in ("layers", "heads")))
         check_demands(key, outline, demands)
         for name, file in demands.partitions.items() if outline.layers and outline.heads else ():
             try:

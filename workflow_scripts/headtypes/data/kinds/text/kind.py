@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.metrics import SIZES, Metric
-from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.text.documents import Document, documents_of_columns, read_documents, segments_of
+from headtypes.data.kinds.token_loss import TokenLoss
 from headtypes.data.records import Sample
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     from transformers import PreTrainedTokenizerBase
 
     from headtypes.data.windows import Windows
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 _BETWEEN = "\n\n"
 
 
-class Text(Kind):
+class Text(TokenLoss):
     """Documents of paragraphs (Clark et al. 2019, section 3), whose tokens a language model can predict."""
 
     name = "text"
@@ -36,23 +35,6 @@ class Text(Kind):
     source_keys = ("folder",)
     running = True
     head = LANGUAGE_MODEL
-    # There are no question and context, and in a causal layer padding would be a look at what is to be predicted.
-    without_reading = ("sentences", "uniform_over_padding")
-    metrics = (
-        Metric(
-            "loss",
-            "nats per token",
-            higher_is_better=False,
-            title="loss",
-            label="Loss",
-            column="loss",
-            decimals=3,
-            beside="perplexity",
-            note="On texts, the score is the loss, the mean cross entropy of a predicted token in nats, with intervals "
-            "over documents; perplexity is its exponential. What a condition costs is by how much the loss rises: here "
-            "too, a positive number is for the worse.",
-        ),
-    )
     counted = "documents"
 
     def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Document]:
@@ -92,36 +74,6 @@ class Text(Kind):
                 "another model on texts."
             )
         return build_texts(rows, tokenizer, max_length=min(max_length, max_seq_length), seed=None if causal else seed)
-
-    def answer_targets(self, rows: Sequence[Document], windows: Windows, record: ModelRecord) -> np.ndarray:
-        """How many tokens of each window are to be predicted, -1 for none; `windows` has them: [window, 1] int64."""
-        import numpy as np
-
-        tokens = windows.predicted_tokens[:, None]
-        return np.where(tokens > 0, tokens, -1)
-
-    def score_answers(
-        self, rows: Sequence[Document], windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
-    ) -> tuple[dict[str, str], pd.DataFrame]:
-        """No answers, and a row for each document that has tokens to predict: id, loss and tokens, summed over it."""
-        import numpy as np
-        import pandas as pd
-
-        documents = len(windows.question_ids)
-        loss, tokens = (np.bincount(windows.question, value, documents) for value in values)
-        scores = pd.DataFrame({"id": windows.question_ids, "loss": loss, SIZES: tokens.astype(np.int64)})
-        scores = scores[scores[SIZES] > 0].reset_index(drop=True)
-        if scores.empty:
-            raise InputError("No document has a token to predict; evaluate the model on more of them.")
-        return {}, scores
-
-    def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """The mean loss of a token in nats, the perplexity, and how many documents and tokens there are."""
-        import numpy as np
-
-        tokens = int(scores[SIZES].sum())
-        loss = float(scores["loss"].sum() / tokens)
-        return {"loss": loss, "perplexity": float(np.exp(loss)), "n_documents": len(scores), "n_tokens": tokens}
 
 
 def build_texts(
