@@ -102,7 +102,8 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         "compared_types": ["compared_types.csv"],
     }
     for name in FIGURES:
-        Image.new("RGB", (2070, 1200), "white").save(folder / f"{name}.png")
+        # As wide as the page needs, so that none is scaled, and low.
+        Image.new("RGB", (1400, 160), "white").save(folder / f"{name}.png")
         files[name] = [f"{name}.png"]
     return {name: [str(folder / path) for path in paths] for name, paths in files.items()}
 

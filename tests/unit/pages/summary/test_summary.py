@@ -328,9 +328,9 @@ def test_models_that_only_detectors_read_have_their_tables_on_the_page(tmp_path)
     assert made.title == "The attention heads of one"
 
 
-def test_a_single_model_has_no_table_of_any_two(results, tmp_path):
+def test_a_single_model_has_no_table_of_any_two(summary, results, tmp_path):
     folder, files = results
-    titles = [shown.title for shown in made_summary(folder, files).papers[0].tables]
+    titles = [shown.title for shown in summary.papers[0].tables]
     assert titles[-1] == "Any two models: kmeans-k4"
     pd.DataFrame(columns=list(PAIRS)).to_csv(tmp_path / "pairs.csv", index=False)
     alone = made_summary(folder, files | {"compared": [str(tmp_path / "pairs.csv")]})

@@ -304,8 +304,6 @@ def test_equal_figures_give_equal_files(tmp_path):
     for place in ("one", "other"):
         for number, figure in figures().items():
             save_figure(figure, tmp_path / f"{place}{number}.pdf", tmp_path / f"{place}{number}.png", {"rule": "x"})
-    for number in figures():
-        for kind in ("pdf", "png"):
-            one, other = (tmp_path / f"{place}{number}.{kind}" for place in ("one", "other"))
-            assert one.read_bytes() == other.read_bytes()
-            assert json.dumps({"rule": "x"}, separators=(",", ":")).encode() in one.read_bytes().replace(b"\\", b"")
+    for one in tmp_path.glob("one*"):
+        assert one.read_bytes() == one.with_name(one.name.replace("one", "other")).read_bytes()
+        assert json.dumps({"rule": "x"}, separators=(",", ":")).encode() in one.read_bytes().replace(b"\\", b"")
