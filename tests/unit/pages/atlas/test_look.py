@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import importlib
 import json
 import re
 import signal
@@ -67,6 +68,21 @@ def look(folder, *arguments: str) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.fixture
+def refused(monkeypatch, tmp_path):
+    """What the command, called in this process, refuses arguments with."""
+    monkeypatch.syspath_prepend(ROOT / "commands")
+    monkeypatch.chdir(tmp_path)
+    main = importlib.import_module("look").main
+
+    def ask(folder, *arguments: str) -> str:
+        with pytest.raises(InputError) as told:
+            main(["--configfile", str(folder / "mine.yaml"), "--directory", str(folder), *arguments])
+        return str(told.value)
+
+    return ask
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A working directory whose configuration has a tiny model, with types and without anything else."""
@@ -93,18 +109,30 @@ def test_the_command_writes_the_page_with_the_types_that_there_are(place):
     assert page.count("</script>") == 4
 
 
+def test_what_the_command_refuses_is_one_line(place):
+    run = look(place, "--model", "nobody", "the cat")
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr.startswith("--model: there is no nobody; the configuration has")
+    assert len(run.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
-    ("model", "why"),
+    ("arguments", "why"),
     [
-        ("nobody", "--model: there is no nobody; the configuration has"),
-        ("minilm-qa", "minilm-qa is made by the workflow"),
+        (["--model", "minilm-qa", "the cat"], "minilm-qa is made by the workflow"),
+        (["the cat", "half \udcff"], "the text is not valid Unicode text"),
+        ([" \n"], "The text is empty; write one."),
+        (["the cat", ""], "The text is empty; write one."),
+        (["--serve", ""], "The text is empty; write one."),
+        ([], "The text is missing; write one, or --serve."),
+        (["--output", "results", "the cat"], "--output: results is a folder; name a file in it."),
     ],
 )
-def test_a_model_that_is_not_there_is_named_in_one_line(place, model, why):
-    run = look(place, "--model", model, "the cat")
-    assert run.returncode == 1
-    assert run.stderr.startswith(why)
-    assert len(run.stderr.splitlines()) == 1
+def test_a_model_a_text_or_an_output_that_cannot_be_is_told(place, refused, monkeypatch, arguments, why):
+    monkeypatch.chdir(place)
+    told = refused(place, "--model", "tiny", *arguments)
+    assert told.startswith(why)
+    assert len(told.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -114,38 +142,17 @@ def test_a_model_that_is_not_there_is_named_in_one_line(place, model, why):
         (b"layer,head,type", "holds no keys, but 'layer,head,type'"),
     ],
 )
-def test_a_file_that_is_no_configuration_is_named_in_one_line(tmp_path, config, why):
+def test_a_file_that_is_no_configuration_is_named(tmp_path, refused, config, why):
     (tmp_path / "mine.yaml").write_bytes(config)
-    run = look(tmp_path, "--model", "tiny", "the cat")
-    assert run.returncode == 1
-    assert run.stderr.startswith(f"--configfile: {tmp_path / 'mine.yaml'} {why}")
-    assert len(run.stderr.splitlines()) == 1
+    told = refused(tmp_path, "--model", "tiny", "the cat")
+    assert told.startswith(f"--configfile: {tmp_path / 'mine.yaml'} {why}")
+    assert len(told.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["the cat", "half \udcff"], "the text is not valid Unicode text"),
-        ([" \n"], "The text is empty; write one."),
-        (["the cat", ""], "The text is empty; write one."),
-        (["--serve", ""], "The text is empty; write one."),
-        ([], "The text is missing; write one, or --serve."),
-        (["--output", "results", "the cat"], "--output: results is a folder; name a file in it."),
-    ],
-)
-def test_a_text_or_an_output_that_cannot_be_is_told_in_one_line(place, arguments, why):
-    run = look(place, "--model", "tiny", *arguments)
-    assert run.returncode == 1
-    assert run.stderr.startswith(why)
-    assert len(run.stderr.splitlines()) == 1
-
-
-def test_weights_that_the_configuration_does_not_expect_are_refused(place, tmp_path):
+def test_weights_that_the_configuration_does_not_expect_are_refused(place, tmp_path, refused):
     other = {"models": {"tiny": {"source": {"folder": str(place / "model"), "sha256": "0" * 64}, "tasks": ["qa"]}}}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(other))
-    run = look(tmp_path, "--model", "tiny", "the cat")
-    assert run.returncode == 1
-    assert "as models.tiny.source.sha256 says" in run.stderr
+    assert "as models.tiny.source.sha256 says" in refused(tmp_path, "--model", "tiny", "the cat")
     assert not (tmp_path / "results/look").exists()
 
 
