@@ -8,6 +8,7 @@ disk is a real one, and goes with it.
 """
 
 import contextlib
+import gc
 import json
 import os
 import resource
@@ -267,10 +268,14 @@ def serve(workflow: Path, requests: Iterable[str]) -> None:
         # Triton is there for GPUs alone.
         with contextlib.suppress(ModuleNotFoundError):
             __import__(".".join(module.relative_to(ROOT / "workflow_scripts").with_suffix("").parts))
+    # A fork that collected what all of these have made would copy its memory.
+    gc.collect()
+    gc.freeze()
     # Coarse, since what is tested is how results are written, five times each.
     sys.modules["headtypes.core.style"]._SETTINGS["savefig.dpi"] = 20
     sys.modules["headtypes.analyses.types.choice"].COUNTS = (2, 3)
     sys.modules["headtypes.training.copying"].train_model.__kwdefaults__["steps"] = 20
+    sys.modules["headtypes.comparisons.types.table"].compare_types.__kwdefaults__["draws"] = 100
     print(json.dumps({name: _described(job) for name, job in jobs.items()}), file=answers)
     for request in requests:
         how, job, folder = json.loads(request)
