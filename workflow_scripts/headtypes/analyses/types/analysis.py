@@ -86,7 +86,8 @@ TYPES = Analysis(
             name="choice",
             section="Heads and types",
             content="for each method and number of types (of norms, `{task}` ends in `-norms`): the silhouette "
-            "for each number of distance bins; for the configured `clustering.distance_bins` the gap statistic with its standard error (`gap_error`) "
+            "for each number of distance bins; for the configured `clustering.distance_bins` the "
+            "gap statistic with its standard error (`gap_error`) "
             "and stability, over halves of pairs for k-means with 3, 4 and 5 alone; `smallest`: the number "
             "of heads in the smallest cluster; `chance`: the percent on which clusterings with such shares "
             "agree by chance",
