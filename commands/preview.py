@@ -14,7 +14,7 @@ from pathlib import Path
 from planning import ending_with_its_pipe, planned
 
 from headtypes.planning.tools.estimates import estimates, speed
-from headtypes.planning.tools.preview import preview, preview_text, unseen
+from headtypes.planning.tools.preview import preview, preview_text, superseded, unseen
 
 
 def main(arguments: list[str]) -> None:
@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> None:
     plan, measured = planned(arguments), speed()
     with tempfile.TemporaryDirectory() as scratch:
         expected = estimates(plan.jobs, plan.configs, measured, Path(scratch))
-    for note in filter(None, [*plan.notes, unseen(plan.jobs)]):
+    for note in filter(None, [*plan.notes, superseded(plan.jobs), unseen(plan.jobs)]):
         print(note, file=sys.stderr)
     print(preview_text(preview(plan.jobs, plan.configs, expected), plan.cores, measured))
 

@@ -115,7 +115,7 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     assert (card.answer, card.number) == (YES, "gap 0.30 (0.20 to 0.40)")
     assert (
         card.says
-        == "Dividing the heads gains more than dividing points without clusters; other heads give the same clusters."
+        == "The clusters are tighter than those of points without types; halves of the heads are divided alike."
     )
     assert f"agree on 99 % of heads (yes: at least {chance + 0.96 * (100 - chance):.0f})" in card.why
     assert "interval over sets of points without clusters, of one checkpoint" in card.why
@@ -127,9 +127,12 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     assert card.files == ["choice.csv"]
     halves["heads"] = {"all_agree": 50.0, "pairwise": 80.0}
     torn = types_card(partition, (0.3, 0.05), {"models": 10, **halves, "pairs": None}, [])
-    assert (torn.answer, torn.says.partition("; ")[2]) == (UNDECIDED, "other heads give other clusters.")
+    assert (torn.answer, torn.says.partition("; ")[2]) == (
+        UNDECIDED,
+        "halves of the heads are divided differently.",
+    )
     less = types_card(partition, (-0.3, 0.05), {"models": 10, **halves, "pairs": None}, [])
-    assert less.says == "Dividing the heads gains less than dividing points without clusters."
+    assert less.says == "The clusters are looser than those of points without types."
 
 
 def test_the_second_card_gives_the_range_of_what_criteria_choose():
@@ -154,7 +157,7 @@ def test_the_third_card_is_of_table_2(partition, table_2):
     row = own[own["condition"] == "zero-dense"].iloc[0]
     ends = [f"{row[f'own_excess_exact_match_{end}_by_article']:.1f}" for end in ("low", "high")]
     assert told.answer == YES
-    assert told.number == f"{row['own_excess_exact_match']:.1f} points ({' to '.join(ends)}), p = 0.03"
+    assert told.number == f"p = 0.03: {row['own_excess_exact_match']:.1f} points ({' to '.join(ends)})"
     assert "what dense heads cost beyond as many random heads" in told.why
     assert "(interval over articles and draws, of one checkpoint); p is corrected for 4 conditions" in told.why
     assert told.says == "Leaving out dense heads costs more than leaving out as many random ones."

@@ -19,7 +19,7 @@ from headtypes.planning.stages.registry import STAGES
 from headtypes.planning.tools.estimates import Estimate
 from headtypes.planning.tools.history import remember_config
 from headtypes.planning.tools.jobs import Job
-from headtypes.planning.tools.preview import Work, preview, preview_text, unseen
+from headtypes.planning.tools.preview import Work, preview, preview_text, superseded, unseen
 from tests.support.configs import DELETE, edited, full_config
 from tests.support.places import ROOT
 from tests.support.warm import python
@@ -155,6 +155,16 @@ def test_results_whose_change_snakemake_does_not_see_are_counted(config):
     write_text("scripts/tools.py", "N = 4\n")
     forget_files()
     assert f"have changed: {len(planned(config))}." in unseen(planned(config))
+
+
+def test_results_that_are_replaced_or_left_over_are_counted(config):
+    run(config)
+    assert superseded(planned(config)) == ""
+    jobs = planned(config, ["cluster_heads"])
+    assert superseded(jobs) == "Files of results that will be replaced: 1; another --directory keeps them."
+    # What is there without a record is the user's.
+    write_text("results/notes.txt", "mine")
+    assert superseded(jobs[:2]).startswith("Files that no job of this plan makes: 2; ")
 
 
 def test_where_nothing_of_ours_tells_snakemakes_own_reason_stands(config):

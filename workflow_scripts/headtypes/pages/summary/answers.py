@@ -144,9 +144,9 @@ def types_card(
     shares = partition.table["type"].value_counts(normalize=True)
     chance, pairwise = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
     limit = chance + AGREEMENT * (100 - chance)
-    gains = "gains more" if beyond.low > 0 else "gains less" if beyond.high < 0 else "is not shown to gain more"
+    tight = "tighter" if beyond.low > 0 else "looser" if beyond.high < 0 else "not shown to be tighter"
     answer = types_answer(beyond, (pairwise - chance) / (100 - chance))
-    others = f"; other heads give {'the same' if pairwise >= limit else 'other'} clusters" if answer != NO else ""
+    others = f"; halves of the heads are divided {'alike' if pairwise >= limit else 'differently'}"
     marks = [
         Mark(
             name,
@@ -162,7 +162,7 @@ def types_card(
     return Card(
         question,
         answer,
-        f"Dividing the heads {gains} than dividing points without clusters{others}.",
+        f"The clusters are {tight} than those of points without types{'' if answer == NO else others}.",
         f"gap {beyond.value:.2f} ({beyond.low:.2f} to {beyond.high:.2f})",
         f"This is the gap statistic of {len(shares)} clusters less that of one (interval over sets of points without "
         "clusters, of one checkpoint; yes: above 0, no: below). Clusterings of random halves of the heads agree on "
@@ -222,7 +222,7 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     most = tested.assign(p=p).sort_values(["p", excess], ascending=[True, False]).index[0]
     value, start, end = (f"{it[most]:z.{measured.decimals - 1}f}" for it in (tested[excess], low, high))
     told = f"p is corrected for {corrected} conditions" if corrected > 1 else "p is of a single condition"
-    shown_p = "" if least > ALPHA else f", p = {p[most]:.2g}"
+    shown_p = "" if least > ALPHA else f"p = {p[most]:.2g}: "
     if least > ALPHA:
         told = f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
@@ -236,7 +236,7 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         question,
         answer,
         says[answer],
-        f"{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}{shown_p}",
+        f"{shown_p}{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}",
         f"of {measured.title} is what {of[most]} heads cost beyond as many random heads of the same layers (interval "
         f"over {'articles' if by else 'inputs'} and draws, of one checkpoint); {told} (yes: at most {ALPHA:g} for a "
         "type, no: every type's interval below 0).",

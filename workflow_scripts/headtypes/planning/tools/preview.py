@@ -17,6 +17,7 @@ from headtypes.planning.config.schema import Config, read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import contents_of, recorded, results_folder
 from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.tools.audit import unused
 from headtypes.planning.tools.estimates import Estimate
 from headtypes.planning.tools.history import given, remembered_config
 from headtypes.planning.tools.jobs import Job, changes, differing, spec_changes
@@ -61,6 +62,16 @@ def preview(
             work.estimates.append(estimate)
             work.why.update(_reasons(job, leaves[job.results], running))
     return work_of
+
+
+def superseded(jobs: Iterable[Job]) -> str:
+    """How many results will be replaced, and how many are made by no job, in a sentence each; empty for none."""
+    jobs = list(jobs)
+    made = sum(Path(path).exists() for job in jobs if job.runs for path in job.outputs)
+    said = [f"Files of results that will be replaced: {made:,}; another --directory keeps them."] if made else []
+    if left := len(unused(jobs)):
+        said.append(f"Files that no job of this plan makes: {left:,}; python commands/unused.py names those to remove.")
+    return " ".join(said)
 
 
 def unseen(jobs: Iterable[Job]) -> str:
