@@ -57,6 +57,10 @@ def _further(name: str, title: str, entries: Entries, of: tuple[str, ...] = PART
     return Figure(name, title, name, f"results/{name}/{{{of[0]}}}/{{{of[1]}}}.png", of, entries)
 
 
+def _choices(plan: Any) -> list:
+    return [it.choice for it in shown_partitions(plan) if it.choice.key in plan.choices]
+
+
 FIGURES = (
     _figure(1, "heads", "Typical heads of each type"),
     _figure(2, "projection", "Heads in two dimensions"),
@@ -71,7 +75,7 @@ FIGURES = (
     _further("curves", "Heads left out in growing sets", _curved),
     _further("effects", "What leaving out each head costs", lambda plan: plan.effects[:1], TASK),
     _further("outputs", "What heads write into the residual stream", shown_texts, TASK),
-    _further("choice", "How many types there are", shown_partitions, TASK),
+    _further("choice", "How many types there are", _choices, TASK),
 )
 TABLES = (
     Tables("types", "results/guan2020/table1.csv", (), if_any(lambda plan: plan.clustered), _stability),
