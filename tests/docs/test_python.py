@@ -85,8 +85,10 @@ def test_what_replaces_other_tools_does_what_they_did(folder):
     assert names["attentions"][0].shape[-1] == len(names["words"])
     assert "induction" in set(names["found"]["detector"])
     assert set(names["induction"].columns) == set(names["found"])
-    heads = [[layer, head] for layer, heads in names["heads_of_layer"].items() for head in heads]
-    assert heads == names["types"].heads_of("type-1").tolist()
+    heads = [(layer, head) for layer, heads in names["heads_of_layer"].items() for head in heads]
+    assert heads == names["types"].heads_of("type-1")
+    # BertViz writes what it is given as JSON.
+    assert json.dumps(names["heads_of_layer"])
     assert (folder / "heads.html").stat().st_size > 10_000
 
 

@@ -32,6 +32,15 @@ def test_maps_are_those_of_the_model_a_layer_each(name):
         np.testing.assert_allclose(layer[0], plain, atol=1e-6)
 
 
+def test_maps_of_norms_are_those_that_the_features_of_norms_are_made_of():
+    model, tokenizer = tiny_bert()
+    maps, _ = read_maps(model, tokenizer, TEXTS[0], norms=True)
+    found = heads_of_maps([maps], [tokenizer(TEXTS[0])["input_ids"]], tokenizer)
+    expected = read_heads(model, tokenizer, TEXTS[:1], norms=True)
+    np.testing.assert_allclose(found.distance, expected.norms, atol=1e-6)
+    assert not np.allclose(found.distance, expected.distance, atol=1e-3)
+
+
 def test_two_texts_are_read_together():
     model, tokenizer = tiny_bert()
     layers, tokens = read_maps(model, tokenizer, *QUESTIONS[0], max_length=20)
@@ -69,10 +78,14 @@ def test_heads_of_maps_are_those_that_are_read_of_the_model(name, form):
     ("change", "why"),
     [
         (lambda maps: [maps[0][:, :, :, :-1]], r"Text 0 \(from 0\) has (\d+) tokens, and needs maps \[head, \1, \1\]"),
-        (lambda maps: [maps[0] * 2], "The attention that was given of text 0 .*the attention of head 1-1 does not sum"),
+        (
+            lambda maps: [maps[0] * 2],
+            "given of text 0 .*attention of head 1-1 does not sum .*; rows of each map have to",
+        ),
         (lambda maps: maps * 2, "There are maps of 2 texts and tokens of 1"),
         (lambda maps: [{"blocks.1.attn.hook_pattern": maps[0][0]}], "lacks the pattern of some layer"),
-        (lambda maps: [{}], "found none"),
+        (lambda maps: [{("pattern", 0): maps[0][0]}], r"named blocks\.0\.attn\.hook_pattern and so on"),
+        (lambda maps: [[]], "found none"),
     ],
 )
 def test_maps_that_do_not_fit_are_refused(change, why):

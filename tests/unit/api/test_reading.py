@@ -38,6 +38,12 @@ def test_features_and_types_are_those_of_the_workflow(tmp_path):
     assert head_types(read_features(tmp_path / "features.h5"), k=3).shape == (4, 5)
 
 
+def test_what_heads_cannot_be_divided_by_is_refused_with_what_they_can():
+    features = read_heads(*tiny_bert(), ["the cat sat"])
+    with pytest.raises(InputError, match='not divided by "norm"; of is one of weights, norms'):
+        head_types(features, of="norm")
+
+
 def test_the_model_is_as_before_and_texts_are_cut_to_what_it_takes():
     model, tokenizer = tiny_language_model("llama")
     features = read_heads(model, tokenizer, ["the cat sat", "a dog ran by the river " * 20])

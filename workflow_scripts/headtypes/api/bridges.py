@@ -16,10 +16,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.distances.measure import reducers_of, shares_of
 from headtypes.analyses.distances.results import Features
-from headtypes.analyses.maps.measure import Maps, readable
+from headtypes.analyses.maps.measure import KeyLengthsRead, Maps, readable
 from headtypes.api.reading import check_evaluating, longest_of, samples_of
 from headtypes.attention.batches import Batch, check_heads
 from headtypes.attention.blocks import Group
+from headtypes.attention.norms import scale_rows
 from headtypes.attention.one_pass import Block, Pass, read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
@@ -38,11 +39,13 @@ def read_maps(
     second: str | None = None,
     *,
     max_length: int | None = None,
+    norms: bool = False,
 ) -> tuple[tuple[Tensor, ...], list[str]]:
     """Read the attention of every head of a loaded model on a text, or on two that are read together.
 
     model:  in evaluation mode, on any device, with any attention implementation; afterwards it is as before.
     max_length: most tokens; by default what model and tokenizer take.
+    norms:  whether rows are shares of the norms of what tokens hand over (Kobayashi et al. 2020), not of attention.
     returns for each layer a tensor [1, head, query, key] float32 on the CPU, and the tokens as a person reads them:
         what bertviz's `head_view` takes.
     Raises `InputError` where there is no text, or the model's heads cannot be read.
@@ -54,7 +57,10 @@ def read_maps(
     )
     encoded = encode_samples(samples, tokenizer, SentencePair.name, longest)
     what = type(model).__name__
-    ((maps,),) = read_attention(body_of(model), encoded, [Maps()], batch_tokens=1, what=what)
+    reducers = [Maps(), KeyLengthsRead()] if norms else [Maps()]
+    (maps,), *lengths = read_attention(body_of(model), encoded, reducers, batch_tokens=1, what=what)
+    for (of_keys,) in lengths:
+        maps = (scale_rows(torch.from_numpy(maps), torch.from_numpy(of_keys)) * of_keys[:, :, None]).numpy()
     layers = tuple(torch.from_numpy(layer)[None] for layer in maps)
     return layers, [readable(tokenizer, token) for token in encoded.input_ids[0]]
 
@@ -89,7 +95,8 @@ def heads_of_maps(
             reducer.start(Batch(np.array([number]), [length], {"input_ids": torch.tensor([ids[number]])}))
             for layer, of_layer in enumerate(attention):
                 reducer.add(Block(layer, group, slice(0, heads), rows, of_layer[None], of_layer[None], None))
-            check_heads(reducer.right(), f"{_WHAT} of text {number} (from 0)", reducer.fault)
+            what = f"{_WHAT} of text {number} (from 0)"
+            check_heads(reducer.right(), what, reducer.fault, "rows of each map have to sum to one")
             reducer.finish()
     return Features(
         length=np.array(encoded.lengths, np.int32),
@@ -104,9 +111,10 @@ def _stacked(maps: Any, length: int, number: int) -> Tensor:
     if isinstance(maps, Mapping) or hasattr(maps, "keys"):
         named = {int(found[1]): maps[name] for name in list(maps.keys()) if (found := _PATTERN.fullmatch(str(name)))}
         layers = [named[layer] for layer in sorted(named)]
-        if sorted(named) != list(range(len(named))):
+        if not named or sorted(named) != list(range(len(named))):
             raise InputError(
-                f"Text {number} (from 0) lacks the pattern of some layer; keep hook_pattern of all layers."
+                f"Text {number} (from 0) lacks the pattern of some layer; its maps have to be named "
+                "blocks.0.attn.hook_pattern and so on, for all layers, as TransformerLens's cache names them."
             )
     else:
         layers = list(maps)

@@ -80,6 +80,8 @@ def head_types(
     """
     if distance_bins < 1 or FINE_BINS % distance_bins:
         raise InputError(f"distance_bins is {distance_bins}, which does not divide the {FINE_BINS} that are stored.")
+    if of not in SHARES:
+        raise InputError(f'Heads are not divided by "{of}"; of is one of {", ".join(SHARES)}.')
     samples, layers, heads, _ = features.distance.shape
     shares, first = (getattr(features, name) for name in SHARES[of])
     if shares is None:

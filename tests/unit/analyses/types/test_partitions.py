@@ -1,6 +1,7 @@
 """Partition files: what is written is read, and every way in which a user's file can be wrong is said."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -53,7 +54,9 @@ def test_clusters_become_rows_by_layer_and_head():
         assert row.far == pytest.approx(feature[1:16].sum())
     for name in partition.types:
         expected = [divmod(index, SHAPE[1]) for index in np.flatnonzero(name == NAMES)]
-        assert [tuple(head) for head in partition.heads_of(name)] == expected
+        assert partition.heads_of(name) == expected
+        # As BertViz does.
+        assert json.loads(json.dumps(partition.heads_of(name))) == [list(head) for head in expected]
 
 
 def test_doubtful_marks_every_head_of_the_type():

@@ -61,7 +61,7 @@ def evaluate_curves(
     if importance.shape != partition.shape:
         raise InputError("The importance of heads was measured on another model; measure it on this one.")
     rows, windows = draw_part(rows, windows, questions, seed)
-    heads = {type_: partition.heads_of(type_) for type_ in partition.types}
+    heads = {type_: np.argwhere(partition.type_of == type_) for type_ in partition.types}
     # The curve of all heads also has a set as large as each type.
     sizes = {ALL: list(map(len, heads.values()))}
     heads[ALL] = np.argwhere(np.ones(partition.shape, bool))

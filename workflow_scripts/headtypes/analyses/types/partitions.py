@@ -56,9 +56,10 @@ class Partition:
         """[layer, head] object, the type of each head."""
         return self.table["type"].to_numpy(dtype=object).reshape(self.shape)
 
-    def heads_of(self, type_name: str) -> np.ndarray:
-        """[n, 2] int, layer and head of each head of a type."""
-        return np.argwhere(self.type_of == type_name)
+    def heads_of(self, type_name: str) -> list[tuple[int, int]]:
+        """Layer and head of each head of a type."""
+        # No numbers of NumPy, which other programs cannot write as JSON.
+        return [(layer, head) for layer, head in np.argwhere(self.type_of == type_name).tolist()]
 
 
 def order_types(names: Iterable[str]) -> tuple[str, ...]:

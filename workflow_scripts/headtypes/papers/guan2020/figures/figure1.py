@@ -90,9 +90,9 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
             image = _draw_map(axes, maps.attention[layer, head], maps.tokens)
             axes.tick_params(labelleft=column == 0, labelbottom=row == len(typical) - 1)
             axes.set_title(f"head {head_name(layer, head)}", pad=2.5, fontsize=SMALL)
-        heads = partition.heads_of(name)
+        heads = by_head[partition.type_of == name]
         axes = place(left, top + _BLOCK - _BELOW - _BOX, _BOX)
-        _draw_boxes(axes, by_head[tuple(heads.T)], colour)
+        _draw_boxes(axes, heads, colour)
         axes.set(ylim=(0, 1.03 * features.max()))
         axes.tick_params(axis="y", labelleft=column == 0)
         axes.set_title(f"{len(heads)} of {partition.type_of.size} heads", pad=2.5, fontsize=SMALL)
