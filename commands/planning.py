@@ -200,6 +200,8 @@ def _workflow(arguments: list[str]) -> Iterator[Any]:
             dag.execute_workflow(pseudo_executor="dryrun")
         except Exception as error:
             api.print_exception(error)
+            if sentence := run_beside():
+                print(f"{sentence} That run may be the reason; try again after it.", file=sys.stderr)
             sys.exit(1)
         yield workflow_of(workflow)
 

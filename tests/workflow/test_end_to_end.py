@@ -15,6 +15,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pandas as pd
+import pytest
 import yaml
 from snakemake.utils import update_config
 
@@ -210,6 +211,11 @@ def test_the_preview_is_of_what_the_same_arguments_make(workdir):
         rows = [line.split() for line in workdir.command("preview", *arguments).splitlines()]
         assert {row[0]: int(row[1]) for row in rows if row and row[0] in planned} == planned
         assert not [row for row in rows if row and row[0] == "tabulate_ablations"]
+
+
+def test_a_plan_that_fails_beside_a_run_says_that_this_may_be_why(workdir):
+    with live_run(workdir), pytest.raises(AssertionError, match="That run may be the reason; try again after it"):
+        workdir.command("preview", "--cores", "1", "results/none")
 
 
 def test_a_second_run_is_told_which_run_holds_the_directory(workdir):
