@@ -32,6 +32,7 @@ TESTED = {
     "Heads that a detector finds",
     "Compare two models",
     "Many models",
+    "Another seed",
     "Labels with other names",
     "Time, memory and disk beforehand",
     "What takes room, and cleaning up",
@@ -86,6 +87,22 @@ def test_an_entry_stands_for_many_models(place):
     jobs, _ = place.planned(command)
     assert [jobs[rule] for rule in ("fetch_model", "extract_features", "cluster_heads", "write_ledger")] == [5, 5, 5, 1]
     assert "evaluate_condition" not in jobs
+
+
+def test_another_seed_draws_other_samples_and_many_seeds_fine_tune_many_models(place):
+    another, many = commands("Another seed")
+    jobs, _ = place.planned(many)
+    assert jobs["finetune_model"] == 5
+    drawn = place.folder / "runs/seed/results/samples/questions.jsonl"
+    world = {"questions": {"source": {"world": "question_answering", "size": 20}, "samples": 5}}
+    config = yaml.safe_load((place.folder / "mine.yaml").read_text()) | {"tasks": world}
+    (place.folder / "seeded.yaml").write_text(yaml.safe_dump(config))
+    another = another.replace("mine.yaml", "seeded.yaml")
+    found = set()
+    for command in (another.replace(" seed.yaml", ""), another):
+        place.run(f"{command} results/samples/questions.jsonl")
+        found.add(drawn.read_bytes())
+    assert len(found) == 2
 
 
 def test_replacing_the_demos_config_is_rejected_with_what_to_do_instead(place):
