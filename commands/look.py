@@ -29,6 +29,7 @@ from headtypes.pages.atlas.live_server import LiveServer
 from headtypes.pages.atlas.look import look_at
 from headtypes.pages.atlas.page import write_page
 from headtypes.planning.config.files import laid_over
+from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import Plan, plan_of
 from headtypes.planning.resources import memory_of
 from headtypes.planning.results import paths
@@ -130,4 +131,4 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except (InputError, OSError) as error:
-        sys.exit(str(error))
+        sys.exit("\n".join(mistakes_in(str(error))))

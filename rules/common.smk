@@ -21,6 +21,7 @@ from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.files import laid_over
+from headtypes.planning.config.messages import mistakes_in, placed
 from headtypes.models.gpus import number_of_gpus
 from headtypes.planning.tools.demands import check_models, demands_as_text
 from headtypes.planning.tools.notes import notes_on
@@ -62,7 +63,7 @@ try:
     plan = plan_of(layers)
     in_use = locks.run_beside() if workflow.is_main_process else None
 except InputError as error:
-    raise WorkflowError(str(error)) from None
+    raise WorkflowError(*mistakes_in(str(error))) from None
 
 for sentence in [in_use, *notes_on(plan, layers)] if workflow.is_main_process else []:
     if sentence:

@@ -23,4 +23,4 @@ if workflow.is_main_process:
     try:
         check_models(plan, folder_of_results())
     except InputError as error:
-        raise WorkflowError(str(error)) from None
+        raise WorkflowError(*mistakes_in(placed(str(error), layers.places))) from None

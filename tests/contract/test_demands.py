@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import numpy as np
 import pytest
@@ -58,6 +59,28 @@ def test_a_right_sha256_that_is_added_or_taken_away_schedules_nothing(place):
 def test_where_the_weights_may_lie_schedules_nothing(place, memory):
     with place.configured(edited(place.config, "models/one/memory", memory)):
         assert place.scheduled() == []
+
+
+@pytest.mark.parametrize(
+    ("edits", "begins"),
+    [
+        (
+            {"clustering": {"k": [50]}, "conditions/high": {"9-14": "zero"}},
+            ["clustering.k: models.one: ", "conditions.high: models.one: "],
+        ),
+        ({"seed": "many", "clustering": {"k": [1]}}, ["seed: ", "clustering.k.0: "]),
+    ],
+)
+def test_each_mistake_begins_a_line_and_ends_with_its_place(place, edits, begins):
+    changed = place.config
+    for path, value in edits.items():
+        changed = edited(changed, path, value)
+    with place.configured(changed), pytest.raises(PlanningError) as caught:
+        place.scheduled()
+    lines = [line for line in str(caught.value).splitlines() if "config: " in line]
+    assert len(lines) == len(begins)
+    for line, key in zip(lines, begins, strict=True):
+        assert re.fullmatch(rf"(WorkflowError: )?config: {re.escape(key)}.* \[config\.yaml, line \d+\]", line)
 
 
 def test_a_wrong_sha256_is_refused_before_anything_runs(place):

@@ -10,7 +10,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.table_files import read_csv
 from headtypes.data.fetching import fetch_task
 from headtypes.planning.config.given_files import types_in
-from headtypes.planning.config.labels import labels_in
+from headtypes.planning.config.labels import columns_in, labels_in
 
 
 def pairs(file: str):
@@ -28,6 +28,7 @@ READERS = {
     "pairs.tsv": ("first\tsecond\ttype\ttype\na\tb\t0\t1\n", pairs),
     "labels.csv": ("first,type,type\na,0,1\n", lambda file: labels_in(file, "type")),
     "labels.tsv": ("first\ttype\ttype\na\t0\t1\n", lambda file: labels_in(file, "type")),
+    "columns.csv": ("first,type,type\na,0,1\n", lambda file: columns_in(file, file)),
     "results.csv": ("first,type,type\na,0,1\n", lambda file: read_csv(file, "is not such a table", ["type"])),
 }
 

@@ -373,6 +373,12 @@ def test_another_k_leaves_out_no_condition_that_no_k_of_four_has(small, conditio
         Plan(read_config(raw))
 
 
+def test_of_many_types_the_first_are_listed_in_their_order(small):
+    raw = edited(edited(small, "clustering", {"k": [50]}), "conditions/wrong", {"dence": "zero"})
+    with pytest.raises(InputError, match=r"Types: type-1, type-2, type-3, type-4 and 46 more\. Name another"):
+        Plan(read_config(raw))
+
+
 def test_a_condition_of_four_types_that_is_selected_by_name_is_not_left_out(small):
     raw = edited(edited(small, "clustering", {"k": [5]}), "select", {"conditions": ["zero-dense"]})
     with pytest.raises(InputError, match=r'conditions\.zero-dense: no partition has the type "dense"'):

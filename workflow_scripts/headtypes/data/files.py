@@ -5,6 +5,16 @@ from pathlib import Path
 from headtypes.core.errors import InputError
 
 
+def looked_in(path: str) -> str:
+    """Where a relative path was looked for and what to do, to follow it in a message."""
+    if Path(path).is_absolute():
+        return ""
+    return (
+        f" in {Path.cwd()}, from which relative paths count; give an absolute path, or, with --directory, the folder "
+        "from which yours counts"
+    )
+
+
 def files_of(folder: str, key: str) -> list[str]:
     """The files directly in a folder, in the order of their names, without hidden ones.
 
@@ -13,8 +23,7 @@ def files_of(folder: str, key: str) -> list[str]:
     braces in its name.
     """
     if not Path(folder).is_dir():
-        looked = "" if Path(folder).is_absolute() else f" in {Path.cwd()}, from which relative paths count"
-        raise InputError(f"{key}: there is no folder {folder}{looked}.")
+        raise InputError(f"{key}: there is no folder {folder}{looked_in(folder)}.")
     for file in Path(folder).iterdir():
         if not file.exists():
             raise InputError(f"{key}: {file} is a link that leads nowhere; mend it or delete it.")

@@ -6,7 +6,7 @@ imported here.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,8 @@ class Demands:
 
     sha256:     of its file of weights.
     head:       the head that it needs, as in `loading.HEADS`, or `protocol.LANGUAGE_MODEL` of the tasks.
-    labels:     labels of the task that it is evaluated on, and the task's name, where it is a classifier.
+    labels:     the task that it is evaluated on, where it is a classifier, and by each label of the data what the task
+        says that it is called.
     clusters:   the largest k.
     named:      heads that conditions name, (layer, head) from 0, by the name of the condition.
     partitions: the user's files of types, by the name of the partition.
@@ -104,7 +105,7 @@ class Demands:
 
     sha256: str | None = None
     head: str | None = None
-    labels: tuple[str, Collection[str]] | None = None
+    labels: tuple[str, Mapping[str, str]] | None = None
     clusters: int | None = None
     named: Mapping[str, list[tuple[int, int]]] = field(default_factory=dict)
     partitions: Mapping[str, str] = field(default_factory=dict)
@@ -225,19 +226,26 @@ def check_demands(key: str, outline: Outline, demands: Demands) -> None:
         _check_labels(where, outline.labels, *demands.labels)
     if outline.layers is None or outline.heads is None:
         return
-    shape = f"{outline.layers} layers of {outline.heads} heads"
+    mistakes = []
+    begin, shape = key[: key.index("models.")], f"{outline.layers} layers of {outline.heads} heads"
+    where = where.removeprefix(begin)
     if demands.clusters is not None and demands.clusters > outline.layers * outline.heads:
-        raise InputError(
-            f"{where} has {shape}, {outline.layers * outline.heads} in all, which cannot be divided into "
-            f"{demands.clusters} types; take {demands.clusters} out of clustering.k, or choose with select.partitions."
+        mistakes.append(
+            f"{begin}clustering.k: {where} has {shape}, {outline.layers * outline.heads} in all, which cannot "
+            f"be divided into {demands.clusters} types; take {demands.clusters} out of it, or choose with "
+            "select.partitions."
         )
     for condition, heads in demands.named.items():
-        for layer, head in heads:
-            if layer >= outline.layers or head >= outline.heads:
-                raise InputError(
-                    f"{where} has {shape}, and conditions.{condition} names the head {layer + 1}-{head + 1}; name "
-                    "another, or leave the condition out with select.conditions."
-                )
+        lacking = [
+            f"{layer + 1}-{head + 1}" for layer, head in heads if layer >= outline.layers or head >= outline.heads
+        ]
+        if lacking:
+            mistakes.append(
+                f"{begin}conditions.{condition}: {where} has {shape}, and conditions.{condition} names "
+                f"{', '.join(lacking)}; name other heads, or leave the condition out with select.conditions."
+            )
+    if mistakes:
+        raise InputError(" ".join(mistakes))
 
 
 def layers_said(config: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -290,14 +298,25 @@ def layers_in(tensors: Iterable[str]) -> int:
     return 1 + max(max(numbers.values(), key=len)) if numbers else 0
 
 
-def _check_labels(where: str, names: tuple[str, ...], task: str, labels: Collection[str]) -> None:
+def _check_labels(where: str, names: tuple[str, ...], task: str, labels: Mapping[str, str]) -> None:
     known = known_labels(names)
-    for label in labels:
-        if label.casefold() not in known:
-            raise InputError(
-                f"{where} knows the labels {', '.join(known)}, and {task} has {label!r}; evaluate a model that was "
-                "fine-tuned for these labels, or say in the task's labels which of the model's each of them is."
-            )
+    if unknown := {label: it for label, it in labels.items() if it.casefold() not in known}:
+        found = (
+            f"{label!r}" + f" (for which {task}.labels says {it!r})" * (it != label) for label, it in unknown.items()
+        )
+        raise InputError(
+            f"{where} knows the labels {', '.join(known)}, and {task} has {', '.join(found)}; "
+            f"{advice_on_labels(unknown)}."
+        )
+
+
+def advice_on_labels(unknown: Iterable[Any]) -> str:
+    """What to do where data have labels that a classifier does not know, with the line to write."""
+    line = ", ".join(f"{json.dumps(str(label), ensure_ascii=False)}: ..." for label in unknown)
+    return (
+        f"write which of the model's each is into the task, as labels: {{{line}}}, or evaluate a model that was "
+        "fine-tuned for these labels"
+    )
 
 
 def _whole(config: dict[str, Any], names: Iterable[str]) -> int | None:

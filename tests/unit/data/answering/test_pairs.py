@@ -233,8 +233,9 @@ def test_labels_that_are_one_to_a_model_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("names", "labels", "message"),
     [
-        (["0", "1"], [1, 2], "models.m knows the labels 0, 1, and pair p1 has 2; evaluate a model"),
+        (["0", "1"], [1, 2], "models.m knows the labels 0, 1, and pair p1 has 2; write"),
         (["entailment", "neutral"], [0], "knows the labels entailment, neutral, and pair p0 has 0"),
+        (["0", "1"], [2, "x: y", 1, 2], 'labels: {"2": ..., "x: y": ...}, or evaluate a model'),
         (["LABEL_0", "LABEL_1"], [0, -1], "knows the labels 0, 1, and pair p1 has -1"),
         (["0", "1"], [0, None], "Pair p1 has no label; name the column of the labels"),
     ],

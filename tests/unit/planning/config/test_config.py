@@ -1,6 +1,7 @@
 """The configuration: every mistake is reported in one line that names the key and says what is allowed there."""
 
 import copy
+import json
 import os
 import re
 from types import UnionType
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from headtypes.core.errors import InputError
+from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.config.schema import Config, Strict, json_schema, read_config
 from headtypes.planning.plan import Plan
 from tests.support.configs import DELETE, edited, full_config
@@ -62,6 +64,7 @@ MISTAKES = [
     ("models/base/source", DELETE, ['models.base needs the key "source"']),
     # A value of the wrong type.
     ("seed", "1", ["seed:", "valid integer", "found '1'; write it without quotes"]),
+    ("controls/draws", "many", ["controls.draws: a whole number is expected; found 'many'."]),
     ("seed", True, ["seed:", "valid integer", "found True"]),
     ("seed", -1, ["seed:", "greater than or equal to 0", "found -1"]),
     ("controls/draws", -1, ["controls.draws:", "greater than or equal to 0", "found -1"]),
@@ -72,7 +75,7 @@ MISTAKES = [
     ("clustering/k", 4, ["clustering.k:", "valid list", "found 4; write [4]"]),
     ("clustering/k", [], ["clustering.k:", "at least 1 item"]),
     ("clustering/k/0", 1, ["clustering.k.0:", "greater than or equal to 2"]),
-    ("clustering/scale", "no", ["clustering.scale:", "boolean", "found 'no'"]),
+    ("clustering/scale", "no", ["clustering.scale: true or false is expected; found 'no'."]),
     ("tasks/squad/samples", 1e3, ["tasks.squad.samples:", "integer", "found 1000.0"]),
     ("tasks/squad/questions", 0, ["tasks.squad.questions:", "greater than or equal to 1", "or input should be 'all'"]),
     ("tasks/squad/questions", "al", ["tasks.squad.questions:", "found 'al'", "'all'"]),
@@ -261,7 +264,11 @@ MISTAKES = [
     ("tasks/paragraphs/source/folder", "/nowhere", ["tasks.paragraphs.source.folder: there is no folder /nowhere"]),
     ("tasks/paragraphs/source/folder", "$HEADTYPES_NOWHERE/x", ["source.folder", "HEADTYPES_NOWHERE is not set"]),
     ("models/tuned+1.0/source/folder", "/nowhere", ["models.tuned+1.0.source.folder", "holds no config.json"]),
-    ("tasks/squad/source/file", "nowhere.json", ["there is no file nowhere.json in /", "relative paths count"]),
+    (
+        "tasks/squad/source/file",
+        "nowhere.json",
+        ["there is no file nowhere.json in /", "relative paths count; give an absolute path, or, with --directory"],
+    ),
     ("tasks/paragraphs/source/folder", "nowhere", ["there is no folder nowhere in /", "relative paths count"]),
     ("models/tuned+1.0/source/folder", "nowhere", ["holds no config.json in /", "relative paths count"]),
     ("partitions/mine/file", "nowhere.csv", ["there is no file nowhere.csv in /", "relative paths count"]),
@@ -333,6 +340,23 @@ def test_all_mistakes_are_told_at_once(full):
         "seed",
         "clustering.restarts",
         "stability.models",
+    ]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+def test_all_columns_that_a_local_table_lacks_are_told_with_their_keys(full, tmp_path, suffix):
+    names = ["sentence1", "sentence2", "gold"]
+    separator = {".csv": ",", ".tsv": "\t"}.get(suffix)
+    file = tmp_path / f"named{suffix}"
+    file.write_text(separator.join(names) if separator else json.dumps(dict.fromkeys(names, "a")))
+    full["tasks"]["pairs"]["source"] = {"file": str(file)}
+    full["tasks"]["pairs"]["columns"] = {"first": "sentence1", "second": "sentence_2", "label": "label", "id": "x y"}
+    # Each begins a line of its own, where Snakemake prints them.
+    assert mistakes_in(refused(full)) == [
+        f'config: tasks.pairs.columns.second: {file} has no column sentence_2. Did you mean "sentence2"? It has '
+        "sentence1, sentence2, gold.",
+        f"config: tasks.pairs.columns.label: {file} has no column label. It has sentence1, sentence2, gold.",
+        f"config: tasks.pairs.columns.id: {file} has no column x y. It has sentence1, sentence2, gold.",
     ]
 
 

@@ -1,6 +1,7 @@
 """Problems visible in a model's files are reported when a run is planned, else by the job that fetches the model."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from transformers import AutoModelForSequenceClassification
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.models.outline import Demands, check_demands, check_outline, layers_in, layers_said, outline_of
+from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.stages.models import fetch_model
@@ -75,8 +77,8 @@ def test_a_model_that_is_as_asked_for_is_planned(tmp_path):
     ("files", "edits", "words"),
     [
         ({"head": "classifier.weight"}, {}, "has no question-answering head: none of its weights is called qa_outputs"),
-        ({}, {"conditions/one": {"9-9": "zero"}}, "has 2 layers of 4 heads, and conditions.one names the head 9-9"),
-        ({}, {"conditions/one": {"3-1": "zero"}}, "conditions.one names the head 3-1"),
+        ({}, {"conditions/one": {"9-9": "zero"}}, "has 2 layers of 4 heads, and conditions.one names 9-9"),
+        ({}, {"conditions/one": {"3-1": "zero", "2-5": "zero", "1-1": "zero"}}, "conditions.one names 3-1, 2-5; name"),
         ({}, {"clustering": {"k": [2, 9]}}, "8 in all, which cannot be divided into 9 types"),
         ({"layers": 3}, {}, "has weights of 3 layers, and its config.json says 2"),
         ({"kind": np.int8}, {}, "weight as I8, which are not the numbers that a model computes with"),
@@ -87,8 +89,23 @@ def test_what_config_json_and_the_head_of_the_weights_tell_is_told(tmp_path, fil
     for path, value in edits.items():
         given = edited(given, path, value)
     message = told(given, tmp_path / "results")
-    assert message.startswith("config: models.tiny: ")
+    assert re.match(r"config: ((conditions\.one|clustering\.k): )?models\.tiny: ", message)
     assert words in message
+
+
+def test_what_several_models_lack_is_told_once_and_with_what_else_they_lack(tmp_path):
+    given = config(tmp_path, {"folder": model(tmp_path / "model")})
+    given["models"]["twin"] = {**given["models"]["tiny"], "source": {"folder": model(tmp_path / "twin")}}
+    given["models"]["other"] = {**given["models"]["tiny"], "source": {"folder": model(tmp_path / "int", kind=np.int8)}}
+    given = edited(edited(given, "conditions/one", {"9-9": "zero"}), "clustering", {"k": [9]})
+    begun = [
+        mistake.split(" has ")[0].split(" holds ")[0] for mistake in mistakes_in(told(given, tmp_path / "results"))
+    ]
+    assert begun == [
+        f"config: clustering.k: models.tiny: {tmp_path / 'model'}",
+        f"config: conditions.one: models.tiny: {tmp_path / 'model'}",
+        f"config: models.other: {tmp_path / 'int'}",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -118,9 +135,18 @@ def test_labels_that_the_model_does_not_know_are_told(tmp_path, suffix):
     assert "knows the labels no, yes, and tasks.one has 'perhaps'" in told(given, tmp_path / "results")
     assert told(edited(given, "tasks/one/labels", {"perhaps": "No"}), tmp_path / "results") is None
     wrong = edited(given, "tasks/one/labels", {"perhaps": 2})
-    assert "knows the labels no, yes, and tasks.one has '2'" in told(wrong, tmp_path / "results")
+    assert "knows the labels no, yes, and tasks.one has 'perhaps' (for which tasks.one.labels says '2'); write" in told(
+        wrong, tmp_path / "results"
+    )
+    row = json.dumps({"a": "five", "b": "six", "l": "maybe"}) if suffix == ".jsonl" else "five,six,maybe"
     file = Path(given["tasks"]["one"]["source"]["file"])
-    file.write_text(file.read_text().replace("perhaps", "NO"))
+    with open(file, "a") as rows:
+        rows.write(row.replace(",", "\t" if suffix == ".tsv" else ",") + "\n")
+    both = told(given, tmp_path / "results")
+    assert "tasks.one has 'maybe', 'perhaps'; write" in both
+    assert 'labels: {"maybe": ..., "perhaps": ...}, or' in both
+    assert told(edited(given, "tasks/one/labels", {"perhaps": "No", "maybe": "no"}), tmp_path / "results") is None
+    file.write_text(file.read_text().replace("maybe", "yes").replace("perhaps", "NO"))
     assert told(given, tmp_path / "results") is None
 
 
@@ -252,6 +278,6 @@ def test_every_classifier_is_seen_to_be_one(family, tmp_path):
     tiny, _ = tiny_family(family)
     AutoModelForSequenceClassification.from_config(tiny.config).save_pretrained(tmp_path / "classifies")
     outline = outline_of("models.tiny", tmp_path / "classifies")
-    check_demands("models.tiny", outline, Demands(head="sequence_classification", labels=("one", ["0", "1"])))
+    check_demands("models.tiny", outline, Demands(head="sequence_classification", labels=("one", {"0": "0", "1": "1"})))
     with pytest.raises(InputError, match="knows the labels 0, 1, and one has '2'"):
-        check_demands("models.tiny", outline, Demands(labels=("one", ["2"])))
+        check_demands("models.tiny", outline, Demands(labels=("one", {"2": "2"})))

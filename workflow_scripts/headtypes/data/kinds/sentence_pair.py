@@ -11,7 +11,7 @@ from headtypes.data.kinds.metrics import ACCURACY, F1
 from headtypes.data.kinds.protocol import ID, Column
 from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, read_texts
 from headtypes.data.records import Sample, Strict
-from headtypes.models.outline import known_labels
+from headtypes.models.outline import advice_on_labels, known_labels
 
 if TYPE_CHECKING:
     import numpy as np
@@ -204,9 +204,10 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
         pair = pairs[numbers.index(None)]
         if pair.label is None:
             raise InputError(f"Pair {pair.id} has no label; name the column of the labels in the task's columns.label.")
+        unknown = dict.fromkeys(each.label for each, number in zip(pairs, numbers, strict=True) if number is None)
         raise InputError(
-            f"{where} knows the labels {', '.join(indices)}, and pair {pair.id} has {pair.label!r}; evaluate a "
-            "model that was fine-tuned for these labels, or say in the task's labels which of the model's each is."
+            f"{where} knows the labels {', '.join(indices)}, and pair {pair.id} has {pair.label!r}; "
+            f"{advice_on_labels(unknown)}. A name that the task's labels give already is corrected there."
         )
     return np.array(numbers)
 

@@ -26,11 +26,14 @@ def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> An
         raise InputError(f"{where} has no rows.")
     table = data.set_axis(map(str, data.columns), axis=1)
     for column in columns:
-        if column not in table:
-            raise InputError(
-                f"{key}: {where} has no column {column}.{nearest(column, table)} It has {', '.join(table)}."
-            )
+        check_column(column, list(table), where, key)
     return table
+
+
+def check_column(column: str, names: Sequence[str], where: str, key: str) -> None:
+    """Raise `InputError` where a table lacks a column; names: of its columns; where, key: as of `Kind.rows_of_file`."""
+    if column not in names:
+        raise InputError(f"{key}: {where} has no column {column}.{nearest(column, names)} It has {', '.join(names)}.")
 
 
 def read_texts(table: Any, where: str, columns: Sequence[str]) -> list[Any]:

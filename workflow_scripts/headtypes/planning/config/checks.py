@@ -26,6 +26,9 @@ from headtypes.planning.config.model_checks import check_tasks
 from headtypes.planning.config.references import check_entry, check_known, check_not_removed
 from headtypes.planning.config.schema import Config
 
+# Types that a message lists, and the first of more.
+_LISTED, _FIRST = 12, 4
+
 
 def check_selection(config: Config) -> None:
     """Everything selected exists, and so do the models that are exported or tested and the conditions with controls."""
@@ -234,22 +237,25 @@ def check_conditions(config: Config, conditions: Sequence[str], kinds: Sequence[
     returns the conditions to be left out instead: those that name types of k = 4, where clustering has another k, and
         that nobody selects by name.
     """
-    possible = {type_ for types in kinds for type_ in types}
+    possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
     left_out = check_all(*(partial(_is_left_out, config, name, possible, kinds) for name in conditions))
     return list(compress(conditions, left_out))
 
 
-def _is_left_out(config: Config, name: str, possible: set[str], kinds: Sequence[Iterable[str]]) -> bool:
+def _is_left_out(config: Config, name: str, possible: Sequence[str], kinds: Sequence[Iterable[str]]) -> bool:
     types = types_of(config.conditions[name])
-    missing = set(types) - possible
+    missing = set(types) - set(possible)
     if missing and missing <= set(TYPES) and config.select.conditions is None:
         return True
     for type_ in types:
         if type_ not in possible:
+            shown = ", ".join(possible)
+            if len(possible) > _LISTED:
+                shown = f"{', '.join(possible[:_FIRST])} and {len(possible) - _FIRST} more"
             meant = " A head is layer-head, both counted from 1." if re.fullmatch(r"\d+-\d+", type_) else ""
             raise InputError(
                 f'config: conditions.{name}: no partition has the type "{type_}".'
-                f"{meant or nearest(type_, possible)} Types: {', '.join(sorted(possible))}. "
+                f"{meant or nearest(type_, possible)} Types: {shown}. "
                 "Name another, or leave the condition out with select.conditions."
             )
     if not any(set(types) <= set(kind) for kind in kinds):

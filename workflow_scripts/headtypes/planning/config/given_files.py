@@ -13,12 +13,13 @@ from headtypes.analyses.types.names import ALL, TYPE_NAME
 from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.texts import check_header
-from headtypes.data.files import files_of
-from headtypes.data.kinds.protocol import Kind
+from headtypes.data.files import files_of, looked_in
 from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.tables import check_column
 from headtypes.models.files import package_folder, place_of
 from headtypes.models.gguf_files import check_gguf
 from headtypes.planning.config.derived import made_from
+from headtypes.planning.config.labels import columns_in
 from headtypes.planning.config.messages import check_all
 from headtypes.planning.config.schema import Config
 
@@ -41,8 +42,8 @@ def _check_model_source(config: Config, name: str) -> None:
         _variables_set(f"{key}.folder", source.folder)
         if not os.path.isfile(os.path.join(source.folder, "config.json")):
             raise InputError(
-                f"config: {key}.folder: {source.folder} holds no config.json{_looked_in(source.folder)}; name a "
-                "folder that save_pretrained has written."
+                f"config: {key}.folder: {source.folder} holds no config.json{looked_in(source.folder)}. "
+                "Name a folder that save_pretrained has written."
             )
     if source.package is not None and package_folder(source.package) is None:
         raise InputError(f"config: {key}.package: there is no installed package {source.package}; install it with pip.")
@@ -59,8 +60,7 @@ def _check_task_source(config: Config, name: str) -> None:
     # A kind that no model answers is not fine-tuned on: its training data are for probes.
     probed = ("training_file",) if kind.head is None else ()
     files = {part: file for part in ("file", "test_file", *probed) if (file := getattr(source, part)) is not None}
-    for part, file in files.items():
-        _check_data(f"{key}.{part}", file, kind)
+    check_all(*(partial(_check_data, config, name, part, file) for part, file in files.items()))
     for one, other in combinations(files, 2):
         if os.path.realpath(files[one]) == os.path.realpath(files[other]):
             raise InputError(
@@ -74,11 +74,13 @@ def _check_task_source(config: Config, name: str) -> None:
 
 def _check_training_file(config: Config, name: str) -> None:
     if (file := config.tasks[name].source.training_file) is not None:
-        _check_data(f"tasks.{name}.source.training_file", file, KINDS[config.tasks[name].kind])
+        _check_data(config, name, "training_file", file)
 
 
-def _check_data(key: str, file: str, kind: Kind) -> None:
-    """The file exists and, if it is to hold JSON, begins with a brace."""
+def _check_data(config: Config, name: str, part: str, file: str) -> None:
+    """The file exists and begins with a brace, if it is to hold JSON, or with the task's columns, if a table."""
+    task, key = config.tasks[name], f"tasks.{name}.source.{part}"
+    kind = KINDS[task.kind]
     check_file(key, file)
     if kind.form == "json":
         with open(file, "rb") as data:
@@ -87,6 +89,10 @@ def _check_data(key: str, file: str, kind: Kind) -> None:
             raise InputError(
                 f"config: {key}: {file} is not {kind.formats}, which begins with a brace; name another file."
             )
+    if kind.form == "table" and (names := columns_in(file, f"config: {key}: {file}")):
+        wanted = {field: column for field in kind.columns if (column := getattr(task.columns, field)) is not None}
+        key = f"config: tasks.{name}.columns"
+        check_all(*(partial(check_column, it, names, file, f"{key}.{field}") for field, it in wanted.items()))
 
 
 def _variables_set(key: str, path: str) -> None:
@@ -99,12 +105,7 @@ def check_file(key: str, file: str) -> None:
     """Refuse a file that does not exist, and say where a relative path was looked for."""
     _variables_set(key, file)
     if not os.path.isfile(file):
-        raise InputError(f"config: {key}: there is no file {file}{_looked_in(file)}.")
-
-
-def _looked_in(path: str) -> str:
-    """Where a relative path was looked for, for messages."""
-    return "" if os.path.isabs(path) else f" in {os.getcwd()}, from which relative paths count"
+        raise InputError(f"config: {key}: there is no file {file}{looked_in(file)}.")
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The labels that stand in a file of sentence pairs, as far as planning can tell without reading all of it."""
+"""What a file of a table holds, as far as planning can tell without reading all of it."""
 
 import csv
 import json
@@ -20,14 +20,27 @@ def labels_in(file: str, column: str) -> list[str]:
     """
     try:
         with open(file, encoding="utf-8-sig", newline="") as lines:
-            values = [row.get(column) for row in islice(_rows(file, lines), _ROWS)]
+            values = [row.get(column) for row in islice(_rows(file, lines, file), _ROWS)]
     except (OSError, ValueError, AttributeError, RecursionError, csv.Error):
         # The job that reads the data says what is wrong with them.
         return []
     return sorted({str(value) for value in values if isinstance(value, str | int) and value != ""})
 
 
-def _rows(file: str, lines: Any) -> Iterator[dict]:
+def columns_in(file: str, where: str) -> list[str]:
+    """The columns of a TSV, CSV or JSONL file by its first row; none of what cannot be read here.
+
+    where: the file, for messages. Raises `InputError` as `labels_in` does.
+    """
+    try:
+        with open(file, encoding="utf-8-sig", newline="") as lines:
+            rows = _rows(file, lines, where)
+            return list((rows.fieldnames if isinstance(rows, csv.DictReader) else next(rows, None)) or ())
+    except (OSError, ValueError, TypeError, RecursionError, csv.Error):
+        return []
+
+
+def _rows(file: str, lines: Any, where: str) -> Iterator[dict]:
     suffix = Path(file).suffix.lower()
     if suffix == ".jsonl":
         return (json.loads(line) for line in lines if line.strip())
@@ -36,5 +49,5 @@ def _rows(file: str, lines: Any) -> Iterator[dict]:
     # Quotes are part of the sentences, as in `data.fetching`.
     form = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if suffix == ".tsv" else {}
     rows = csv.DictReader(lines, **form)
-    check_header((name.strip() for name in rows.fieldnames or ()), file)
+    check_header((name.strip() for name in rows.fieldnames or ()), where)
     return rows

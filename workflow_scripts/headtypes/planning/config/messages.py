@@ -18,13 +18,13 @@ _IN_WORDS = {
 }
 _UNKNOWN = ("extra_forbidden", "invalid_key")
 _UNQUOTED = "; write it without quotes; if it was given by --config, put it into a file for --configfile instead"
-# What to do where the value is text.
+# Where the value is text: what is expected, the text that is meant for it, and what to do then.
 _FOR_TEXT = {
     # YAML reads 1e-4 as text.
-    "float_type": "; write a decimal point, as in 1.0e-4",
+    "float_type": ("a number", r"[-+.\d].*", "; write a decimal point, as in 1.0e-4"),
     # Snakemake reads everything in a mapping given by --config as text.
-    "int_type": _UNQUOTED,
-    "bool_type": _UNQUOTED,
+    "int_type": ("a whole number", r"[-+]?\d+", _UNQUOTED),
+    "bool_type": ("true or false", "(?i)true|false", _UNQUOTED),
 }
 # Snakemake reads null on the command line as text, too.
 _NULL = "; with --config, null is text and takes nothing away: put it into a file for --configfile instead"
@@ -32,7 +32,10 @@ _NULL = "; with --config, null is text and takes nothing away: put it into a fil
 MISTAKE = "config: "
 _KEY = re.compile(rf'{MISTAKE}(?:unknown key "(.+?)" (?:in ([\w.+-]+\w)|at the top)|([\w+-]+(?:\.[\w+-]+)*))')
 # What precedes a mistake that is mended in one place, however many keys meet it.
-_MENDED_ELSEWHERE = re.compile(rf"^{MISTAKE}\S+ (?=the environment variable |\S+ has no (?:labels|training data); )")
+_MENDED_ELSEWHERE = re.compile(
+    rf"^{MISTAKE}\S+ (?=the environment variable |\S+ has no (?:labels|training data); )"
+    r"|(?<=: )models\.\S+: .*(?= has \d+ layers of )"
+)
 _SHOWN = 80  # characters of a wrong value
 
 
@@ -53,7 +56,7 @@ def placed(message: str, places: Mapping[str, str]) -> str:
 
     places: of the keys that the files have, nested ones as `a.b`; of another, that of what it would stand in.
     """
-    return " ".join(_with_place(mistake, places) for mistake in _mistakes_in(message))
+    return " ".join(_with_place(mistake, places) for mistake in mistakes_in(message))
 
 
 def check_all(*checks: Callable[[], T]) -> list[T]:
@@ -63,14 +66,15 @@ def check_all(*checks: Callable[[], T]) -> list[T]:
         try:
             returned.append(check())
         except InputError as error:
-            for mistake in _mistakes_in(str(error)):
+            for mistake in mistakes_in(str(error)):
                 mistakes.setdefault(_MENDED_ELSEWHERE.sub("", mistake), mistake)
     if mistakes:
         raise InputError(" ".join(mistakes.values()))
     return returned
 
 
-def _mistakes_in(message: str) -> list[str]:
+def mistakes_in(message: str) -> list[str]:
+    """Each mistake that a message tells, for a line of its own."""
     return re.split(f" (?={MISTAKE})", message)
 
 
@@ -114,7 +118,11 @@ def _explain(problem: dict, root: type[BaseModel]) -> str:
         return f"{parent}: the name {found} cannot be used; {_wanted(problem)}."
     if kind == "string_pattern_mismatch":
         return f"{key}: {found} cannot be used; {_wanted(problem)}."
-    advice = _NULL if value == "null" else _FOR_TEXT.get(kind, "") if isinstance(value, str) else ""
+    advice = _NULL if value == "null" else ""
+    if kind in _FOR_TEXT and isinstance(value, str) and not advice:
+        expected, meant, advice = _FOR_TEXT[kind]
+        if not re.fullmatch(meant, value):
+            return f"{key}: {expected} is expected; found {found}."
     if kind == "list_type" and not advice and not isinstance(value, dict | NoneType):
         advice = f"; write [{value}]"
     if kind in ("model_type", "dict_type"):

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from headtypes.analyses.types.partition_rows import read_partition_rows
@@ -12,6 +13,7 @@ from headtypes.data.kinds.registry import KINDS
 from headtypes.models.files import gguf_among, place_of
 from headtypes.models.outline import Demands, Outline, check_demands, check_outline, outline_of
 from headtypes.planning.config.labels import labels_in
+from headtypes.planning.config.messages import check_all
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import recorded
 from headtypes.planning.stages.models import fetch_model
@@ -28,7 +30,7 @@ def demands_of(plan: Plan, model: str) -> Demands:
     task = plan.config.tasks[plan.config.models[model].evaluate] if ablations else None
     head, file, column = (KINDS[task.kind].head, task.source.file, task.columns.label) if task else (None, None, None)
     labels = labels_in(file, column) if file and column and head == "sequence_classification" else []
-    labels = [str(task.labels.get(label, label)) for label in labels]
+    labels = {label: str(task.labels.get(label, label)) for label in labels}
     return Demands(
         sha256=plan.config.models[model].source.sha256,
         head=head,
@@ -50,27 +52,30 @@ def check_models(plan: Plan, results: Path) -> None:
 
     results: the folder of results, where the record of a model that was fetched says where it is.
     """
-    for model in plan.models:
-        key, demands, record = f"config: models.{model}", demands_of(plan, model), _record(plan, model, results)
-        weights = list(record["weights"].values()) if record else []
-        if demands.sha256 and weights and weights != [demands.sha256]:
-            raise InputError(
-                f"{key}.source.sha256: it is not that of {record['folder']}, which is {' and '.join(weights)}; correct "
-                f"it, or, if the weights have been replaced, delete {results}/sources/models/{model}.json."
-            )
-        outline = _outline(plan, model, results)
-        if outline is None:
-            continue
-        check_outline(key, outline)
-        if (plan.config.models[model].units, plan.config.models[model].attention) != ("heads", "encoder"):
-            # How many these are is known once the model has been fetched.
-            outline = outline.with_heads(*(record[name] if record else None for name in ("layers", "heads")))
-        check_demands(key, outline, demands)
-        for name, file in demands.partitions.items() if outline.layers and outline.heads else ():
-            try:
-                read_partition_rows(file, (outline.layers, outline.heads))
-            except InputError as error:
-                raise InputError(f"config: partitions.{name}.file: {error}") from None
+    check_all(*(partial(_check_model, plan, model, results) for model in plan.models))
+
+
+def _check_model(plan: Plan, model: str, results: Path) -> None:
+    key, demands, record = f"config: models.{model}", demands_of(plan, model), _record(plan, model, results)
+    weights = list(record["weights"].values()) if record else []
+    if demands.sha256 and weights and weights != [demands.sha256]:
+        raise InputError(
+            f"{key}.source.sha256: it is not that of {record['folder']}, which is {' and '.join(weights)}; correct "
+            f"it, or, if the weights have been replaced, delete {results}/sources/models/{model}.json."
+        )
+    outline = _outline(plan, model, results)
+    if outline is None:
+        return
+    check_outline(key, outline)
+    if (plan.config.models[model].units, plan.config.models[model].attention) != ("heads", "encoder"):
+        # How many these are is known once the model has been fetched.
+        outline = outline.with_heads(*(record[name] if record else None for name in ("layers", "heads")))
+    check_demands(key, outline, demands)
+    for name, file in demands.partitions.items() if outline.layers and outline.heads else ():
+        try:
+            read_partition_rows(file, (outline.layers, outline.heads))
+        except InputError as error:
+            raise InputError(f"config: partitions.{name}.file: {error}") from None
 
 
 def _outline(plan: Plan, model: str, results: Path) -> Outline | None:

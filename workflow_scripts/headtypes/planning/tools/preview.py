@@ -164,8 +164,8 @@ def _basis(work_of: dict[str, Work], estimates: list[Estimate], seconds: float, 
     )
     if assumed:
         lines.append(
-            "Not on this machine yet, and so counted as models of the size of BERT-large and data of the size of "
-            f"SQuAD's dev set: {', '.join(assumed)}. Here the estimate is only an order of magnitude."
+            "Not on this machine yet, or not to be read, and so counted as models of the size of BERT-large and data "
+            f"of the size of SQuAD's dev set: {', '.join(assumed)}. Here the estimate is only an order of magnitude."
         )
     return lines
 
