@@ -68,7 +68,7 @@ class Judged:
     def without_interval(self) -> int:
         """Of these, how many are decided by a value without an interval."""
         of_paper = self.claims[self.claims["basis"] == "stated"]
-        return int(of_paper["verdict_holm"].isna().sum())
+        return int((of_paper["verdict_holm"].isna() & of_paper["verdict"].isin([HOLDS, FAILS])).sum())
 
     def corrected(self) -> dict[str, int] | None:
         """How many of these have which verdict once corrected for their number; None where none has an interval."""
