@@ -90,10 +90,10 @@ def evaluate(folder: str) -> dict[str, float]:
     import torch
 
     from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
-    from headtypes.attention.batches import filled_batches, plan_batches, rows_of
+    from headtypes.attention.batches import filled_batches, plan_batches
     from headtypes.data.answering import Answers
     from headtypes.data.kinds.registry import KINDS, read_rows
-    from headtypes.data.windows import read_windows
+    from headtypes.data.windows import read_windows, rows_of
     from headtypes.models.loading import load_model
     from headtypes.models.records import read_model_record
 

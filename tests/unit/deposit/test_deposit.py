@@ -203,7 +203,7 @@ def test_the_card_says_what_was_found_by_what_and_what_must_not_be_concluded(fol
     assert "Licence of the results: CC-BY-4.0." in text
     assert "- Not told from as many random heads: without its 15 dense_vertical heads minilm-qa loses 37.0" in text
     (row,) = [line for line in text.splitlines() if line.startswith("| Guan et al. | minilm-qa |")]
-    assert row == "| Guan et al. | minilm-qa | qa-kmeans-k4 | 7 (6) | 9 | 2 (3) | 11 |"
+    assert row == "| Guan et al. | minilm-qa | qa-kmeans-k4 | 7 (6) | 8 | 3 (4) | 11 |"
     assert "| holds | Clustering is stable with three clusters, too. |" in text
     assert (
         f"| data qa | some/questions of the Hugging Face Hub, split validation at revision {HUB['revision']} |" in text

@@ -37,6 +37,9 @@ def file_of(path, table: pd.DataFrame):
     return path
 
 
+COUNTED = {"annotation": "universal", "part": "file", "sentences_above": 1, "sentences_below": 1}
+
+
 def of_heads(values, **more) -> pd.DataFrame:
     return pd.DataFrame({"layer": 0, "head": range(len(values)), **more})
 
@@ -44,7 +47,9 @@ def of_heads(values, **more) -> pd.DataFrame:
 def relations(folder, accuracies: dict[str, list[float]], offset: float) -> dict:
     """The files of relations, the same for every model; accuracies: of each head from dependent to head."""
     rows = [
-        of_heads(of_heads_, annotation="universal", part="file", relation=name, direction=way, accuracy=values)
+        of_heads(
+            of_heads_, annotation="universal", part="file", relation=name, direction=way, accuracy=values, **COUNTED
+        )
         for name, of_heads_ in accuracies.items()
         for way, values in zip(WAYS, (of_heads_, [np.nan] * len(of_heads_)), strict=True)
     ]
@@ -58,7 +63,7 @@ def relations(folder, accuracies: dict[str, list[float]], offset: float) -> dict
 
 
 def detectors(folder, scores: list[float]) -> dict:
-    table = of_heads(scores, score=scores).assign(detector="induction", detected=False)
+    table = of_heads(scores, score=scores).assign(detector="induction", detected=False, above=1, sequences=1)
     file = file_of(folder / "detectors.csv", table.reindex(columns=list(DETECTED), fill_value=0.5))
     return {"detectors": {(model, "random tokens"): file for model in MODELS}}
 
