@@ -47,9 +47,7 @@ def of_heads(values, **more) -> pd.DataFrame:
 def relations(folder, accuracies: dict[str, list[float]], offset: float) -> dict:
     """The files of relations, the same for every model; accuracies: of each head from dependent to head."""
     rows = [
-        of_heads(
-            of_heads_, annotation="universal", part="file", relation=name, direction=way, accuracy=values, **COUNTED
-        )
+        of_heads(of_heads_, **COUNTED, relation=name, direction=way, accuracy=values)
         for name, of_heads_ in accuracies.items()
         for way, values in zip(WAYS, (of_heads_, [np.nan] * len(of_heads_)), strict=True)
     ]
