@@ -49,7 +49,24 @@ use rule job as export_full_attention with:
         **identity("export_full_attention"),
 
 
+use rule job as measure_key_values with:
+    input:
+        model=paths.MODEL,
+        planted=expand(paths.ROWS, task=plan.planted),
+    output:
+        pattern="results/key_values/{model}/full_attention_heads.tsv",
+        sizes="results/key_values/{model}/config.json",
+        table="results/key_values/{model}/full_attention_heads.csv",
+    log:
+        "logs/measure_key_values/{model}.log",
+    benchmark:
+        "results/key_values/{model}.benchmark.tsv"
+    params:
+        **identity("measure_key_values"),
+
+
 rule export:
     input:
         of_each(rules.export_heads.output.list, plan.partitions.values()),
         of_each(rules.export_full_attention.output.pattern, plan.cached),
+        of_each(rules.measure_key_values.output.pattern, plan.dropped),

@@ -296,6 +296,17 @@ ADDED = {
         {"export": {"full_attention": ["one"]}},
         {"new": {"measure_reach": 2, "export_full_attention": 2}, "own": {"write_summary": 1}},
     ),
+    "and without each key-value head of which needles are read": (
+        {"export": {"full_attention": ["one"]}, "detectors": {"models": ["one"], "context": 100, "draws": 0}},
+        {
+            "new": {
+                **{"measure_reach": 2, "export_full_attention": 2, "measure_key_values": 1},
+                **{"measure_detectors": 1, "tabulate_detectors": 1},
+            },
+            "own": {"compare_types": 2, "write_atlas": 1, "write_summary": 1},
+            "follow": {"plot_compared_types": 2},
+        },
+    ),
     "a model whose heads are tested": (
         {"detectors": {"models": ["two"]}},
         {

@@ -33,6 +33,8 @@ class Stage:
     """Name of the input that holds the texts."""
     passes: Callable[[Plan, Any, int], float] | None = None
     """How often a job reads all texts, by plan, wildcards and number of texts; None for once."""
+    by_head: bool = False
+    """Whether it reads them so often for each head of the model."""
     of: str | None = None
     """Name of the rule whose script this one runs too; None for a script of its own."""
 
@@ -60,10 +62,11 @@ def stage(
     computes: Computation | None = None,
     reads: str | None = None,
     passes: Callable[[Plan, Any, int], float] | None = None,
+    by_head: bool = False,
     of: str | None = None,
 ) -> Callable[[Callable[..., dict]], Stage]:
     """Make a stage of the function that gives its spec; the function is named as the rule."""
-    return lambda spec: Stage(spec, computes, reads, passes, of)
+    return lambda spec: Stage(spec, computes, reads, passes, by_head, of)
 
 
 def of_inputs_alone(rule: str) -> Stage:

@@ -276,6 +276,12 @@ class Plan:
         return self.detected if detectors.context and detectors.draws else []
 
     @cached_property
+    def dropped(self) -> list[FeaturePlan]:
+        """Those whose key-value heads are exported that read texts with needles, also without each of these heads."""
+        exported = self.config.export.full_attention if self.config.detectors.context else []
+        return [entry for entry in self.detected if entry.model in exported]
+
+    @cached_property
     def used(self) -> list[FeaturePlan]:
         """Every model with each task on which its heads find that for which they are asked whether they are used."""
         return [

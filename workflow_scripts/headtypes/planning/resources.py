@@ -158,6 +158,7 @@ def needs(
     model = placed(plan, inputs.model, sizes)
     texts = _read(plan, stage, wildcards, inputs, sizes)
     passes = 1 if stage.passes is None else stage.passes(plan, wildcards, texts.rows)
+    passes *= model.layers * model.heads if stage.by_head else 1
     if stage.computes == "gradients":
         return gradients(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)
     shards = int(getattr(wildcards, "shards", 1))

@@ -9,7 +9,13 @@ from transformers import GPT2LMHeadModel
 from headtypes.analyses.detectors.measure import measure_detectors
 from headtypes.analyses.detectors.needles import draw_needles
 from headtypes.analyses.detectors.results import RETRIEVAL, detector_table, read_retrieval
-from headtypes.analyses.detectors.retrieval import head_sets, measure_retrieval, predict_values, retrieval_table
+from headtypes.analyses.detectors.retrieval import (
+    head_sets,
+    measure_retrieval,
+    predict_tokens,
+    retrieval_table,
+    values_of,
+)
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
@@ -87,7 +93,7 @@ def test_predictions_are_those_of_the_dense_model(name):
     needles = draw_needles(tokenizer, texts=3, context=230, max_length=256, seed=1, model="tiny")
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     sets = np.stack([np.zeros(shape, bool), *(np.random.default_rng(1).random((3, *shape)) < 0.4)])
-    found = predict_values(model, needles, sets, batch_tokens=512, what="tiny")
+    found = predict_tokens(model, needles.encoded, *values_of(needles), sets, batch_tokens=512, what="tiny")
     for number, heads in enumerate(sets):
         for text, ids in enumerate(needles.encoded.input_ids):
             sentence, operations = [-1] * len(ids), np.where(heads, "zero", "keep")

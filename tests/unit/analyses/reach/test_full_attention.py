@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from headtypes.analyses.reach.full_attention import full_attention_heads, write_full_attention
+from headtypes.analyses.reach.full_attention import RULE, full_attention_heads, write_full_attention
 from headtypes.analyses.reach.measure import measure_reach
 from headtypes.analyses.reach.results import Reach, read_reach, write_reach
 from headtypes.core.errors import InputError
@@ -81,14 +81,13 @@ def test_the_files_are_as_duo_attention_and_kvpress_read_them(tmp_path):
     reach = planted()
     heads = full_attention_heads(reach, seed=1)
     pattern, config, table = (tmp_path / name for name in ("full_attention_heads.tsv", "config.json", "heads.csv"))
-    write_full_attention(pattern, config, table, heads, reach, {"rule": "r"})
+    write_full_attention(pattern, config, table, heads, {"sink_size": 4, "recent_size": 64, "rule": RULE})
     # Both programs do just this.
     scores = np.clip(np.loadtxt(pattern, dtype=float, delimiter="\t"), 0, 1)
     read = json.loads(config.read_text())
     assert scores.shape == (2, 3)
     np.testing.assert_allclose(scores.reshape(-1), heads["score"], atol=1e-9)
     assert (read["sink_size"], read["recent_size"]) == (4, 64)
-    assert "largest, over the heads of queries that share it" in read["rule"]
     # kvpress: the lowest scores become streaming heads; DuoAttention: those from the middle on stay full.
     streaming = np.argsort(scores, axis=None)[: round(scores.size * 0.5)]
     assert sorted(streaming) == np.flatnonzero(~heads["full"]).tolist()

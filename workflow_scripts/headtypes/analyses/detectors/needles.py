@@ -32,11 +32,13 @@ class Needles:
     encoded: the texts, with the special tokens of a text around each.
     asking:  the tokens after which a token of the value comes next.
     targets: where the needles have this next token. The first needle is the one that is asked for.
+    between: where tokens of the sentences between the needles stand, each behind another token.
     """
 
     encoded: Encoded
     asking: Int64[np.ndarray, " next"]
     targets: Int64[np.ndarray, "text needle next"]
+    between: Int64[np.ndarray, "text token"]
 
 
 def read_texts(paths: Sequence[str | Path]) -> list[str] | None:
@@ -81,23 +83,26 @@ def draw_needles(
             f"{model}: needles need {number} different tokens, and the vocabulary has {len(ordinary)}; set "
             "detectors.context to 0."
         )
-    input_ids, targets = [], []
+    input_ids, targets, between = [], [], []
     for text in range(texts):
         generator = np.random.default_rng(derive_seed(seed, "needles", text))
         drawn = generator.choice(ordinary, (NEEDLES, _KEY + _VALUE), replace=False).tolist()
         sentences = _sentences(tokenizer, room, derive_seed(seed, "text", text), documents)
         gaps = generator.integers(0, len(sentences) + 1, NEEDLES)
-        ids, starts = [*before], np.zeros(NEEDLES, np.int64)
+        ids, starts, others = [*before], np.zeros(NEEDLES, np.int64), []
         for gap in range(len(sentences) + 1):
             for needle in np.flatnonzero(gaps == gap):
                 ids += [*asks, *drawn[needle][:_KEY], *tells]
                 starts[needle] = len(ids)
                 ids += [*drawn[needle][_KEY:], *ends]
-            ids += sentences[gap] if gap < len(sentences) else []
+            sentence = sentences[gap] if gap < len(sentences) else []
+            others += range(len(ids), len(ids) + len(sentence))
+            ids += sentence
         input_ids.append([*ids, *asks, *drawn[0][:_KEY], *tells, *drawn[0][_KEY:-1], *after])
         targets.append(starts[:, None] + np.arange(_VALUE))
+        between.append(others[1:])
     end = context - len(after)
-    return Needles(as_encoded(input_ids, tokenizer), np.arange(end - _VALUE, end), np.stack(targets))
+    return Needles(as_encoded(input_ids, tokenizer), np.arange(end - _VALUE, end), np.stack(targets), np.array(between))
 
 
 def _encoded(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[list[int]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int64
 from tqdm import tqdm
 from transformers import PreTrainedModel
 
@@ -21,9 +21,11 @@ from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import crossed_intervals
 from headtypes.data.answering import logits_of_some
+from headtypes.data.encoding import Encoded
 from headtypes.models.loading import MissingHeadError
 from headtypes.models.records import ModelRecord
 
+Places = Int64[np.ndarray, "text token"]
 Predicted = Float[np.ndarray, "measure set text token"]
 
 
@@ -64,11 +66,9 @@ def measure_retrieval(
     needles = draw_needles(run.tokenizer, max_length=record.max_length, model=record.name, **drawn)
     tables = []
     for detector, of_detector in sets.items():
-        plain = np.zeros_like(of_detector[:1])
+        asked = np.concatenate([np.zeros_like(of_detector[:1]), of_detector])
         what = f"{run.what}, without the heads of {detector}"
-        found = predict_values(
-            model, needles, np.concatenate([plain, of_detector]), batch_tokens=batch_tokens, what=what
-        )
+        found = predict_tokens(model, needles.encoded, *values_of(needles), asked, batch_tokens=batch_tokens, what=what)
         tables.append(retrieval_table(of_detector, found, seed=seed).assign(detector=detector))
     return pd.concat(tables, ignore_index=True)[list(RETRIEVAL)]
 
@@ -95,35 +95,43 @@ def head_sets(detected: pd.DataFrame, draws: int, seed: int) -> dict[str, Bool[n
     return sets
 
 
-def predict_values(
+def values_of(needles: Needles) -> tuple[Places, Places]:
+    """Where the tokens of the values that the texts ask for are predicted, and the tokens: each [text, token]."""
+    values = np.take_along_axis(np.array(needles.encoded.input_ids), needles.targets[:, 0], axis=1)
+    return np.broadcast_to(needles.asking, values.shape), values
+
+
+def predict_tokens(
     model: PreTrainedModel,
-    needles: Needles,
+    encoded: Encoded,
+    asking: Places,
+    wanted: Places,
     sets: Bool[np.ndarray, "set layer head"],
     *,
     batch_tokens: int,
     what: str,
 ) -> Predicted:
-    """How a model predicts each token that a text asks for, while the output of each set of heads is zero.
+    """How a model predicts tokens of texts while the output of each set of heads is zero.
 
+    asking: the places after which each token comes. wanted: the tokens that come there.
     returns two measures: the cross entropy in nats, and whether the token is the likeliest one (1 or 0).
     """
     operations = np.where(sets, "zero", "keep")
-    ids, asking = needles.encoded.input_ids, torch.from_numpy(needles.asking)
-    values = torch.from_numpy(np.take_along_axis(np.array(ids), needles.targets[:, 0], axis=1))
-    found = np.full((2, len(sets), *values.shape), np.nan)
+    ids, places, tokens = encoded.input_ids, torch.from_numpy(asking.copy()), torch.from_numpy(wanted)
+    found = np.full((2, len(sets), *wanted.shape), np.nan)
     chosen: list[torch.Tensor] = []
 
     def run_batch(batch: Batch, shown: tqdm) -> None:
         texts = len(batch.samples)
-        chosen[:] = torch.arange(texts).repeat_interleave(len(asking)), asking.repeat(texts)
+        chosen[:] = torch.arange(texts).repeat_interleave(places.shape[1]), places[batch.samples].flatten()
         sentences = [np.full(len(ids[text]), -1) for text in batch.samples]
         hooks = (Ablation(each, sentences, Reading()) for each in operations)
         for number, output in enumerate(run_passes(batch.inputs, hooks)):
             # All tokens, where a model computes its logits in a way of its own.
             logits = output.logits[*chosen] if output.logits.dim() == 3 else output.logits
-            wanted = values[batch.samples].flatten().to(logits.device)
-            losses = torch.nn.functional.cross_entropy(logits.float(), wanted, reduction="none")
-            for measure, of_tokens in enumerate((losses, logits.argmax(-1) == wanted)):
+            target = tokens[batch.samples].flatten().to(logits.device)
+            losses = torch.nn.functional.cross_entropy(logits.float(), target, reduction="none")
+            for measure, of_tokens in enumerate((losses, logits.argmax(-1) == target)):
                 found[measure, number, batch.samples] = of_tokens.view(texts, -1).cpu()
             shown.update(texts)
 
@@ -132,7 +140,7 @@ def predict_values(
         shared_layers(model, operations) as run_passes,
         logits_of_some(model, lambda: tuple(chosen)),
     ):
-        run_batches(model, ids, needles.encoded.token_types, run_batch, batch_tokens=batch_tokens, what=what, bar=bar)
+        run_batches(model, ids, encoded.token_types, run_batch, batch_tokens=batch_tokens, what=what, bar=bar)
     if not np.isfinite(found).all():
         raise InputError(f"{what}: the loss is not finite; run it in float32 or bfloat16, or check the weights.")
     return found
@@ -141,7 +149,7 @@ def predict_values(
 def retrieval_table(sets: Bool[np.ndarray, "set layer head"], found: Predicted, *, seed: int) -> pd.DataFrame:
     """What is copied without the heads that were found, beside random ones.
 
-    sets:  as `head_sets` gives them. found: as `predict_values`, of the plain model and then of the sets.
+    sets:  as `head_sets` gives them. found: as `predict_tokens`, of the plain model and then of the sets.
     seed:  of the intervals.
 
     returns a row for each `measure` (loss in nats per token; copied: tokens that are the likeliest ones, in percent) of

@@ -32,6 +32,25 @@ REACH = Analysis(
             content="the same scores with intervals, and how often a head stays in its half",
         ),
         Result(
+            "results/key_values/{model}/full_attention_heads.{tsv,csv}",
+            "measure_key_values",
+            "heads without which less is copied, for other programs",
+            of=lambda plan: plan.dropped,
+            section="Lists of heads for other programs",
+            content="for those of these models that read texts with needles: the same by what is lost without each "
+            "key-value head. `score`: by how much the probability of a token that is to be copied falls; "
+            "`copying`, `text`: by how much the loss rises on such tokens and on others, in nats per token, with "
+            "intervals over texts; `full`, `keeps_side` as in the table by attention",
+        ),
+        Result(
+            "results/key_values/{model}/config.json",
+            "measure_key_values",
+            "heads without which less is copied, for other programs",
+            of=lambda plan: plan.dropped,
+            section="Lists of heads for other programs",
+            content="as beside the table by attention",
+        ),
+        Result(
             "results/reach/{model}/{task}.h5",
             "measure_reach",
             "attention beyond sinks and recent tokens",

@@ -31,43 +31,49 @@ def full_attention_heads(reach: Reach, *, seed: int) -> pd.DataFrame:
     together = heads // reach.kv_heads
     means = reach.share.reshape(samples, -1).astype(float)
     score = _largest(means.mean(0)[None], layers, reach.kv_heads)[0]
-    layer, kv_head = np.indices((layers, reach.kv_heads)).reshape(2, -1)
-    names = [
-        " ".join(f"{layer + 1}-{head + 1}" for head in range(first * together, (first + 1) * together))
-        for layer, first in zip(layer, kv_head, strict=True)
-    ]
-    low = high = keeps = np.full(len(score), np.nan)
-    full = _upper_half(score[None])[0]
+    scores, low, high = None, *np.full((2, len(score)), np.nan)
     if samples > 1:
         sizes = np.ones(samples)
         resampled = resampled_means(means, sizes, seed=seed, resamples=RESAMPLES)
         scores = _largest(resampled, layers, reach.kv_heads)
         low, high = bounds(scores, sizes)
-        keeps = 100 * (_upper_half(scores) == full).mean(0)
-    columns = {"heads": names, "score": score, "low": low, "high": high, "full": full, "keeps_side": keeps}
-    return pd.DataFrame({"layer": layer, "kv_head": kv_head, **columns})
+    columns = {"score": score, "low": low, "high": high, **sides(score, scores)}
+    return key_value_table(layers, reach.kv_heads, together).assign(**columns)
+
+
+def key_value_table(layers: int, kv_heads: int, together: int) -> pd.DataFrame:
+    """The key-value heads of a model, layer by layer: layer, kv_head and heads, as in `full_attention_heads`."""
+    layer, kv_head = np.indices((layers, kv_heads)).reshape(2, -1)
+    names = [
+        " ".join(f"{layer + 1}-{head + 1}" for head in range(first * together, (first + 1) * together))
+        for layer, first in zip(layer, kv_head, strict=True)
+    ]
+    return pd.DataFrame({"layer": layer, "kv_head": kv_head, "heads": names})
+
+
+def sides(score: np.ndarray, resampled: np.ndarray | None) -> dict[str, np.ndarray]:
+    """In which half of the scores each head is, and how often: full and keeps_side, as in `full_attention_heads`.
+
+    score: [head]. resampled: [resample, head]; None where there are none.
+    """
+    full = _upper_half(score[None])[0]
+    keeps = np.full(len(score), np.nan) if resampled is None else 100 * (_upper_half(resampled) == full).mean(0)
+    return {"full": full, "keeps_side": keeps}
 
 
 def write_full_attention(
-    pattern: str | Path, config: str | Path, table: str | Path, heads: pd.DataFrame, reach: Reach, provenance: dict
+    pattern: str | Path, config: str | Path, table: str | Path, heads: pd.DataFrame, about: dict
 ) -> None:
     """Write the scores as `full_attention_heads.tsv` [layer, key-value head], its `config.json`, and the whole table.
 
     DuoAttention's `load_attn_pattern` and kvpress' `DuoAttentionPress` read the first two: the scores with
     `numpy.loadtxt`, and `sink_size` and `recent_size` from the second.
+
+    heads: as of `full_attention_heads`. about: what the second says.
     """
-    scores = heads["score"].to_numpy().reshape(-1, reach.kv_heads)
-    write_text(pattern, "".join("\t".join(f"{score:.9f}" for score in row) + "\n" for row in scores))
-    write_json(
-        config,
-        {
-            "sink_size": reach.sink_size,
-            "recent_size": reach.recent_size,
-            "rule": RULE,
-            "samples": len(reach.share),
-            "provenance": provenance,
-        },
-    )
+    lines = ("\t".join(f"{score:.9f}" for score in rows["score"]) + "\n" for _, rows in heads.groupby("layer"))
+    write_text(pattern, "".join(lines))
+    write_json(config, about)
     write_csv(table, heads)
 
 
