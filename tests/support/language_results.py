@@ -6,6 +6,7 @@ import numpy as np
 
 from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
 from headtypes.analyses.relations.pairs import ALL, TOTALS
+from headtypes.analyses.relations.separators import GROUPS, ToSep
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.language.scores import MENTIONS, our_relation
 from headtypes.papers.clark2019.published import read_clark2019
@@ -15,6 +16,7 @@ from tests.support.clark_results import CLARK
 PUBLISHED = read_clark2019(CLARK)
 SENTENCES, DOCUMENTS = 60, 30
 ROWS = {row.relation: row for row in PUBLISHED.relations.rows}
+TO_SEP = {"called": 20.0, "others": 70.0, "no_noun": 60.0, "no_noun_or_pronoun": 65.0}
 
 
 def leads() -> dict[str, float]:
@@ -32,6 +34,8 @@ class Treebank:
     """Results of a made-up model on a treebank, in percent, in the shapes in which tests change them most easily.
 
     noise: of the sentences around the mean; probes: attachment scores, or None.
+    to_sep: attention to [SEP] of each group of words in the heads of some relations, others have `TO_SEP`; looks: that
+        of all words on the sentences that heads were chosen on; tagged: whether words have UPOS tags.
     """
 
     accuracies: dict[str, float] = field(default_factory=lambda: {name: row.accuracy for name, row in ROWS.items()})
@@ -44,6 +48,9 @@ class Treebank:
             | {"best_head": 34.5, "best_offset": 26.3}
         )
     )
+    to_sep: dict[str, dict[str, float]] = field(default_factory=dict)
+    looks: float = 60.0
+    tagged: bool = True
     noise: float = 1.0
 
     def choices(self) -> list[Choice]:
@@ -60,7 +67,7 @@ class Treebank:
         return treebank_quantities(self.choices(), probes, PUBLISHED, seed=1)
 
     def _choice(self, scored: str, more: float) -> Choice:
-        rows, scores = [], []
+        rows, scores, to_sep = [], [], []
         # Whichever words are counted, their total is the same.
         for listed in [*self.accuracies, *TOTALS[1:]]:
             name = ALL if listed in TOTALS else listed
@@ -77,7 +84,12 @@ class Treebank:
                 "forward_above_backward": self.directions[name],
             }
             scores.append(np.stack([*(self._around(of_name[it]) / 100 for it in QUANTITIES), np.ones(SENTENCES)]))
-        return Choice(rows, scores, [np.arange(SENTENCES)] * len(rows), SENTENCES)
+            shares = TO_SEP | self.to_sep.get(name, {})
+            sums = np.stack([self._around(shares[group]) / 100 for group in GROUPS], axis=1)
+            is_forward = self.directions[name] > 0
+            sizes = np.ones_like(sums) * [True, True, self.tagged, self.tagged]
+            to_sep.append(ToSep(sums, sizes, lead, self.looks / 100, is_forward))
+        return Choice(rows, scores, [np.arange(SENTENCES)] * len(rows), SENTENCES, to_sep)
 
     def _around(self, mean: float) -> np.ndarray:
         """[sentence] values around a mean, which they have."""

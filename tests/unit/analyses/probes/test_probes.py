@@ -308,7 +308,8 @@ def test_scores_stand_beside_the_best_fixed_guesses_and_differences_pair_sentenc
     guess[:6, 0, 1, 0] = heads[:6]
     guess[5, 0, 0, 1] = 3
     visible = np.zeros((8, 1, 2, 2), np.int16)
-    arcs = ArcGuesses(np.array([0, 1], np.int32), np.array([6, 2], np.int32), guess, visible)
+    to_sep = np.zeros((8, 1, 2), np.float16)
+    arcs = ArcGuesses(np.array([0, 1], np.int32), np.array([6, 2], np.int32), guess, visible, to_sep)
     right = {name: [[number, 1], [number, 2]] for number, name in enumerate(PROBES)}
     table = measure_probes({"right": right, "words": [5, 2]}, sentences, arcs, offsets=2, seed=0)
     scores = table[table["minus"] == ""].set_index("system")

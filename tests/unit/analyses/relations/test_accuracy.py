@@ -75,9 +75,8 @@ def arcs() -> ArcGuesses:
     found = [found[order.index(number)] for number in range(len(BANK))]
     return ArcGuesses(
         np.arange(len(BANK), dtype=np.int32),
-        np.array([len(guess) for guess, _ in found], np.int32),
-        np.concatenate([guess for guess, _ in found]),
-        np.concatenate([visible for _, visible in found]),
+        np.array([len(guess) for guess, *_ in found], np.int32),
+        *map(np.concatenate, zip(*found, strict=True)),
     )
 
 
@@ -147,7 +146,7 @@ def test_a_small_treebank_has_its_totals(arcs):
 
 
 def test_one_sentence_has_no_halves(arcs):
-    one = ArcGuesses(arcs.sentence[:1], arcs.length[:1], arcs.guess[:5], arcs.visible[:5])
+    one = ArcGuesses(arcs.sentence[:1], arcs.length[:1], arcs.guess[:5], arcs.visible[:5], arcs.to_sep[:5])
     tables = measure_relations({"file": SENTENCES}, {"file": one}, least=1, offsets=3, seed=0)
     assert set(tables.best["chosen"]) == {"file"}
     assert tables.best["accuracy_low"].isna().all()
@@ -158,7 +157,7 @@ def test_halves_are_scored_with_the_choices_of_one_another(arcs):
     guess = random.integers(1, 4, arcs.guess.shape).astype(np.int16)
     tables = measure_relations(
         {"file": SENTENCES},
-        {"file": ArcGuesses(arcs.sentence, arcs.length, guess, arcs.visible)},
+        {"file": replace(arcs, guess=guess)},
         least=3,
         offsets=2,
         seed=0,
@@ -177,7 +176,7 @@ def test_halves_are_scored_with_the_choices_of_one_another(arcs):
 
 
 def test_the_test_file_is_scored_with_the_choices_of_the_file(arcs):
-    swapped = ArcGuesses(arcs.sentence, arcs.length, arcs.guess[:, :, ::-1], arcs.visible)
+    swapped = replace(arcs, guess=arcs.guess[:, :, ::-1])
     parts = {"file": SENTENCES, "test": SENTENCES}
     tables = measure_relations(parts, {"file": arcs, "test": swapped}, least=3, offsets=3, seed=0)
     row = tables.best.query("annotation == 'universal' and relation == 'det' and scored == 'test'").iloc[0]
@@ -203,7 +202,7 @@ def test_what_a_causal_model_cannot_guess_is_empty(arcs):
         1,
     )[:, None]
     visible = np.where(visible[..., :1] > visible[..., 1:], -1, visible).astype(np.int16)
-    causal = ArcGuesses(arcs.sentence, arcs.length, np.where(visible[:, :, None, :, 0] < 0, -1, arcs.guess), visible)
+    causal = replace(arcs, guess=np.where(visible[:, :, None, :, 0] < 0, -1, arcs.guess), visible=visible)
     tables = measure_relations({"file": SENTENCES}, {"file": causal}, least=3, offsets=3, seed=0)
     # The head of a determiner stands behind it, so that only the head can look at the determiner.
     rows = tables.heads.query("relation == 'det' and annotation == 'universal'")
@@ -252,7 +251,7 @@ def test_guesses_survive_the_disk_and_those_of_other_sentences_are_refused(arcs,
     path = tmp_path / "arcs.h5"
     write_arcs(path, {"file": arcs}, {"made": "here"})
     (name,) = read = read_arcs(path)
-    for field in ("sentence", "length", "guess", "visible"):
+    for field in ("sentence", "length", "guess", "visible", "to_sep"):
         np.testing.assert_array_equal(getattr(read[name], field), getattr(arcs, field))
     first = path.read_bytes()
     write_arcs(path, {"file": arcs}, {"made": "here"})

@@ -40,12 +40,15 @@ def test_guesses_of_a_model_are_those_of_its_attention(name, tmp_path):
     assert found.sentence.tolist() == [0, 1, 2, 3]
     ends = np.cumsum(found.length)[:-1]
     encoded = encode_sentences([each.words for each in SENTENCES], tokenizer, 40, "test")
-    for guess, visible, ids, word_of in zip(
-        np.split(found.guess, ends), np.split(found.visible, ends), encoded.encoded.input_ids, encoded.word_of_token,
+    for guess, visible, to_sep, ids, word_of in zip(
+        np.split(found.guess, ends), np.split(found.visible, ends), np.split(found.to_sep, ends),
+        encoded.encoded.input_ids, encoded.word_of_token,
         strict=True,
     ):  # fmt: skip
         attention = plain_attentions(model, ids, None)
         words = dense_words(attention, word_of)
+        np.testing.assert_allclose(to_sep, words[..., 1:-1, -1].transpose(2, 0, 1), atol=1e-3)
+        assert (to_sep.max() > 0) == (name not in CAUSAL)
         defined, margin = dense_guesses(words, causal=name in CAUSAL)
         local = name in ("mistral", "modernbert")
         if local:

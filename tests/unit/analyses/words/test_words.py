@@ -37,13 +37,16 @@ def test_guesses_are_those_of_the_definition(causal, subwords, blocks):
     rng = np.random.default_rng(2)
     tokens = sorted(map(tokens_of, SPLIT), key=len)
     maps = [random_maps(len(each), rng, causal=causal) for each in tokens]
-    for (guess, visible), planted, word_of_token in zip(
+    for (guess, visible, to_sep), planted, word_of_token in zip(
         read_planted(Guesses(tokens, subwords), maps, causal), maps, tokens, strict=True
     ):
-        defined, margin = dense_guesses(dense_words(planted, word_of_token, subwords), causal)
+        dense = dense_words(planted, word_of_token, subwords)
+        defined, margin = dense_guesses(dense, causal)
         assert guess.dtype == visible.dtype == np.int16
         np.testing.assert_array_equal(np.where(margin > 1e-6, guess, defined), defined)
         assert (margin <= 1e-6).sum() <= 1
+        np.testing.assert_allclose(to_sep, dense[..., 1:-1, -1].transpose(2, 0, 1), rtol=1e-3, atol=1e-6)
+        assert to_sep.dtype == np.float16
         words = np.arange(1, len(guess) + 1)
         for direction in (0, 1):
             hidden = (words < words[:, None] if direction else words > words[:, None]) & causal
@@ -57,12 +60,14 @@ def test_guesses_are_those_of_the_definition(causal, subwords, blocks):
 def test_the_first_word_wins_a_tie(blocks):
     word_of_token = tokens_of((1, 1, 1, 1))
     maps = np.full((1, 1, 6, 6), 1 / 6)
-    ((guess, _),) = read_planted(Guesses([word_of_token], "mean"), [maps])
+    ((guess, *_),) = read_planted(Guesses([word_of_token], "mean"), [maps])
     assert guess[:, 0, 0].tolist() == [[2, 2], [1, 1], [1, 1], [1, 1]]
 
 
 def test_a_word_alone_has_no_guess_and_none_is_the_root():
-    ((guess, visible),) = read_planted(Guesses([tokens_of((3,))], "mean"), [random_maps(5, np.random.default_rng(0))])
+    ((guess, visible, _),) = read_planted(
+        Guesses([tokens_of((3,))], "mean"), [random_maps(5, np.random.default_rng(0))]
+    )
     assert (guess == -1).all()
     assert (visible == -1).all()
 

@@ -108,6 +108,7 @@ def guesses(*finds: bool) -> ArcGuesses:
         length=np.array([len(each.words) for each in BANK], dtype=np.int32),
         guess=np.repeat(of_heads[:, None, :, None], 2, axis=3).astype(np.int16),
         visible=np.tile(np.array([1, 9], dtype=np.int16), (len(right), 1, 2, 1)),
+        to_sep=np.zeros((len(right), 1, len(finds)), np.float16),
     )
 
 

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.offsets import FILE, TEST, offset_guesses, offsets_up_to
 from headtypes.analyses.relations.pairs import TOTALS, Pairs, all_pairs, sentence_of_word
+from headtypes.analyses.relations.separators import ToSep, both, columns_of, groups_of
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import ratio_intervals
 from headtypes.data.kinds.treebank import Sentence
@@ -37,12 +39,14 @@ class Choice(NamedTuple):
     scores: of each row [quantity, pair], in the order of `QUANTITIES`, and behind them whether the right answer is
         visible; what cannot be had is NaN.
     sentences: of each row the sentence of each pair, from 0; units: number of sentences.
+    to_sep: of each row, how much the words of the scored sentences look at [SEP] in the best head.
     """
 
     rows: list[dict]
     scores: list[np.ndarray]
     sentences: list[np.ndarray]
     units: int
+    to_sep: list[ToSep]
 
     def sums(self) -> tuple[np.ndarray, np.ndarray]:
         """The sum over each sentence's pairs and their number, both [sentence, row x quantity]."""
@@ -67,17 +71,20 @@ class Part:
             raise InputError("The guesses at syntactic heads are not of these sentences; delete them and run again.")
         self.arcs, self.pairs = arcs, all_pairs(kept)
         self.sentence, self.sentences = sentence_of_word(kept), len(kept)
+        self.upos = np.array([tag for sentence in kept for tag in sentence.upos])
         self.is_odd = (arcs.sentence % 2 == 1)[self.sentence]
         self.by_offset = np.stack([offset_guesses(kept, offset) for offset in offsets], axis=1)
 
 
 class _Fold(NamedTuple):
-    """Pairs on which heads are chosen, and pairs on which the choice is scored."""
+    """Pairs on which heads are chosen, and those on which the choice is scored; of which words they are, [word]."""
 
     chosen_on: Part
     choosing: Pairs
     scored_on: Part
     scoring: Pairs
+    choosing_words: np.ndarray
+    scoring_words: np.ndarray
 
 
 def measure_relations(
@@ -106,7 +113,8 @@ def measure_relations(
       other_layer, other_head and other_accuracy of the best in the other direction; offset and offset_accuracy of the
       best offset (the head stands so many words behind the dependent); above_offset, the difference;
       forward_above_backward, the best from dependent to head minus the best from head to dependent; visible and
-      visible_accuracy of the best head. Each of `QUANTITIES` has an interval over sentences, {name}_low and
+      visible_accuracy of the best head; to_sep and to_sep_others, how much of the attention in it goes to [SEP]
+      (`separators.columns_of`). Each of these and of `QUANTITIES` has an interval over sentences, {name}_low and
       {name}_high. Where halves choose differently, layer, head, direction and offset are empty.
     """
     read, tried = read_treebank(parts, arcs, offsets)
@@ -191,7 +199,8 @@ def _above_offset(part: Part, pairs: Pairs, right: np.ndarray) -> np.ndarray:
 def _whole(chosen_on: Part, scored_on: Part):
     def folds(annotation: str, relation: str) -> list[_Fold]:
         scoring = scored_on.pairs[annotation].get(relation, _NONE)
-        return [_Fold(chosen_on, chosen_on.pairs[annotation][relation], scored_on, scoring)]
+        words = (np.ones(len(part.sentence), dtype=bool) for part in (chosen_on, scored_on))
+        return [_Fold(chosen_on, chosen_on.pairs[annotation][relation], scored_on, scoring, *words)]
 
     return folds
 
@@ -199,32 +208,33 @@ def _whole(chosen_on: Part, scored_on: Part):
 def _halves(part: Part):
     def folds(annotation: str, relation: str) -> list[_Fold]:
         pairs = part.pairs[annotation][relation]
-        even, odd = pairs.within(~part.is_odd), pairs.within(part.is_odd)
-        return [_Fold(part, odd, part, even), _Fold(part, even, part, odd)]
+        halves = [(part, pairs.within(words), words) for words in (~part.is_odd, part.is_odd)]
+        return [_Fold(*chosen[:2], *scored[:2], chosen[2], scored[2]) for chosen, scored in (halves[::-1], halves)]
 
     return folds
 
 
 def _choice(chosen: str, scored: str, folds_of, listed: list[tuple[str, str]], tried: list[int]) -> Choice:
     """The best head of each relation, of those that have words to choose by and words to score."""
-    rows, values, sentences, units = [], [], [], 0
+    rows, values, sentences, to_sep, units = [], [], [], [], 0
     for annotation, relation in listed:
         folds = folds_of(annotation, relation)
         if all(len(fold.choosing.words) and len(fold.scoring.words) for fold in folds):
             found = [_best_of(fold, tried) for fold in folds]
-            names = {name: _agreed([choice[name] for choice, _ in found]) for name in found[0][0]}
+            names = {name: _agreed([choice[name] for choice, *_ in found]) for name in found[0][0]}
             rows.append({"annotation": annotation, "relation": relation, "chosen": chosen, "scored": scored, **names})
-            values.append(np.concatenate([scores for _, scores in found], axis=1))
+            values.append(np.concatenate([scores for _, scores, _ in found], axis=1))
+            to_sep.append(reduce(both, (each for *_, each in found)))
             part = folds[0].scored_on
             sentences.append(np.concatenate([part.sentence[fold.scoring.words] for fold in folds]))
             units = part.sentences
-    return Choice(rows, values, sentences, units)
+    return Choice(rows, values, sentences, units, to_sep)
 
 
-def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray]:
+def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray, ToSep]:
     """What is chosen, and how each pair is scored: [quantity, pair], of `QUANTITIES` and then of whether it is visible.
 
-    Scores that cannot be had are NaN.
+    Behind them stands how much words look at [SEP]. Scores that cannot be had are NaN.
     """
     choosing, scoring = fold.choosing, fold.scoring
     accuracy = _right(fold.chosen_on, choosing).mean(0)
@@ -233,7 +243,8 @@ def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray]:
     accuracy[~np.broadcast_to(seen[:, None], accuracy.shape)] = -1
     layer, head, direction = np.unravel_index(accuracy.argmax(), accuracy.shape)
     other_layer, other_head = np.unravel_index(accuracy[..., 1 - direction].argmax(), accuracy.shape[:2])
-    offset = int(choosing.right(fold.chosen_on.by_offset).mean(0).argmax())
+    of_offsets = choosing.right(fold.chosen_on.by_offset).mean(0)
+    offset = int(of_offsets.argmax())
     guess = fold.scored_on.arcs.guess[scoring.words]
     best = guess[:, layer, head, direction] == scoring.heads
     other = (guess[:, other_layer, other_head, 1 - direction] == scoring.heads).astype(float)
@@ -252,7 +263,19 @@ def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray]:
         "other_head": None if none else int(other_head),
         "offset": tried[offset],
     }
-    return choice, np.stack([*scores, visible]).astype(float)
+    to_sep = _to_sep(fold, layer, head, direction, 100 * float(accuracy.max() - of_offsets.max()))
+    return choice, np.stack([*scores, visible]).astype(float), to_sep
+
+
+def _to_sep(fold: _Fold, layer: int, head: int, direction: int, lead: float) -> ToSep:
+    part, choosing = fold.scored_on, fold.chosen_on.arcs.to_sep[fold.choosing_words, layer, head]
+    looks = part.arcs.to_sep[:, layer, head].astype(float)
+    words = groups_of(fold.scoring, DIRECTIONS[direction], part.sentence, part.upos) & fold.scoring_words
+    sums, sizes = (
+        np.stack([np.bincount(part.sentence, weight * group, part.sentences) for group in words], axis=1)
+        for weight in (looks, 1)
+    )
+    return ToSep(sums, sizes, lead, float(choosing.mean(dtype=float)), direction == 0)
 
 
 def _with_intervals(choice: Choice, seed: int) -> pd.DataFrame:
@@ -266,6 +289,7 @@ def _with_intervals(choice: Choice, seed: int) -> pd.DataFrame:
         table[name] = means
         table[f"{name}_low"] = np.where(np.isnan(means), np.nan, low[:, index])
         table[f"{name}_high"] = np.where(np.isnan(means), np.nan, high[:, index])
+    table = table.assign(**columns_of(choice.to_sep, seed))
     table["visible"] = [int(scores[-1].sum()) for scores in values]
     table["visible_accuracy"] = [_percent((scores[0] * scores[-1]).sum(), scores[-1].sum()) for scores in values]
     whole = ["layer", "head", "other_layer", "other_head", "offset"]

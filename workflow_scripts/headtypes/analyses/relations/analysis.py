@@ -150,8 +150,9 @@ ARCS = Result(
     content="for each part of a treebank (`file`, `test`): `guess` int16 [word, layer, head, direction], what "
     "each head guesses to be the syntactic head of each word, first from dependent to head, then from "
     "head to dependent (1: the first word of the sentence, -1: no guess); `visible`, the first and the "
-    "last word that a guess could be; `sentence` and `length`, which sentences were read and how many "
-    "words they have",
+    "last word that a guess could be; `to_sep` float16 [word, layer, head], the share of each word's "
+    "attention that goes to `[SEP]`; `sentence` and `length`, which sentences were read and how many words they "
+    "have",
 )
 HEADS = Result(
     "results/relations/{model}/{task}.csv",
@@ -172,8 +173,9 @@ BEST = Result(
     name="relations_best",
     section=SECTION,
     content="for each relation the best head, its direction and accuracy, the best of the other direction, the "
-    "best offset, and the differences, with intervals over sentences; chosen and scored on `file` (the "
-    "paper), and chosen on `file` and scored on `test`, or by `halves`",
+    "best offset, and the differences, with intervals over sentences; how much attention goes to `[SEP]` in the best "
+    "head, of the words that look at the other word of the relation (`to_sep`) and of all others (`to_sep_others`); "
+    "chosen and scored on `file` (the paper), and chosen on `file` and scored on `test`, or by `halves`",
 )
 OFFSETS = Result(
     "results/offsets/{task}.csv",

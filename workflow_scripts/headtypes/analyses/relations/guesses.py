@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Int16
+from jaxtyping import Bool, Float16, Int16
 
 from headtypes.core.hdf5_files import PACKED, add_data, new_result, opened_result
 
@@ -13,7 +13,7 @@ from headtypes.core.hdf5_files import PACKED, add_data, new_result, opened_resul
 _CHUNK_WORDS = 1024
 # From the word that looks, to the word that is looked at.
 DIRECTIONS = ("dependent_to_head", "head_to_dependent")
-_FIELDS = ("sentence", "length", "guess", "visible")
+_FIELDS = ("sentence", "length", "guess", "visible", "to_sep")
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,14 @@ class ArcGuesses:
     length:   [sentence] int32, words of each; the words of all stand one after the other below.
     guess:    1 for the first word of the sentence, -1 for no guess; directions as in `DIRECTIONS`.
     visible:  first and last word that each guess could be; causal and local layers hide some. -1 for none.
+    to_sep:   share of each word's attention that goes to what ends the input ([SEP]); 0 where nothing does.
     """
 
     sentence: np.ndarray
     length: np.ndarray
     guess: Int16[np.ndarray, "word layer head 2"]
     visible: Int16[np.ndarray, "word layer 2 2"]
+    to_sep: Float16[np.ndarray, "word layer head"]
 
     def can_be(self, words: np.ndarray, heads: np.ndarray) -> Bool[np.ndarray, "pair layer 2"]:
         """Whether a guess for a word could be this head.
@@ -55,6 +57,6 @@ def read_arcs(path: str | Path) -> dict[str, ArcGuesses]:
     with opened_result(path, "holds no guesses at syntactic heads") as file:
         parts = {name: ArcGuesses(*(group[field][:] for field in _FIELDS)) for name, group in file.items()}
         for part in parts.values():
-            if not part.length.sum() == len(part.guess) == len(part.visible):
+            if not part.length.sum() == len(part.guess) == len(part.visible) == len(part.to_sep):
                 raise ValueError("its data sets are not of the same words")
         return parts

@@ -28,7 +28,8 @@ class Guesses(WordReducer):
     The first word on a tie. A guess is counted as the treebank counts heads: 1 is the first word, 0 (the root) is never
     guessed, and -1 stands for no guess: in a sentence of one word, and where the model lets no other word be seen.
 
-    Beside the guesses stand the first and the last word that a guess may be, since causal and local layers hide some.
+    Beside the guesses stand the first and the last word that a guess may be, since causal and local layers hide some,
+    and how much each word looks at the token that ends the input, [SEP] (section 3.2).
     """
 
     def start(self, batch: Batch) -> None:
@@ -41,6 +42,7 @@ class Guesses(WordReducer):
         self._best = [torch.full((heads, n), -torch.inf, device=batch.device) for n in words]
         self._layer = [0] * len(words)
         self._visible = [torch.full((2, layers, n, 2), -1, device=batch.device) for n in words]
+        self._to_sep = [torch.zeros(layers, heads, n, device=batch.device) for n in words]
 
     def add_words(self, rows: WordRows) -> None:
         """Find the largest weight of each row, and the largest yet of each column."""
@@ -62,12 +64,13 @@ class Guesses(WordReducer):
         self._guess_by_row(rows, weights, own)
         self._guess_by_column(rows, weights, first)
         self._note_visible(rows, hidden, first)
+        self._to_sep[rows.sample][rows.layer, :, own - 1] = rows.attention[:, skipped:stop, n + 1]
 
-    def of_batch(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Of each sample: guess [word, layer, head, direction] and visible [word, layer, direction, 2], int16."""
-        for guess, visible in zip(self._guess, self._visible, strict=True):
-            found = guess.permute(3, 1, 2, 0), visible.permute(2, 1, 0, 3)
-            yield tuple(each.to(torch.int16).cpu().numpy() for each in found)
+    def of_batch(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Of each sample: guess, visible and to_sep, as `ArcGuesses` has them."""
+        for guess, visible, to_sep in zip(self._guess, self._visible, self._to_sep, strict=True):
+            found = guess.permute(3, 1, 2, 0).to(torch.int16), visible.permute(2, 1, 0, 3).to(torch.int16)
+            yield tuple(each.cpu().numpy() for each in (*found, to_sep.permute(2, 0, 1).to(torch.float16)))
 
     def _guess_by_row(self, rows: WordRows, weights: Tensor, own: Tensor) -> None:
         value, word = weights.max(-1)
@@ -110,10 +113,7 @@ def extract_arcs(
     for name, sentences in parts.items():
         encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
         (found,) = run.read(encoded.encoded, Guesses(encoded.word_of_token, subwords))
-        guesses[name] = ArcGuesses(
-            sentence=encoded.kept,
-            length=np.array([len(guess) for guess, _ in found], dtype=np.int32),
-            guess=np.concatenate([guess for guess, _ in found]),
-            visible=np.concatenate([visible for _, visible in found]),
-        )
+        length = np.array([len(guess) for guess, *_ in found], dtype=np.int32)
+        of_words = (np.concatenate(each) for each in zip(*found, strict=True))
+        guesses[name] = ArcGuesses(encoded.kept, length, *of_words)
     return guesses

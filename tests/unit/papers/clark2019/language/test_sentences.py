@@ -42,7 +42,8 @@ def guesses() -> ArcGuesses:
     guess[:, 0, 1, 0] = [head for one in BANK for head in one.heads]
     guess[length[:WRONG].sum() + 3, 0, 1, 0] = 1
     visible = np.ones((length.sum(), 2, 2, 2), np.int16)
-    return ArcGuesses(np.arange(len(BANK), dtype=np.int32), length, guess, visible)
+    to_sep = np.zeros(guess.shape[:3], np.float16)
+    return ArcGuesses(np.arange(len(BANK), dtype=np.int32), length, guess, visible, to_sep)
 
 
 def best_of(*relations: str, direction: str = DIRECTIONS[0]) -> pd.DataFrame:

@@ -41,7 +41,8 @@ def guessed() -> ArcGuesses:
     length = np.array([len(sentence.words) for sentence in SENTENCES], np.int32)
     visible = np.empty((length.sum(), LAYERS, 2, 2), np.int16)
     visible[..., 0], visible[..., 1] = 1, np.repeat(length, length)[:, None, None]
-    return ArcGuesses(np.arange(len(SENTENCES), dtype=np.int32), length, np.concatenate(guesses), visible)
+    to_sep = np.zeros((length.sum(), LAYERS, HEADS), np.float16)
+    return ArcGuesses(np.arange(len(SENTENCES), dtype=np.int32), length, np.concatenate(guesses), visible, to_sep)
 
 
 ARCS = guessed()
