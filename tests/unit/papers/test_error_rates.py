@@ -14,6 +14,8 @@ import pytest
 from headtypes.analyses.divergence.projection import layer_test
 from headtypes.core.statistics import resampled_means
 from headtypes.papers.claims import Claim, correct, judge
+from headtypes.papers.clark2019.language.quantities import Columns, _measure
+from headtypes.papers.clark2019.language.scores import Scores
 from headtypes.papers.clark2019.quantities import _permuted
 from headtypes.papers.quantities import (
     FAILS,
@@ -108,6 +110,20 @@ def ranked(truths: list[float], rng: np.random.Generator, rank: int | Callable[[
         yield [above(Measured.drawn_for(measure, float(measure(estimate)), means, np.ones(UNITS)))]
 
 
+def of_groups(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
+    """What a few words of a sentence have less what all others have; sentences differ, and some have no such word."""
+    sizes = np.stack([rng.integers(low, high, (UNITS, TRIALS)) for low, high in ((0, 3), (5, 30))], axis=-1)
+    of_word = np.array([truths[0], 0]) + rng.normal(0, 1, (UNITS, TRIALS, 1)) + rng.normal(0, 1, sizes.shape)
+    names = [f"sep.{trial}.{group}" for trial in range(TRIALS) for group in ("few", "many")]
+    columns = Columns(names, (of_word * sizes).reshape(UNITS, -1), sizes.reshape(UNITS, -1).astype(float))
+
+    def less(trial: int) -> Callable[[Scores], np.ndarray]:
+        return lambda scores: scores[f"sep.{trial}.few"] - scores[f"sep.{trial}.many"]
+
+    for _, measured in _measure(columns, {str(trial): less(trial) for trial in range(TRIALS)}, seed=1):
+        yield [above(measured)]
+
+
 def readings(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
     """Each truth under a reading of its own."""
     for findings in of_means(truths, rng, 0.9):
@@ -174,6 +190,7 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     "the largest of twelve": (partial(ranked, rank=1), [ONTO] * 12, [NEAR, *[-FAR] * 11]),
     "four of twelve": (partial(ranked, rank=4), [*[FAR] * 3, *[ONTO] * 9], [*[NEAR] * 4, *[-FAR] * 8]),
     "most of twelve": (partial(ranked, rank=most), [*[FAR] * 6, *[ONTO] * 6], [*[NEAR] * 7, *[-FAR] * 5]),
+    "some words less others": (of_groups, [ONTO], [0.001]),
     "three readings": (readings, [ONTO] * 3, [NEAR] * 3),
     "a normal error": (with_error, [ONTO], [NEAR]),
     "five models that differ": (partial(over_models, models=0.8, inputs=0.1, both=0.1), [ONTO], [NEAR]),

@@ -1,5 +1,7 @@
 """The claims of sections 4 and 5: what heads know of dependency relations and of coreference, and probes.
 
+With them those of section 3.2 that rest on what a head is for.
+
 Accuracies are in percent. Heads and offsets are chosen on one part of the data and scored on another. Relations have
 the paper's names.
 
@@ -18,6 +20,7 @@ from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.papers.claims import Claims
 from headtypes.papers.clark2019.language.scores import (
     MENTIONS,
+    NON_NOUNS,
     STATISTICS,
     Documents,
     Scores,
@@ -34,6 +37,47 @@ _AMONG = (
 )
 
 of_relations, of_coreference, of_probes = Claims(Trees.about), Claims(Documents.about), Claims(Trees.about)
+
+
+@of_relations(
+    "sep-when-not-called-for",
+    place="section 3.2, Figure 5",
+    text="Heads that find a relation look at [SEP] more from words that do not have it than from words that do.",
+    wording="heads with specific functions attend to [SEP] when the function is not called for",
+    limit=(
+        "asked of the best head of each relation of Table 1 that is more than ten points above the best offset, as for "
+        "heads-specialise, and gives [SEP] more than 0.25 of the attention of all words, as for sep-no-op, both on the "
+        "sentences that it was chosen on; each of these has to; no verdict where there is none; words that have the "
+        "relation are the dependents, or the heads where those are what looks"
+    ),
+)
+def _(trees: Trees):
+    def measure(scores: Scores):
+        asked = [row.relation for row in trees.published.relations.rows if f"sep.{row.relation}.others" in scores]
+        if not asked:
+            scores["sep.others"]
+        return np.stack([scores[f"sep.{name}.others"] - scores[f"sep.{name}.called"] for name in asked], axis=-1)
+
+    label = (
+        "percent of attention to [SEP] in the best head of a relation, from words without it less from words with it, "
+        "least of the relations whose head looks at [SEP]"
+    )
+    return trees.quantity("least.sep.others_less_called", label, Ranked(measure, -1)).above(0)
+
+
+@of_relations(
+    "sep-from-non-nouns",
+    place="section 3.2, Figure 5",
+    text="In the head in which direct objects look at their verbs, non-nouns mostly look at [SEP].",
+    wording=("in head 8-10 direct objects attend to their verbs. For this head, non-nouns mostly attend to [SEP]"),
+    limit=(
+        "mostly is more than half of the attention; the head is the best for dobj, if it is from dependent to head and "
+        "more than ten points above the best offset where it was chosen; the paper does not say whether pronouns are "
+        "nouns, so that both are asked"
+    ),
+)
+def _(trees: Trees):
+    return in_each_reading({reading: trees.to_sep("dobj", reading).above(50) for reading in NON_NOUNS})
 
 
 @of_relations(

@@ -22,14 +22,18 @@ from headtypes.analyses.coreference.accuracy import by_document
 from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
 from headtypes.analyses.relations.pairs import ALL, TOTALS
+from headtypes.analyses.relations.separators import GROUPS
 from headtypes.core.statistics import RESAMPLES, draw_units
 from headtypes.papers.claims import Claim, wanted_by
+from headtypes.papers.clark2019.claims_of_texts import HIGH
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.language.scores import MENTIONS, Documents, Scores, Trees, our_relation
+from headtypes.papers.clark2019.language.scores import MENTIONS, NON_NOUNS, Documents, Scores, Trees, our_relation
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.quantities import Measure, Measured, Quantities, measure_known, resampled
 
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
+# By how many points a head that has a function is above the best offset: the claim heads-specialise.
+_FOUND = 10
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
 _NO_OTHERS = "no document is left to choose a head on: all with coreferent mentions are of even, or all of odd index"
 
@@ -59,7 +63,9 @@ def treebank_quantities(
     same = _of_choice(paper, {"accuracy": "accuracy", "baseline": "offset_accuracy"}, published)
     measured = dict(_measure(same, _identities(same), seed))
     relations = _of_choice(elsewhere, _OF_CHOICE, published)
-    found, missing = _judged(relations, wanted_by(of_relations, Trees, published=published), seed)
+    to_sep, reasons = _to_sep(elsewhere, published)
+    relations = _beside(relations, to_sep)
+    found, missing = _judged(relations, wanted_by(of_relations, Trees, published=published), seed, reasons)
     measured |= found
     rows = {(row["annotation"], row["relation"]): row for row in paper.rows}
     best = [rows.get(our_relation(row.relation)) for row in published.relations.rows if row.relation != ALL]
@@ -161,6 +167,44 @@ def _of_choice(choice: Choice, statistics: Mapping[str, str], published: Clark20
                 names.append(f"relation.{relation}.{name}")
                 columns.append(index * len(QUANTITIES) + column)
     return Columns(names, sums[:, columns], sizes[:, columns])
+
+
+def _to_sep(choice: Choice, published: Clark2019) -> tuple[Columns, dict[str, str]]:
+    """How much words look at [SEP] in the heads that have a function, and why in no such head, as `Scores.missing`.
+
+    What others look at is known only where [SEP] is looked at, on the sentences that the head was chosen on.
+    """
+    rows = {(row["annotation"], row["relation"]): it for row, it in zip(choice.rows, choice.to_sep, strict=True)}
+    of_paper = {row.relation: rows.get(our_relation(row.relation)) for row in published.relations.rows}
+    finds = {name: it for name, it in of_paper.items() if name != ALL and it is not None and it.lead > _FOUND}
+    looks = [name for name, it in finds.items() if it.mean > HIGH]
+    wanted = {f"sep.{name}.{group}": (finds[name], group) for name in looks for group in ("called", "others")}
+    wanted |= {
+        f"non_nouns.{name}.{group}": (it, group)
+        for name, it in finds.items()
+        if it.is_forward
+        for group in NON_NOUNS.values()
+    }
+    known = {name: (it, n) for name, (it, n) in wanted.items() if it.sizes[:, GROUPS.index(n)].any()}
+    sums, sizes = (
+        np.reshape([getattr(it, field)[:, GROUPS.index(n)] for it, n in known.values()], (len(known), choice.units)).T
+        for field in ("sums", "sizes")
+    )
+    reasons = {
+        "sep": "no head is more than ten points above the best offset at a relation of Table 1",
+        "non_nouns": "no head is known that finds the relation from dependent to head, or the words have no UPOS tags",
+    }
+    if finds:
+        most = 100 * max(it.mean for it in finds.values())
+        reasons["sep"] = (
+            "heads that find a relation are not shown to look at [SEP]: on the sentences that they were chosen on, it "
+            f"gets at most {most:.2f} percent of their attention"
+        )
+    return Columns(list(known), sums, sizes), reasons
+
+
+def _beside(one: Columns, other: Columns) -> Columns:
+    return Columns([*one.names, *other.names], *(np.hstack(each) for each in zip(one[1:], other[1:], strict=True)))
 
 
 def _judged(

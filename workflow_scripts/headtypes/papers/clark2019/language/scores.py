@@ -35,6 +35,8 @@ SYSTEMS = {
 MENTIONS = ("pronoun", "proper", "nominal")
 # Our names of relations where they are not the paper's: annotation and relation.
 _OURS = {**{total: ("universal", total) for total in TOTALS}, "poss": ("stanford", "poss*")}
+# Words that are no nouns: readings, and the groups of `relations.separators` that they are.
+NON_NOUNS = {"pronouns among non-nouns": "no_noun", "pronouns among nouns": "no_noun_or_pronoun"}
 # Among which words a head's guess is taken, in words.
 READINGS = {
     "words": "among all other words",
@@ -48,7 +50,9 @@ class Scores:
     """Accuracies in percent by name: [...] resamples, or one value.
 
     `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}`, of the
-    best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`.
+    best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`. With them attention to [SEP] in the
+    best heads, in percent: `sep.{relation}.{group}` and `non_nouns.{relation}.{group}`, of groups of words of
+    `relations.separators`.
 
     missing: why accuracies whose names begin with a word are not known, by that word.
     used: names that were asked for.
@@ -90,6 +94,12 @@ class Trees(Quantities):
         name = f"relation.{relation}.{statistic}"
         label = f"{STATISTICS[statistic]}, {relation}"
         return self.quantity(f"scored.{relation}.{statistic}", label, lambda scores: scores[name])
+
+    def to_sep(self, relation: str, reading: str) -> Quantity:
+        """How much non-nouns look at [SEP] in a relation's best head, in percent."""
+        name = f"non_nouns.{relation}.{NON_NOUNS[reading]}"
+        label = f"percent of attention to [SEP] from non-nouns in the best head of {relation}, {reading}"
+        return self.quantity(f"scored.{name}", label, lambda scores: scores[name])
 
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
