@@ -38,6 +38,8 @@ def planted(called: float | None, others: float = 0.0) -> ArcGuesses:
     """Heads that find relations of `FOUND`; shares to [SEP] of words that call for them and of others; or random."""
     guess = np.full((LENGTH.sum(), 2, 2, 2), -1, np.int16)
     to_sep = np.random.default_rng(3).random((len(guess), 2, 2)).astype(np.float16)
+    # What cannot see [SEP].
+    to_sep[::7] = np.nan
     start = 0
     for sentence in BANK:
         for relation, at in FOUND.items():
@@ -62,6 +64,8 @@ def counted(relation: str, to_sep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         call = looking(sentence, relation, direction_of(relation))
         for word, tag in enumerate(sentence.upos):
             value, is_noun = next(values), tag in ("NOUN", "PROPN")
+            if np.isnan(value):
+                continue
             for group, belongs in enumerate(
                 (word in call, word not in call, not is_noun, not is_noun and tag != "PRON")
             ):
@@ -89,7 +93,7 @@ def test_words_of_each_group_are_counted(relation, test):
         np.repeat(arcs.sentence % 2, LENGTH) > 0,
     )
     halves = [np.ones_like(odd)] if test else [odd, ~odd]
-    assert found.mean == pytest.approx(min(of_words[half].mean() for half in halves))
+    assert found.mean == pytest.approx(min(np.nanmean(of_words[half]) for half in halves))
     pairs = [
         (number % 2, head - 1 - word)
         for number, sentence in enumerate(BANK)
@@ -112,10 +116,10 @@ def test_halves_that_choose_differently_are_looked_at_with_the_head_of_the_other
     (index,) = (n for n, row in enumerate(halves.rows) if list(row.values())[:2] == ["universal", "obj"])
     assert halves.rows[index]["head"] is None
     of_odd, of_even = (arcs.to_sep[:, layer, head].astype(float) for layer, head in (at, (1, 0)))
-    assert halves.to_sep[index].mean == pytest.approx(min(of_odd[odd].mean(), of_even[~odd].mean()))
+    assert halves.to_sep[index].mean == pytest.approx(min(np.nanmean(of_odd[odd]), np.nanmean(of_even[~odd])))
     words = halves.to_sep[index].sums[:, :2].sum(1)
-    assert words[::2].sum() == pytest.approx(of_odd[~odd].sum())
-    assert words[1::2].sum() == pytest.approx(of_even[odd].sum())
+    assert words[::2].sum() == pytest.approx(np.nansum(of_odd[~odd]))
+    assert words[1::2].sum() == pytest.approx(np.nansum(of_even[odd]))
 
 
 def test_the_table_of_best_heads_says_how_much_its_words_look():
@@ -139,6 +143,7 @@ def test_the_table_of_best_heads_says_how_much_its_words_look():
         (0.8, 0.6, (FAILS, HOLDS)),
         (0.1, 0.4, (HOLDS, FAILS)),
         (0.05, 0.1, (NO_VERDICT, FAILS)),
+        (np.nan, np.nan, (NO_VERDICT, NO_VERDICT)),
     ],
 )
 def test_planted_heads_look_at_sep_where_they_are_not_called_for_or_do_not(called, others, verdicts):
@@ -146,5 +151,6 @@ def test_planted_heads_look_at_sep_where_they_are_not_called_for_or_do_not(calle
     quantities = treebank_quantities(choices, None, PUBLISHED, seed=1)
     found = [judge(CLAIMS[name], quantities) for name in ("sep-when-not-called-for", "sep-from-non-nouns")]
     assert tuple(it.verdict for it in found) == verdicts
+    assert ("no word can see a [SEP]" in found[0].reason) == np.isnan(called) == ("can see" in found[1].reason)
     if verdicts[0] != NO_VERDICT:
         assert found[0].findings[0].measured.value == pytest.approx(100 * (others - called), abs=0.05)

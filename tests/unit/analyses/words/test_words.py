@@ -45,7 +45,8 @@ def test_guesses_are_those_of_the_definition(causal, subwords, blocks):
         assert guess.dtype == visible.dtype == np.int16
         np.testing.assert_array_equal(np.where(margin > 1e-6, guess, defined), defined)
         assert (margin <= 1e-6).sum() <= 1
-        np.testing.assert_allclose(to_sep, dense[..., 1:-1, -1].transpose(2, 0, 1), rtol=1e-3, atol=1e-6)
+        seen = np.nan if causal else dense[..., 1:-1, -1].transpose(2, 0, 1)
+        np.testing.assert_allclose(to_sep, np.broadcast_to(seen, to_sep.shape), rtol=1e-3, atol=1e-6)
         assert to_sep.dtype == np.float16
         words = np.arange(1, len(guess) + 1)
         for direction in (0, 1):
@@ -55,6 +56,15 @@ def test_guesses_are_those_of_the_definition(causal, subwords, blocks):
                 for word, row in zip(words, hidden, strict=True)
             ]
             np.testing.assert_array_equal(visible[:, 0, direction], ends)
+
+
+@pytest.mark.parametrize("ends", ENDS)
+def test_to_what_ends_the_input_the_sum_and_nothing_where_nothing_does(ends, blocks):
+    word_of_token = tokens_of((2, 1, 1), *ENDS[ends])
+    maps = random_maps(len(word_of_token), np.random.default_rng(4))
+    ((*_, to_sep),) = read_planted(Guesses([word_of_token], "mean"), [maps])
+    dense = dense_words(maps, word_of_token)[..., 1:-1, -1].transpose(2, 0, 1)
+    np.testing.assert_allclose(to_sep, dense if ENDS[ends][1] else np.full_like(dense, np.nan), rtol=1e-3)
 
 
 def test_the_first_word_wins_a_tie(blocks):

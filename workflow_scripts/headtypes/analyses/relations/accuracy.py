@@ -15,7 +15,7 @@ from headtypes.analyses.relations.offsets import FILE, TEST, offset_guesses, off
 from headtypes.analyses.relations.pairs import TOTALS, Pairs, all_pairs, sentence_of_word
 from headtypes.analyses.relations.separators import ToSep, both, columns_of, groups_of
 from headtypes.core.errors import InputError
-from headtypes.core.statistics import ratio_intervals
+from headtypes.core.statistics import mean_of_known, ratio_intervals
 from headtypes.data.kinds.treebank import Sentence
 
 # Relations that are not a row of the table.
@@ -81,9 +81,9 @@ class _Fold(NamedTuple):
 
     chosen_on: Part
     choosing: Pairs
+    choosing_words: np.ndarray
     scored_on: Part
     scoring: Pairs
-    choosing_words: np.ndarray
     scoring_words: np.ndarray
 
 
@@ -199,8 +199,8 @@ def _above_offset(part: Part, pairs: Pairs, right: np.ndarray) -> np.ndarray:
 def _whole(chosen_on: Part, scored_on: Part):
     def folds(annotation: str, relation: str) -> list[_Fold]:
         scoring = scored_on.pairs[annotation].get(relation, _NONE)
-        words = (np.ones(len(part.sentence), dtype=bool) for part in (chosen_on, scored_on))
-        return [_Fold(chosen_on, chosen_on.pairs[annotation][relation], scored_on, scoring, *words)]
+        words, scored = (np.ones(len(part.sentence), dtype=bool) for part in (chosen_on, scored_on))
+        return [_Fold(chosen_on, chosen_on.pairs[annotation][relation], words, scored_on, scoring, scored)]
 
     return folds
 
@@ -208,8 +208,8 @@ def _whole(chosen_on: Part, scored_on: Part):
 def _halves(part: Part):
     def folds(annotation: str, relation: str) -> list[_Fold]:
         pairs = part.pairs[annotation][relation]
-        halves = [(part, pairs.within(words), words) for words in (~part.is_odd, part.is_odd)]
-        return [_Fold(*chosen[:2], *scored[:2], chosen[2], scored[2]) for chosen, scored in (halves[::-1], halves)]
+        even, odd = ((part, pairs.within(words), words) for words in (~part.is_odd, part.is_odd))
+        return [_Fold(*odd, *even), _Fold(*even, *odd)]
 
     return folds
 
@@ -268,14 +268,16 @@ def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray, ToSep]:
 
 
 def _to_sep(fold: _Fold, layer: int, head: int, direction: int, lead: float) -> ToSep:
-    part, choosing = fold.scored_on, fold.chosen_on.arcs.to_sep[fold.choosing_words, layer, head]
+    part, choosing = fold.scored_on, fold.chosen_on.arcs.to_sep[fold.choosing_words, layer, head].astype(float)
     looks = part.arcs.to_sep[:, layer, head].astype(float)
     words = groups_of(fold.scoring, DIRECTIONS[direction], part.sentence, part.upos) & fold.scoring_words
+    # What can see no [SEP] is not counted.
+    words &= ~np.isnan(looks)
     sums, sizes = (
         np.stack([np.bincount(part.sentence, weight * group, part.sentences) for group in words], axis=1)
-        for weight in (looks, 1)
+        for weight in (np.nan_to_num(looks), 1)
     )
-    return ToSep(sums, sizes, lead, float(choosing.mean(dtype=float)), direction == 0)
+    return ToSep(sums, sizes, lead, float(mean_of_known(choosing)), direction == 0)
 
 
 def _with_intervals(choice: Choice, seed: int) -> pd.DataFrame:

@@ -151,8 +151,8 @@ ARCS = Result(
     "each head guesses to be the syntactic head of each word, first from dependent to head, then from "
     "head to dependent (1: the first word of the sentence, -1: no guess); `visible`, the first and the "
     "last word that a guess could be; `to_sep` float16 [word, layer, head], the share of each word's "
-    "attention that goes to `[SEP]`; `sentence` and `length`, which sentences were read and how many words they "
-    "have",
+    "attention that goes to `[SEP]`, NaN where it can see none; `sentence` and `length`, which sentences were "
+    "read and how many words they have",
 )
 HEADS = Result(
     "results/relations/{model}/{task}.csv",

@@ -25,7 +25,7 @@ class ArcGuesses:
     length:   [sentence] int32, words of each; the words of all stand one after the other below.
     guess:    1 for the first word of the sentence, -1 for no guess; directions as in `DIRECTIONS`.
     visible:  first and last word that each guess could be; causal and local layers hide some. -1 for none.
-    to_sep:   share of each word's attention that goes to what ends the input ([SEP]); 0 where nothing does.
+    to_sep:   share of each word's attention that goes to what ends the input ([SEP]), NaN where it can see none.
     """
 
     sentence: np.ndarray

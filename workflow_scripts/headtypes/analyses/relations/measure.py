@@ -64,7 +64,7 @@ class Guesses(WordReducer):
         self._guess_by_row(rows, weights, own)
         self._guess_by_column(rows, weights, first)
         self._note_visible(rows, hidden, first)
-        self._to_sep[rows.sample][rows.layer, :, own - 1] = rows.attention[:, skipped:stop, n + 1]
+        self._note_sep(rows, slice(skipped, stop), own)
 
     def of_batch(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Of each sample: guess, visible and to_sep, as `ArcGuesses` has them."""
@@ -83,6 +83,14 @@ class Guesses(WordReducer):
         larger = value > best
         best[:] = torch.where(larger, value, best)
         guess[:] = torch.where(larger, row + first, guess)
+
+    def _note_sep(self, rows: WordRows, words: slice, own: Tensor) -> None:
+        looks = rows.attention[:, words, -1]
+        if rows.mask is not None:
+            hidden = ~rows.mask[words, -1]
+        else:
+            hidden = looks.new_tensor(self._samples[rows.sample].index[-1] <= rows.words, dtype=torch.bool)
+        self._to_sep[rows.sample][rows.layer, :, own - 1] = looks.masked_fill(hidden, torch.nan)
 
     def _note_visible(self, rows: WordRows, hidden: Tensor, first: int) -> None:
         of_rows, of_columns = self._visible[rows.sample][:, rows.layer]

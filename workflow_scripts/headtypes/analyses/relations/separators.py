@@ -23,7 +23,7 @@ class ToSep(NamedTuple):
 
     sums, sizes: [sentence, group] the sum of the words' shares of attention, and the number of words, by `GROUPS`.
     lead: accuracy of the head less that of the best offset, in points, on the sentences that it was chosen on.
-    mean: share of attention that goes to [SEP] there, over all words.
+    mean: share of attention that goes to [SEP] there, over all words; NaN where none can see it.
     is_forward: whether it is the best from dependent to head.
     """
 
@@ -36,7 +36,7 @@ class ToSep(NamedTuple):
 
 def both(one: ToSep, other: ToSep) -> ToSep:
     """Of heads that were chosen on halves of the sentences, and looked at in the other half: the least of both."""
-    least = (min(each) for each in zip(one[2:], other[2:], strict=True))
+    least = (np.minimum(*each) for each in zip(one[2:], other[2:], strict=True))
     return ToSep(one.sums + other.sums, one.sizes + other.sizes, *least)
 
 

@@ -177,6 +177,7 @@ def _to_sep(choice: Choice, published: Clark2019) -> tuple[Columns, dict[str, st
     rows = {(row["annotation"], row["relation"]): it for row, it in zip(choice.rows, choice.to_sep, strict=True)}
     of_paper = {row.relation: rows.get(our_relation(row.relation)) for row in published.relations.rows}
     finds = {name: it for name, it in of_paper.items() if name != ALL and it is not None and it.lead > _FOUND}
+    sees = [it.mean for it in finds.values() if not np.isnan(it.mean)]
     looks = [name for name, it in finds.items() if it.mean > HIGH]
     wanted = {f"sep.{name}.{group}": (finds[name], group) for name in looks for group in ("called", "others")}
     wanted |= {
@@ -194,11 +195,14 @@ def _to_sep(choice: Choice, published: Clark2019) -> tuple[Columns, dict[str, st
         "sep": "no head is more than ten points above the best offset at a relation of Table 1",
         "non_nouns": "no head is known that finds the relation from dependent to head, or the words have no UPOS tags",
     }
-    if finds:
-        most = 100 * max(it.mean for it in finds.values())
+    if finds and not sees:
+        reasons = dict.fromkeys(
+            reasons, "no word can see a [SEP]: none stands behind, or words see what is before alone"
+        )
+    elif finds:
         reasons["sep"] = (
             "heads that find a relation are not shown to look at [SEP]: on the sentences that they were chosen on, it "
-            f"gets at most {most:.2f} percent of their attention"
+            f"gets at most {100 * max(sees):.2f} percent of their attention"
         )
     return Columns(list(known), sums, sizes), reasons
 
