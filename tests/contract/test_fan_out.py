@@ -300,8 +300,8 @@ ADDED = {
         {"export": {"full_attention": ["one"]}, "detectors": {"models": ["one"], "context": 100, "draws": 0}},
         {
             "new": {
-                **{"measure_reach": 2, "export_full_attention": 2, "measure_key_values": 1},
-                **{"measure_detectors": 1, "tabulate_detectors": 1},
+                **dict.fromkeys(("measure_key_values", "measure_detectors", "tabulate_detectors"), 1),
+                **dict.fromkeys(("measure_reach", "export_full_attention"), 2),
             },
             "own": {"compare_types": 2, "write_atlas": 1, "write_summary": 1},
             "follow": {"plot_compared_types": 2},

@@ -49,10 +49,8 @@ def measure_key_values(
     returns one row per key-value head, the columns of `key_value_table`; none for a model without a language head.
     Raises `InputError` where texts of this length cannot be drawn, and where a loss is not finite.
     """
-    run = ModelOnTask(
-        replace(record, queries_per_head=1),
-        **{"task": "needles", "precision": precision, "batch_tokens": batch_tokens, "head": "causal_lm"},
-    )
+    whole = replace(record, queries_per_head=1)
+    run = ModelOnTask(whole, task="needles", precision=precision, batch_tokens=batch_tokens, head="causal_lm")
     try:
         model = run.model
     except MissingHeadError:
