@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
+from headtypes.analyses.relations.choice import QUANTITIES, Choice
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.analyses.relations.separators import GROUPS, ToSep
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.relations import analysis
-from headtypes.analyses.relations.accuracy import HALVES, measure_relations
+from headtypes.analyses.relations.accuracy import measure_relations
+from headtypes.analyses.relations.choice import HALVES
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs, write_arcs
 from headtypes.analyses.relations.measure import Guesses
 from headtypes.analyses.relations.pairs import universal_pairs

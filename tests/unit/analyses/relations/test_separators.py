@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headtypes.analyses.relations.accuracy import best_heads, measure_relations
+from headtypes.analyses.relations.accuracy import measure_relations
+from headtypes.analyses.relations.choice import best_heads
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.separators import GROUPS
 from headtypes.data.kinds.treebank import Sentence

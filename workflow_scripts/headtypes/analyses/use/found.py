@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
-from headtypes.analyses.relations.accuracy import Part, listed_relations, read_treebank
+from headtypes.analyses.relations.choice import Part, listed_relations, read_treebank
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.offsets import FILE, TEST
 from headtypes.analyses.relations.pairs import TOTALS, Pairs

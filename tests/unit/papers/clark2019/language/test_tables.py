@@ -9,7 +9,8 @@ import pytest
 
 from headtypes.analyses.coreference.accuracy import measure_coreference, score_mentions
 from headtypes.analyses.probes.scores import measure_probes, right_words
-from headtypes.analyses.relations.accuracy import best_heads, measure_relations
+from headtypes.analyses.relations.accuracy import measure_relations
+from headtypes.analyses.relations.choice import best_heads
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.core.markdown import to_html
 from headtypes.data.kinds.treebank import Sentence

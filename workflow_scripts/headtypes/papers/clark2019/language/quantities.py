@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.coreference.accuracy import by_document
 from headtypes.analyses.coreference.guesses import CANDIDATES
-from headtypes.analyses.relations.accuracy import QUANTITIES, Choice
+from headtypes.analyses.relations.choice import QUANTITIES, Choice
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.analyses.relations.separators import GROUPS
 from headtypes.core.statistics import RESAMPLES, draw_units
@@ -55,7 +55,7 @@ def treebank_quantities(
 ) -> Trees:
     """What is known of a model on a treebank.
 
-    choices: as `relations.accuracy.best_heads` returns them; probes: as `scores.right_words` returns them, where there
+    choices: as `relations.choice.best_heads` returns them; probes: as `scores.right_words` returns them, where there
         are any.
     seed: of the sentences that are drawn for the intervals.
     """

@@ -6,7 +6,7 @@ from pathlib import Path
 from headtypes.analyses.coreference.accuracy import score_mentions
 from headtypes.analyses.coreference.guesses import read_antecedents
 from headtypes.analyses.probes.scores import read_probes, right_words
-from headtypes.analyses.relations.accuracy import best_heads
+from headtypes.analyses.relations.choice import best_heads
 from headtypes.analyses.relations.guesses import read_arcs
 from headtypes.analyses.relations.parts import read_parts
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
