@@ -11,6 +11,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
+from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.analyses.ablation.importance import head_importance
 from headtypes.analyses.distances.cross import AlignedDistances
 from headtypes.analyses.distances.measure import extract_features
@@ -122,8 +123,11 @@ def aligned(maps, source):
     return features / queries
 
 
-def reference_losses(model, tokenizer, attention, operations):
-    """The summed loss of each row, of the model with every attention in full, some heads changed by definition."""
+def reference_losses(model, tokenizer, attention, operations, means=None, outputs=None):
+    """The summed loss of each row, of the model with every attention in full, some heads changed by definition.
+
+    means: [layer, head, channel], for heads that are changed to them. outputs: gets each head's, of the one attention.
+    """
     model = in_float64(model)
     names = {module: name for name, module in model.named_modules()}
     counted: dict[str, int] = {}
@@ -143,7 +147,12 @@ def reference_losses(model, tokenizer, attention, operations):
                 maps[:, head] = seen / seen.sum(-1, keepdim=True)
             elif operation == "temperature 0.3":
                 maps[:, head] = (scores[:, head] / 0.3).softmax(-1)
-        return (maps @ value).transpose(1, 2).contiguous(), None
+        output = maps @ value
+        if which == attention and outputs is not None:
+            outputs.setdefault(layer, []).append(output[0].numpy())
+        for head in np.flatnonzero(operations[layer] == "mean") if which == attention else ():
+            output[:, head] = torch.from_numpy(means[layer, head]).to(output)
+        return output.transpose(1, 2).contiguous(), None
 
     AttentionInterface.register("two_texts_reference", attend)
     AttentionMaskInterface.register("two_texts_reference", eager_mask)
@@ -177,6 +186,22 @@ def test_losses_under_operations_equal_the_dense_computation(saved, attention):
     mean = KINDS[KIND].mean_scores(found[0][1])
     assert mean["n_pairs"] == 4
     assert mean["loss"] == pytest.approx(sum(found[0][1]["loss"]) / mean["n_tokens"])
+
+
+@pytest.mark.parametrize("attention", LAYERS)
+def test_mean_outputs_of_heads_and_losses_with_them_equal_the_dense_computation(saved, attention):
+    model, tokenizer, record_of = saved
+    record, outputs = record_of(attention), {}
+    shape = record.layers, record.heads
+    found = measure_head_outputs(SAMPLES, record, kind=KIND, task="t", precision="float32", batch_tokens=4096)
+    reference_losses(model, tokenizer, attention, np.full(shape, "keep"), outputs=outputs)
+    means = np.stack([np.concatenate(outputs[layer], axis=1).mean(1) for layer in range(record.layers)])
+    np.testing.assert_allclose(found, means, atol=1e-5)
+    windows = prepare_windows(ROWS, tokenizer, kind=KIND, max_length=64, max_seq_length=64, record=record)
+    for operations in (np.full(shape, "mean", object), np.random.default_rng(1).choice(["mean", "keep"], shape)):
+        ((_, scores),) = evaluate_all(ROWS, windows, record, [operations], found, SETTINGS, "test")
+        expected = reference_losses(model, tokenizer, attention, operations, means)
+        np.testing.assert_allclose(scores["loss"], expected, rtol=1e-4)
 
 
 def tiny(folder, attention, name="bart"):
