@@ -33,8 +33,8 @@ class TokenLoss(Kind):
             decimals=3,
             beside="perplexity",
             note="On texts, the score is the loss, the mean cross entropy of a predicted token in nats, with intervals "
-            "over documents; perplexity is its exponential. What a condition costs is by how much the loss rises: here "
-            "too, a positive number is for the worse.",
+            "over documents, or pairs of texts; perplexity is its exponential. What a condition costs is by how much "
+            "the loss rises: here too, a positive number is for the worse.",
         ),
     )
 
