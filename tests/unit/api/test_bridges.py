@@ -20,9 +20,11 @@ def made(name: str):
 
 
 @pytest.mark.parametrize("name", ["bert", "llama"])
-def test_maps_are_those_of_the_model_a_layer_each(name):
+def test_maps_are_those_of_the_model_a_layer_each(name, capsys):
     model, tokenizer = made(name)
+    capsys.readouterr()
     layers, tokens = read_maps(model, tokenizer, TEXTS[0])
+    assert capsys.readouterr() == ("", "")
     ids = tokenizer(TEXTS[0])["input_ids"]
     expected = plain_attentions(model, ids, None)
     assert len(layers) == len(expected)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from tqdm import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.distances.measure import reducers_of, shares_of
@@ -58,7 +59,9 @@ def read_maps(
     encoded = encode_samples(samples, tokenizer, SentencePair.name, longest)
     what = type(model).__name__
     reducers = [Maps(), KeyLengthsRead()] if norms else [Maps()]
-    (maps,), *lengths = read_attention(body_of(model), encoded, reducers, batch_tokens=1, what=what)
+    # Called text by text, where a line of progress each would bury what the caller prints.
+    silent = tqdm(disable=True)
+    (maps,), *lengths = read_attention(body_of(model), encoded, reducers, batch_tokens=1, what=what, bar=silent)
     for (of_keys,) in lengths:
         maps = (scale_rows(torch.from_numpy(maps), torch.from_numpy(of_keys)) * of_keys[:, :, None]).numpy()
     layers = tuple(torch.from_numpy(layer)[None] for layer in maps)
