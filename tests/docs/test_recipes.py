@@ -1,8 +1,10 @@
 """Every recipe does what it says: planned where the promise is about planning, run on little data where it is not."""
 
 import json
+import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +13,13 @@ import pytest
 import yaml
 
 from headtypes.analyses.detectors.results import detector_table
-from headtypes.analyses.distances.results import Features, write_features
+from headtypes.analyses.distances.results import Features, read_features, write_features
 from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.sentence_pair import label_numbers, labels_of
 from tests.docs.recipes import RECIPES, Place, commands, programs
-from tests.support.models import tiny_bert
+from tests.support.models import tiny_bert, tiny_text_to_text
 from tests.support.places import ROOT
 from tests.support.records import PAIRS, classifier, described, recorded, types_like
 from tests.support.workplace import copy_workflow
@@ -34,6 +36,7 @@ TESTED = {
     "Many models",
     "Another seed",
     "Labels with other names",
+    "An encoder with a decoder",
     "Time, memory and disk beforehand",
     "What takes room, and cleaning up",
     "Move a run to another machine",
@@ -53,7 +56,8 @@ def place(tmp_path_factory) -> Place:
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copyfile(ROOT / "config.yaml", folder / "config.yaml")
     several = {f"models/seed-{seed}": tiny_bert() for seed in range(5)}
-    for name, (model, tokenizer) in {"model": tiny_bert(), "judge": classifier(tiny_bert, labels=3), **several}.items():
+    others = {"judge": classifier(tiny_bert, labels=3), "translator": tiny_text_to_text("t5")}
+    for name, (model, tokenizer) in {"model": tiny_bert(), **others, **several}.items():
         model.save_pretrained(folder / "inputs" / name)
         tokenizer.save_pretrained(folder / "inputs" / name)
     squad = folder / "inputs/squad.json"
@@ -63,7 +67,10 @@ def place(tmp_path_factory) -> Place:
     labels = ("neutral", "entailment", "contradiction", "neutral")
     rows = ["\t".join((pair.first, pair.second, label)) for pair, label in zip(PAIRS, labels, strict=True)]
     (folder / "inputs/pairs.tsv").write_text("\n".join(["premise\thypothesis\tgold", *rows, ""]))
+    (folder / "inputs/translations.csv").write_text("source,target\nthe cat sat,it sat\nthe dog ran,it ran\n")
     variables = {
+        "TRANSLATOR": str(folder / "inputs/translator"),
+        "TRANSLATIONS": str(folder / "inputs/translations.csv"),
         "MODEL": str(folder / "inputs/model"),
         "SQUAD": str(squad),
         "JUDGE": str(folder / "inputs/judge"),
@@ -227,6 +234,23 @@ def test_labels_of_other_names_are_those_of_the_model(place):
         match=r'as labels: {"contradiction": ..., "entailment": ..., "neutral": ...}, or evaluate a model',
     ):
         place.planned(command.replace("pairs.yaml", "without.yaml"))
+
+
+def test_all_heads_of_an_encoder_with_a_decoder_are_read_and_left_out(place):
+    (command,) = commands("An encoder with a decoder")
+    jobs, _ = place.planned(command)
+    assert [jobs[rule] for rule in ("extract_features", "measure_importance", "compare_heads")] == [3, 3, 1]
+    features = [f"results/features/translator-{heads}/translations.h5" for heads in ("encoder", "decoder", "cross")]
+    place.run(f"{command} {' '.join(features)}")
+    shapes = [read_features(place.folder / "runs/translator" / path).distance.shape[1:3] for path in features]
+    assert shapes == [(2, 4), (3, 4), (3, 4)]
+
+
+def test_an_experiment_runs_from_the_folder_of_the_data(place, tmp_path):
+    (command,) = re.findall(r"^snakemake -s .*$", (ROOT / "docs/run/own-model.md").read_text("utf-8"), re.MULTILINE)
+    shutil.copyfile(place.folder / "mine.yaml", tmp_path / "mine.yaml")
+    jobs, _ = replace(place, folder=tmp_path).planned(command.replace("/path/to/checkout", str(place.folder)))
+    assert jobs["cluster_heads"] == 1
 
 
 def test_the_preview_tells_time_memory_and_disk_and_runs_nothing(place):
