@@ -115,7 +115,8 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     assert (card.answer, card.number) == (YES, "gap 0.30 (0.20 to 0.40)")
     assert (
         card.says
-        == "The clusters are tighter than those of points without types; halves of the heads are divided alike."
+        == "The clusters are tighter than those of points without types; halves of the heads are divided alike (99 % "
+        "agree)."
     )
     assert f"agree on 99 % of heads (yes: at least {chance + 0.96 * (100 - chance):.0f})" in card.why
     assert "interval over sets of points without clusters, of one checkpoint" in card.why
@@ -129,7 +130,7 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     torn = types_card(partition, (0.3, 0.05), {"models": 10, **halves, "pairs": None}, [])
     assert (torn.answer, torn.says.partition("; ")[2]) == (
         UNDECIDED,
-        "halves of the heads are divided differently.",
+        "halves of the heads are divided differently (80 % agree).",
     )
     less = types_card(partition, (-0.3, 0.05), {"models": 10, **halves, "pairs": None}, [])
     assert less.says == "The clusters are looser than those of points without types."
@@ -139,6 +140,7 @@ def test_the_second_card_gives_the_range_of_what_criteria_choose():
     best = {"silhouette_k": 3, "gap_k": 1, "heads_k": 3, "samples_k": pd.NA}
     card = number_card(4, best, [])
     assert (card.answer, card.says, card.number) == (UNDECIDED, "None of 4 criteria chooses 4 types.", "1 to 3 chosen")
+    assert "from 1, to which one more adds at most its standard error; the first card compares 4 with 1" in card.key
     assert [it.text for it in card.marks] == ["3", "1", "3"]
     assert [round(it.dot, 1) for it in card.marks] == [28.6, 0, 28.6]
     assert number_card(3, best | {"gap_k": 3, "samples_k": 3}, []).number == "3 chosen"
@@ -157,9 +159,15 @@ def test_the_third_card_is_of_table_2(partition, table_2):
     row = own[own["condition"] == "zero-dense"].iloc[0]
     ends = [f"{row[f'own_excess_exact_match_{end}_by_article']:.1f}" for end in ("low", "high")]
     assert told.answer == YES
-    assert told.number == f"p = 0.03: {row['own_excess_exact_match']:.1f} points ({' to '.join(ends)})"
+    value = f"{row['own_excess_exact_match']:.1f} points ({' to '.join(ends)})"
+    assert told.number == f"p = 0.03 (corrected for 4): {value}"
     assert "what dense heads cost beyond as many random heads" in told.why
-    assert "(interval over articles and draws, of one checkpoint); p is corrected for 4 conditions" in told.why
+    assert (
+        "(interval over articles and draws, of one checkpoint); p, and not the interval, is corrected for 4" in told.why
+    )
+    alone = enough["condition"].where(enough["condition"] == "zero-dense").isna()
+    single = enough.assign(holm_exact_match=corrected.mask(alone))
+    assert matter_card(single, MODEL, PARTITION, partition, []).number == f"p = 0.03: {value}"
     assert told.says == "Leaving out dense heads costs more than leaving out as many random ones."
     less = {f"own_excess_exact_match_{end}_by_article": -1.0 for end in ("low", "high")}
     denied = matter_card(enough.assign(**less), MODEL, PARTITION, partition, [])

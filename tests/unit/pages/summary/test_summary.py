@@ -25,6 +25,7 @@ from headtypes.pages.summary.results import collect_summary
 from headtypes.pages.summary.verdicts import counted, judged_subjects
 from headtypes.papers.clark2019.paper import CLARK2019
 from headtypes.papers.guan2020.shown import ablation_shown, stability_shown
+from tests.support import summaries
 from tests.support.places import ROOT
 from tests.support.summaries import (
     FIGURES,
@@ -36,6 +37,7 @@ from tests.support.summaries import (
     made_page,
     made_results,
     made_summary,
+    planned,
 )
 
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
@@ -145,7 +147,22 @@ def test_what_must_not_be_concluded_is_on_the_page(summary, table_2):
 
 
 def test_data_that_are_generated_are_called_so(summary):
-    assert summary.run.startswith("minilm and minilm-qa on qa (generated: all); heads divided")
+    assert summary.run == "minilm and minilm-qa on qa (generated: all); heads divided into types 2 times."
+
+
+def test_a_partition_by_norms_is_called_so(results, monkeypatch):
+    folder, files = results
+    one, other = planned(folder)
+    for partitions, said, named in (
+        ([one, other | {"of": "norms"}], "2 times, 1 of these by norms.", [", by norms", ""]),
+        ([other | {"of": "norms"}], "once, by norms.", [", by norms"]),
+    ):
+        monkeypatch.setattr(summaries, "planned", lambda *_, found=partitions: found)
+        summary = made_summary(folder, files)
+        assert summary.run.endswith(said)
+        names = [f"{it.model}, {it.partition}{words}" for it, words in zip(summary.answers, named, strict=True)]
+        text = made_page(folder, summary).read_text()
+        assert all(f">{name}</option>" in text and f'class="name">{name}<' in text for name in names)
 
 
 def test_claims_stand_with_what_decides_them(summary):

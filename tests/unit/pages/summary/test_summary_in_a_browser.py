@@ -47,11 +47,16 @@ def test_text_has_contrast_and_controls_have_names(chromium, page_file, width, d
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_the_first_screen_has_the_three_answers_and_what_they_leave_open(chromium, page_file, width):
+def test_the_first_screen_has_the_types_the_three_answers_and_what_they_leave_open(chromium, page_file, width):
     with opened(chromium, page_file, width) as page:
         unknown = page.locator(".about:visible .unknown")
         box = unknown.bounding_box()
         assert box["y"] + box["height"] < 800
+        types = page.locator(".about:visible .types")
+        assert types.inner_text().endswith(
+            "33 are dense, 20 vertical, 15 dense_vertical (a doubtful name) and 4 diagonal."
+        )
+        assert types.bounding_box()["y"] < page.locator(".answers summary").first.bounding_box()["y"]
         text = "whether they matter beyond random heads and what another model would give"
         assert unknown.inner_text() == f"Not known: {text}. What must not be concluded"
         for question, answer in zip(("Are there types?", "How many", "Do they matter"), "✓✓≈", strict=True):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition
+from headtypes.attention.settings import Of
 from headtypes.core.statistics import ALPHA
 from headtypes.data.kinds.registry import MAIN_METRICS
 from headtypes.pages.summary.findings import left_out_alone
@@ -67,9 +68,10 @@ class Card(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The cards of a partition; sentences: findings about it.
+    """The cards of a partition; sentences: findings about it; types: the one of these that counts its types.
 
     figures: PNG and PDF of each, and files: the others, by what they are and relative to the page.
+    of: what heads are divided by.
     """
 
     model: str
@@ -78,6 +80,13 @@ class Answers(NamedTuple):
     sentences: Sequence[str]
     figures: Mapping[str, tuple[str, str]]
     files: Mapping[str, Sequence[str]]
+    types: str = ""
+    of: Of = "weights"
+
+    @property
+    def name(self) -> str:
+        """Model and partition, in words."""
+        return f"{self.model}, {self.partition}{', by norms' if self.of == 'norms' else ''}"
 
     @property
     def unknown(self) -> str:
@@ -146,7 +155,8 @@ def types_card(
     limit = chance + AGREEMENT * (100 - chance)
     tight = "tighter" if beyond.low > 0 else "looser" if beyond.high < 0 else "not shown to be tighter"
     answer = types_answer(beyond, (pairwise - chance) / (100 - chance))
-    others = f"; halves of the heads are divided {'alike' if pairwise >= limit else 'differently'}"
+    alike = "alike" if pairwise >= limit else "differently"
+    others = f"; halves of the heads are divided {alike} ({pairwise:.0f} % agree)"
     marks = [
         Mark(
             name,
@@ -194,7 +204,8 @@ def number_card(k: int | None, best: Mapping[str, int | None] | None, files: Seq
         f"{' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))} chosen" if known else "none chosen",
         "Criteria have no intervals; yes: all choose it, no: none does.",
         marks,
-        f"Dot: what a criterion chooses, of 2 to {_MOST_CLUSTERS}, the gap statistic from 1; tick: {k}.",
+        f"Dot: what a criterion chooses, of 2 to {_MOST_CLUSTERS}; tick: {k}. The gap statistic chooses the first "
+        f"number, from 1, to which one more adds at most its standard error; the first card compares {k} with 1 alone.",
         files,
     )
 
@@ -221,10 +232,13 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     low, high = (tested[f"{excess}_{end}{by}"] for end in ("low", "high"))
     most = tested.assign(p=p).sort_values(["p", excess], ascending=[True, False]).index[0]
     value, start, end = (f"{it[most]:z.{measured.decimals - 1}f}" for it in (tested[excess], low, high))
-    told = f"p is corrected for {corrected} conditions" if corrected > 1 else "p is of a single condition"
-    shown_p = "" if least > ALPHA else f"p = {p[most]:.2g}: "
+    told, shown_p = "p is of a single condition", f"p = {p[most]:.2g}: "
+    if corrected > 1:
+        # Beside an interval that is of this type alone, a p without it would seem to contradict.
+        told = f"p, and not the interval, is corrected for {corrected} conditions"
+        shown_p = f"p = {p[most]:.2g} (corrected for {corrected}): "
     if least > ALPHA:
-        told = f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
+        shown_p, told = "", f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
     answer = matter_answer(p, high, least)
     says = {

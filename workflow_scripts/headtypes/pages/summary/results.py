@@ -12,6 +12,7 @@ import yaml
 
 from headtypes.analyses.types.choice_files import gap_beyond_one, read_best, read_ways
 from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.attention.settings import Of
 from headtypes.comparisons.models.compared import read_pairs
 from headtypes.comparisons.types.table import read_compared_types
 from headtypes.core.files import read_json
@@ -66,7 +67,8 @@ def collect_summary(
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
     models, tasks: what was run; partitions: model, partition, choice (the key of its ways and best), method and k of
-        each, where clustering made it; and the files of its results by what they are, which are linked and not read.
+        each, where clustering made it; of, where that was by norms; and the files of its results by what they are,
+        which are linked and not read.
     atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
     untyped: files of models whose heads are not divided into types, by what they are.
     tested:  models beside these that detectors alone have read.
@@ -159,7 +161,10 @@ def _run(
 
 
 def _times(partitions: Sequence) -> str:
-    return "once" if len(partitions) == 1 else f"{len(partitions)} times"
+    times = "once" if len(partitions) == 1 else f"{len(partitions)} times"
+    by_norms = sum(it.get("of") == "norms" for it in partitions)
+    of_these = "" if by_norms == len(partitions) else f"{by_norms} of these "
+    return f"{times}, {of_these}by norms" if by_norms else times
 
 
 def _title(models: Sequence[str]) -> str:
@@ -191,6 +196,7 @@ def _answers(
     method: str | None,
     k: int | None,
     results: Mapping[str, Sequence[str]],
+    of: Of = "weights",
 ) -> Answers:
     """The answers about one partition; costs: Guan's Table 2, if there is one."""
     key, found = (model, partition), types[model, partition]
@@ -207,9 +213,10 @@ def _answers(
     files = [[_relative(path, folder) for path in paths] for paths in decides]
     figures = [(about, path) for about, paths in results.items() for path in paths if path.endswith(".png")]
     tables = [(about, [path for path in paths if not path.endswith(".png")]) for about, paths in results.items()]
+    counted = findings.types_sentence(model, found)
     sentences = [
         None if costs is None else findings.costs_sentence(costs, model, partition, found.types),
-        findings.types_sentence(model, found),
+        counted,
         _compared_types(inputs, key),
     ]
     return Answers(
@@ -223,6 +230,8 @@ def _answers(
         list(filter(None, sentences)),
         {about: (_relative(png, folder), _relative(Path(png).with_suffix(".pdf"), folder)) for about, png in figures},
         {about: [_relative(path, folder) for path in paths] for about, paths in tables if paths},
+        counted,
+        of,
     )
 
 

@@ -88,6 +88,7 @@ def write_summary(plan: Plan) -> dict:
                 "choice": list(it.choice.key),
                 "method": it.method,
                 "k": it.k,
+                **({"of": it.of} if it.of == "norms" else {}),
                 "results": results[it.model, it.name] | results[it.model, None],
             }
             for it in dict.fromkeys(shown)
