@@ -30,7 +30,7 @@ use rule job as tabulate_use with:
             paths.USE,
             caption="../report/use.rst",
             category="Tables",
-            labels={"table": "use", "content": "heads of {model} that find relations of {task}"},
+            labels={"table": "use", "content": "what heads of {model} find of {task}"},
         ),
     log:
         "logs/tabulate_use/{model}/{task}.log",

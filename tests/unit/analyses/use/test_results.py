@@ -7,9 +7,10 @@ import pytest
 from headtypes.analyses.use import results
 from headtypes.analyses.use.analysis import per_head
 from headtypes.analyses.use.figure import use_figure
-from headtypes.analyses.use.found import Found
+from headtypes.analyses.use.found import SURFACE, Found
 from headtypes.analyses.use.results import OF, READINGS, read_use, use_table
 from headtypes.core.table_files import write_csv
+from tests.support.places import ROOT
 
 SENTENCES = 80
 HOW = {"least": 0.02, "found_seed": 1, "seed": 1}
@@ -107,6 +108,10 @@ def test_the_atlas_has_the_relation_whose_loss_rises_most_and_the_figure_every_h
     assert shown["low"][5] < shown["values"][5] < shown["high"][5]
     figure = use_figure(read_use(tmp_path / "use.csv"))
     left, right = figure.axes
+    # Not of relations alone, whose baseline is an offset.
+    assert left.get_xlabel() == "found: points above the baseline"
+    caption = " ".join((ROOT / "report/use.rst").read_text("utf-8").split())
+    assert [name for name in (*SURFACE, "relation", "antecedent") if name not in caption] == []
     assert len(right.get_yticks()) == len(PLANTED)
     assert sum(len(line.get_xdata()) for line in left.lines if "found" in (line.get_gid() or "")) == len(PLANTED)
 

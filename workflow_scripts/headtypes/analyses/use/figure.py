@@ -44,7 +44,7 @@ def _draw_found(axes: Axes, shown: pd.DataFrame) -> None:
         axes.vlines(rows["above"], rows["rise_low"], rows["rise_high"], color=colour, lw=0.6)
         axes.plot(rows["above"], rows["rise"], "o", color=colour, ms=_MARKER, gid=f"found {verdict}")
     axes.axhline(0, color="0.75", lw=0.6, zorder=0)
-    axes.set(xlabel="found: points above the best offset", ylabel="used: rise of the loss, nats")
+    axes.set(xlabel="found: points above the baseline", ylabel="used: rise of the loss, nats")
 
 
 def _draw_controls(axes: Axes, shown: pd.DataFrame) -> None:
