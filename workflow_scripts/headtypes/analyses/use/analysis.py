@@ -41,14 +41,14 @@ def _result(name: str, ending: str, rule: str, about: str, content: str, **more:
 
 
 LOSSES = _result(
-    *("use_losses", ".parquet", "measure_use", "losses without the attention by which heads find relations"),
+    *("use_losses", ".parquet", "measure_use", "losses without the attention by which heads find what they look for"),
     "for models of `use.models`, for each relation and direction, and each input of a `unit` (sentence, document, or "
     "question of a fine-tuned model): the sums of the `loss` of so many "
     "`tokens` in the plain model and `without` arcs: those `of` the relation, other arcs, or those of the relation in "
     "other heads, by either `reading`",
 )
 TABLE = _result(
-    *("use", ".csv", "tabulate_use", "which heads find relations, and which are used for them"),
+    *("use", ".csv", "tabulate_use", "what heads find, and whether they are used for it"),
     "for each relation, direction and `reading`, the best head, how many pairs it sees (`visible`) and finds "
     "(`accuracy`, beside the `baseline`), what the loss rises by without this attention (`rise`), how much more than "
     "without other arcs and in other heads (`above_arcs`, `above_heads`), with intervals over units, `p` and the "
