@@ -208,6 +208,18 @@ def test_what_is_still_on_the_hub_is_assumed_and_named(monkeypatch):
     assert "1.3 GB of weights are downloaded" in text
 
 
+def test_of_data_that_no_job_can_read_the_text_says_why():
+    write_text("pairs.csv", "a,b\none,two\nthree,\n")
+    pairs = {"kind": "sentence_pair", "source": {"file": "pairs.csv"}, "columns": {"first": "a", "second": "b"}}
+    models = {"small": {"source": {"trained": {"layers": 2}}, "tasks": ["pairs"]}}
+    config = read_config({"tasks": {"pairs": pairs}, "models": models})
+    jobs = [replace(job("sample_inputs", {"task": "pairs"}, rows="results/sources/tasks/pairs.jsonl"), runs=True)]
+    found = estimates(jobs, {RESULTS: config}, SPEED, Path("other"))
+    text = preview_text(preview(jobs, {RESULTS: config}, found), 2, SPEED)
+    assert "A job will fail: " in text
+    assert "pairs.csv: row 2 has no text in a or b; row 1 is the first below a header." in text
+
+
 def test_a_model_whose_download_was_cut_off_before_its_weights_is_assumed_and_named():
     write_text("model/config.json", json.dumps({"num_hidden_layers": 6, "num_attention_heads": 12}))
     write_text("squad.json", "{}")

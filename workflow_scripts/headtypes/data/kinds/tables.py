@@ -6,6 +6,9 @@ from typing import Any
 from headtypes.core.errors import InputError, nearest
 from headtypes.data.kinds.protocol import Kind
 
+# Editors count the lines of a file from its header.
+_ROW_1 = "row 1 is the first below a header"
+
 
 class TableKind(Kind):
     """A kind of task whose rows are those of a table: of a file, or of a dataset of the Hub."""
@@ -41,7 +44,7 @@ def read_texts(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
     texts = [table[column].to_numpy(object) for column in columns]
     for row, of_row in enumerate(zip(*texts, strict=True), start=1):
         if not all(isinstance(text, str) and text.strip() for text in of_row):
-            raise InputError(f"{where}: row {row} has no text in {' or '.join(columns)}.")
+            raise InputError(f"{where}: row {row} has no text in {' or '.join(columns)}; {_ROW_1}.")
     return texts
 
 
@@ -50,7 +53,7 @@ def read_ids(table: Any, where: str, key: str, column: str | None) -> list[str]:
     ids = range(len(table)) if column is None else plain_values(table, where, column)
     for row, id_ in enumerate(ids, start=1):
         if isinstance(id_, bool):
-            raise InputError(f"{where}: row {row} has {id_} in {column}; text or a whole number is needed.")
+            raise InputError(f"{where}: row {row} has {id_} in {column}; text or a whole number is needed; {_ROW_1}.")
     ids = [str(id_) for id_ in ids]
     if len(set(ids)) < len(ids):
         raise InputError(f"{key}.id: the column {column} of {where} holds an id more than once.")
@@ -64,6 +67,8 @@ def plain_values(table: Any, where: str, column: str) -> list[str | int | bool]:
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # pandas turns whole numbers into floats where one is missing.
         if value == "" or not isinstance(value, str | int):
-            raise InputError(f"{where}: row {row} has {value!r} in {column}; text or a whole number is needed.")
+            raise InputError(
+                f"{where}: row {row} has {value!r} in {column}; text or a whole number is needed; {_ROW_1}."
+            )
         plain.append(value)
     return plain

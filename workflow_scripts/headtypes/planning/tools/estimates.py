@@ -60,6 +60,7 @@ class Estimate(NamedTuple):
     download_mb: what it downloads to the cache of the Hub; temporary_mb: what it keeps on disk until it ends;
     assumed: keys of the configuration whose sizes are not known yet.
     placed:  where the weights lie of a model that is larger than a device.
+    refused: why data cannot be read, in sentences.
     """
 
     seconds: float
@@ -69,6 +70,7 @@ class Estimate(NamedTuple):
     temporary_mb: float = 0
     assumed: frozenset[str] = frozenset()
     placed: str = ""
+    refused: frozenset[str] = frozenset()
 
 
 def speed(seconds: float = 0.5) -> float:
@@ -129,6 +131,7 @@ def _estimate(job: Job, plan: Plan, sizes: ExpectedSizes, speed: float) -> Estim
         12 * model.parameters / _MB if stage.computes == "training" else 0,
         frozenset(sizes.assumed),
         _placed(job, plan, inputs, model, sizes),
+        frozenset(said for task, said in sizes.refused.items() if f"tasks.{task}" in sizes.assumed),
     )
 
 

@@ -141,6 +141,7 @@ def _needed(estimates: list[Estimate]) -> list[str]:
     download, temporary = sum(each.download_mb for each in estimates), max(each.temporary_mb for each in estimates)
     lines = [f"A job asks for at most {_size(most)} of memory; the results take about {_size(disk)} of disk."]
     lines += sorted({each.placed for each in estimates if each.placed})
+    lines += sorted(f"A job will fail: {said}" for said in {it for each in estimates for it in each.refused})
     if temporary:
         lines.append(f"While a model is fine-tuned, its checkpoint takes up to {_size(temporary)} more.")
     if download:

@@ -36,12 +36,14 @@ class ExpectedSizes(Sizes):
     """The sizes of a job's inputs, some of which are not there yet.
 
     What is on this machine, or is generated, is read as the workflow would read it. Where a model or data are still on
-    the Hub, the model counts as BERT-large and the data as SQuAD's dev set, and `assumed` names them.
+    the Hub, the model counts as BERT-large and the data as SQuAD's dev set, and `assumed` names them. So do data that
+    cannot be read; `refused` says why, by the name of the task.
     """
 
     def __init__(self, plan: Plan, results: Path, scratch: Path):
         """plan: of the configuration; results: the folder of results; scratch: a folder for rows until they are."""
         self.assumed: set[str] = set()
+        self.refused: dict[str, str] = {}
         self._plan, self._results, self._scratch = plan, results, scratch
         self._made: dict[str, float] = {}
         self._rows_of: dict[Path, Path | None] = {}
@@ -104,9 +106,8 @@ class ExpectedSizes(Sizes):
                 rows = self._rows(folders, path.stem)
                 if rows is not None:
                     write_records(file, rows)
-            except InputError:
-                # The job itself will say what is wrong.
-                rows = None
+            except InputError as error:
+                rows, self.refused[path.stem] = None, str(error)
             self._rows_of[path] = None if rows is None else file
         return self._rows_of[path]
 
