@@ -381,7 +381,7 @@ def test_of_many_types_the_first_are_listed_in_their_order(small):
 
 def test_a_condition_of_four_types_that_is_selected_by_name_is_not_left_out(small):
     raw = edited(edited(small, "clustering", {"k": [5]}), "select", {"conditions": ["zero-dense"]})
-    with pytest.raises(InputError, match=r'conditions\.zero-dense: no partition has the type "dense"'):
+    with pytest.raises(InputError, match=r'select\.conditions: zero-dense: no partition has the type "dense"'):
         Plan(read_config(raw))
 
 

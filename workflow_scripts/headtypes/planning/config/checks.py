@@ -245,8 +245,12 @@ def check_conditions(config: Config, conditions: Sequence[str], kinds: Sequence[
 def _is_left_out(config: Config, name: str, possible: Sequence[str], kinds: Sequence[Iterable[str]]) -> bool:
     types = types_of(config.conditions[name])
     missing = set(types) - set(possible)
-    if missing and missing <= set(TYPES) and config.select.conditions is None:
-        return True
+    where = f"config: conditions.{name}"
+    if missing and missing <= set(TYPES):
+        if config.select.conditions is None:
+            return True
+        # The condition may be one of config.yaml's, which the user has not written.
+        where = f"config: select.conditions: {name}"
     for type_ in types:
         if type_ not in possible:
             shown = ", ".join(possible)
@@ -254,7 +258,7 @@ def _is_left_out(config: Config, name: str, possible: Sequence[str], kinds: Sequ
                 shown = f"{', '.join(possible[:_FIRST])} and {len(possible) - _FIRST} more"
             meant = " A head is layer-head, both counted from 1." if re.fullmatch(r"\d+-\d+", type_) else ""
             raise InputError(
-                f'config: conditions.{name}: no partition has the type "{type_}".'
+                f'{where}: no partition has the type "{type_}".'
                 f"{meant or nearest(type_, possible)} Types: {shown}. "
                 "Name another, or leave the condition out with select.conditions."
             )
