@@ -132,7 +132,9 @@ def test_a_partition_that_does_not_fit_the_model_is_told(tmp_path, rows, words):
 def test_labels_that_the_model_does_not_know_are_told(tmp_path, suffix):
     folder = model(tmp_path / "model", head="classifier.weight", **LABELLED)
     given = config(tmp_path, {"folder": folder}, pairs(tmp_path, suffix))
-    assert "knows the labels no, yes, and tasks.one has 'perhaps'" in told(given, tmp_path / "results")
+    message = told(given, tmp_path / "results")
+    assert message.startswith(f"config: tasks.one.labels: models.tiny: {folder} knows the labels no, yes,")
+    assert "and tasks.one has 'perhaps'; write" in message
     assert told(edited(given, "tasks/one/labels", {"perhaps": "No"}), tmp_path / "results") is None
     wrong = edited(given, "tasks/one/labels", {"perhaps": 2})
     assert "knows the labels no, yes, and tasks.one has 'perhaps' (for which tasks.one.labels says '2'); write" in told(
