@@ -40,6 +40,8 @@ def _check_model_source(config: Config, name: str) -> None:
     key = f"models.{name}.source"
     if source.folder is not None:
         _variables_set(f"{key}.folder", source.folder)
+        if not os.path.isdir(source.folder):
+            raise InputError(f"config: {key}.folder: there is no folder {source.folder}{looked_in(source.folder)}.")
         if not os.path.isfile(os.path.join(source.folder, "config.json")):
             raise InputError(
                 f"config: {key}.folder: {source.folder} holds no config.json{looked_in(source.folder)}. "

@@ -121,7 +121,10 @@ def _explain(problem: dict, root: type[BaseModel]) -> str:
     advice = _NULL if value == "null" else ""
     if kind in _FOR_TEXT and isinstance(value, str) and not advice:
         expected, meant, advice = _FOR_TEXT[kind]
-        if not re.fullmatch(meant, value):
+        # YAML reads 1e3 as text, too.
+        if kind == "int_type" and re.fullmatch(r"[1-9]e\+?\d", value):
+            advice = f"; write {float(value):.0f}"
+        elif not re.fullmatch(meant, value):
             return f"{key}: {expected} is expected; found {found}."
     if kind == "list_type" and not advice and not isinstance(value, dict | NoneType):
         advice = f"; write [{value}]"
