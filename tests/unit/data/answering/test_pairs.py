@@ -62,6 +62,18 @@ def test_labels_have_the_names_that_the_models_have_for_them():
     assert [pair.label for pair in plain] == ["yes", 0, "so"]
 
 
+def test_a_misspelt_label_is_told_and_one_that_other_data_have_is_not():
+    table = pd.DataFrame({"a": ["one", "two"], "b": ["three", "four"], "l": ["entailed", "neutral"]})
+    columns, read = {"first": "a", "second": "b", "label": "l"}, KINDS["sentence_pair"].rows_of_file
+    elsewhere = {"entailed": "yes", "contradicted": "no", "neutral_2": "no"}
+    with pytest.raises(
+        InputError, match=r"^tasks\.x\.labels: no row of x has 'neutral_2'\. Did you mean \"neutral\"\?"
+    ):
+        read(table, "x", "tasks.x.columns", {**columns, "labels": elsewhere})
+    elsewhere["neutral"] = "no"
+    assert len(read(table, "x", "tasks.x.columns", {**columns, "labels": elsewhere})) == 2
+
+
 def untrimmed_roberta():
     """A RoBERTa whose tokens take the space before them along."""
     model, tokenizer = tiny_roberta()
@@ -233,8 +245,9 @@ def test_labels_that_are_one_to_a_model_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("names", "labels", "message"),
     [
-        (["0", "1"], [1, 2], "models.m knows the labels 0, 1, and pair p1 has 2; write"),
+        (["0", "1"], [1, 2], "models.m knows the labels 0, 1, and pair p1 has 2, the first such pair of 1; write"),
         (["entailment", "neutral"], [0], "knows the labels entailment, neutral, and pair p0 has 0"),
+        (["0", "1"], [0, 2, "x", 1, 2], "pair p1 has 2, the first such pair of 3;"),
         (["0", "1"], [2, "x: y", 1, 2], 'labels: {"2": ..., "x: y": ...}, or evaluate a model'),
         (["LABEL_0", "LABEL_1"], [0, -1], "knows the labels 0, 1, and pair p1 has -1"),
         (["0", "1"], [0, None], "Pair p1 has no label; name the column of the labels"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from headtypes.core.errors import InputError
+from headtypes.core.errors import InputError, nearest
 from headtypes.data.kinds.metrics import ACCURACY, F1
 from headtypes.data.kinds.protocol import ID, Column
 from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, read_texts
@@ -64,6 +64,11 @@ class SentencePair(TableKind):
         first, second = read_texts(table, where, [columns["first"], columns["second"]])
         ids = read_ids(table, where, key, columns.get("id"))
         labels = plain_values(table, where, columns["label"]) if "label" in columns else [None] * len(table)
+        given = set(map(str, labels))
+        # A label that only the training data have, or only these, is no mistake.
+        for label in sorted(called.keys() - given):
+            if meant := nearest(label, sorted(given - called.keys())):
+                raise InputError(f"{key.removesuffix('.columns')}.labels: no row of {where} has {label!r}.{meant}")
         labels = [called.get(str(label), label) for label in labels]
         return list(map(Pair, ids, first, second, labels))
 
@@ -206,7 +211,8 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
             raise InputError(f"Pair {pair.id} has no label; name the column of the labels in the task's columns.label.")
         unknown = dict.fromkeys(each.label for each, number in zip(pairs, numbers, strict=True) if number is None)
         raise InputError(
-            f"{where} knows the labels {', '.join(indices)}, and pair {pair.id} has {pair.label!r}; "
+            f"{where} knows the labels {', '.join(indices)}, and pair {pair.id} has {pair.label!r}, "
+            f"the first such pair of {numbers.count(None):,}; "
             f"{advice_on_labels(unknown)}. A name that the task's labels give already is corrected there."
         )
     return np.array(numbers)
