@@ -161,7 +161,8 @@ def test_results_that_are_replaced_or_left_over_are_counted(config):
     run(config)
     assert superseded(planned(config)) == ""
     jobs = planned(config, ["cluster_heads"])
-    assert superseded(jobs) == "Files of results that will be replaced: 1; another --directory keeps them."
+    replaced = "Files of results that will be replaced: 1; another --directory keeps them."
+    assert superseded(jobs) == f"{replaced} Files of results that stay: 3."
     # What is there without a record is the user's.
     write_text("results/notes.txt", "mine")
     assert superseded(jobs[:2]).startswith("Files that no job of this plan makes: 2; ")

@@ -65,10 +65,13 @@ def preview(
 
 
 def superseded(jobs: Iterable[Job]) -> str:
-    """How many results will be replaced, and how many are made by no job, in a sentence each; empty for none."""
+    """How many results will be replaced, stay beside new ones, and are made by no job; empty for none."""
     jobs = list(jobs)
+    kept = sum(Path(path).exists() for job in jobs if not job.runs for path in job.outputs)
     made = sum(Path(path).exists() for job in jobs if job.runs for path in job.outputs)
     said = [f"Files of results that will be replaced: {made:,}; another --directory keeps them."] if made else []
+    if kept and any(job.runs for job in jobs):
+        said.append(f"Files of results that stay: {kept:,}.")
     if left := len(unused(jobs)):
         said.append(f"Files that no job of this plan makes: {left:,}; python commands/unused.py names those to remove.")
     return " ".join(said)
