@@ -37,6 +37,7 @@ _MENDED_ELSEWHERE = re.compile(
     r"|(?<=: )models\.\S+: .*(?= has \d+ layers of )"
 )
 _SHOWN = 80  # characters of a wrong value
+_EXACT = 2**53  # A float below is the number that is written.
 
 
 def sentences(error: ValidationError, root: type[BaseModel]) -> list[str]:
@@ -89,7 +90,10 @@ def _with_place(mistake: str, places: Mapping[str, str]) -> str:
 
 
 def _of_key(problems: list[dict], root: type[BaseModel]) -> str:
-    # A key that may hold one of several kinds of value has a problem for each.
+    # A key that may hold one of several kinds of value has a problem for each; first that which says what to write.
+    problems = sorted(
+        problems, key=lambda problem: problem["type"] == "literal_error" and _meant(problem["input"]) != ""
+    )
     text = _explain(problems[0], root)
     for problem in problems[1:]:
         text = f"{text.rstrip('.')}; or {_lower(problem['msg'])}."
@@ -121,9 +125,8 @@ def _explain(problem: dict, root: type[BaseModel]) -> str:
     advice = _NULL if value == "null" else ""
     if kind in _FOR_TEXT and isinstance(value, str) and not advice:
         expected, meant, advice = _FOR_TEXT[kind]
-        # YAML reads 1e3 as text, too.
-        if kind == "int_type" and re.fullmatch(r"[1-9]e\+?\d", value):
-            advice = f"; write {float(value):.0f}"
+        if kind != "bool_type" and (number := _meant(value)):
+            advice = f"; write {number}"
         elif not re.fullmatch(meant, value):
             return f"{key}: {expected} is expected; found {found}."
     if kind == "list_type" and not advice and not isinstance(value, dict | NoneType):
@@ -163,6 +166,13 @@ def _without_none(annotation: Any) -> Any:
 
 def _wanted(problem: dict) -> str:
     return _IN_WORDS.get(problem.get("ctx", {}).get("pattern"), _lower(problem["msg"]))
+
+
+def _meant(value: Any) -> str:
+    """The digits of a whole number such as 1e3, which YAML reads as text, with a decimal point, too; else nothing."""
+    if not isinstance(value, str) or not re.fullmatch(r"(?i)\d+(\.\d*)?e\+?\d{1,2}", value):
+        return ""
+    return f"{float(value):.0f}" if float(value).is_integer() and float(value) < _EXACT else ""
 
 
 def _shown(value: Any) -> str:
