@@ -333,7 +333,7 @@ def test_the_answer_is_seen_above_an_opened_head_on_a_phone(page, served):
     assert page.locator("#says").is_visible()
     page.locator("#tiles [role=gridcell]").first.click()
     page.set_viewport_size({"width": 1280, "height": 844})
-    page.wait_for_function(f"!{in_panel}")
+    page.locator("#opened #says").wait_for(state="detached")
     assert page.locator("#says").is_visible()
 
 
