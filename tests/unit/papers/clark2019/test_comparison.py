@@ -150,6 +150,7 @@ def test_a_kind_of_task_that_a_model_does_not_have_leaves_its_claims_without_ver
     assert set(rows.loc[claims["treebank"], "reason"]) == {"the model reads no treebank"}
     assert set(rows.loc[claims["coreference"], "reason"]) == {"the model reads no documents with mentions"}
     page = comparison_page(table, PUBLISHED)
+    assert "(table" not in page
     section = page.split("## minilm, what it does not read")[1].split("\n## ")[0]
     assert f"- the model reads no treebank: {', '.join(claims['treebank'])}." in section
 
@@ -180,6 +181,7 @@ def test_treebanks_and_documents_stand_beside_the_papers_tables():
     assert "| bert | wsj | stated | 11 | 0 | 0 | 0 | 1 | 10 | 0 |" in page
     assert "| bert | wsj | inferred from the text | 2 | 0 | 0 | 0 | 0 | 2 | 0 |" in page
     assert "| bert | stories | stated | 3 | 0 | 0 | 0 | 0 | 3 | 0 |" in page
+    assert "as in the paper: [Table 1](table1.md), [Table 2](table2.md), [Table 3](table3.md)." in page
     assert "60 sentences." in page
     assert "nan" not in page.lower()
     alone = rows_of(compare_with_clark(quantities, set(), PUBLISHED), ("bert", "wsj"))

@@ -90,10 +90,16 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
         "Shares of attention are between 0 and 1. Heads are broad above "
         f"{broad.above / broad.uniform:.2f} of the entropy of uniform attention, as in the released notebook, where "
         f"that is {broad.above:g} nats.",
-        "Accuracies are in percent. Claims are judged on heads and offsets that were chosen on other sentences or "
-        "documents than those they are scored on. The values below are chosen and scored on the same ones, as in the "
-        "paper: [Table 1](table1.md), [Table 2](table2.md), [Table 3](table3.md).",
     ]
+    places = table.loc[table["kind"] != "claim", "place"].drop_duplicates()
+    tables = [name for name in ("Table 1", "Table 2", "Table 3") if places.str.endswith(name).any()]
+    if tables:
+        links = ", ".join(f"[{name}]({name.lower().replace(' ', '')}.md)" for name in tables)
+        introduction.append(
+            "Accuracies are in percent. Claims are judged on heads and offsets that were chosen on other sentences or "
+            "documents than those they are scored on. The values below are chosen and scored on the same ones, as in "
+            f"the paper: {links}."
+        )
     title = "Beside Clark et al. 2019"
     return comparison.comparison_page(title, introduction, table, TASK_KEYS, CLAIMS, published, _section)
 
