@@ -271,7 +271,9 @@ def _by_head(
     for target in operations:
         head = head_of(target)
         if head is None and not (types == target).any():
-            what = "without a partition there are no types" if partition is None else "the partition has no such type"
+            what = "without a partition there are no types"
+            if partition is not None:
+                what = f"the partition has no such type, but {', '.join(partition.types)}"
             raise InputError(f'"{target}" is neither a head, layer-head from 1, nor a type: {what}.')
         if head is not None and not all(number < size for number, size in zip(head, shape, strict=True)):
             layers = f"{shape[0]} layers" + (" with heads, each" if shape[0] < model.config.num_hidden_layers else "")

@@ -1,5 +1,6 @@
 """Texts with needles, and the heads that look up which needle is asked for, or go on with one that has begun."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -64,8 +65,13 @@ def test_needles_are_planted_in_texts_of_ones_own():
 
 def test_texts_that_hold_no_needles_are_refused():
     tokenizer = gpt2_tokenizer([*WORDS, *FRAME])
-    with pytest.raises(InputError, match=r"tiny: a text with needles has at least \d+ tokens, .* detectors.context"):
+    with pytest.raises(InputError, match=r"tiny: a text with needles has .* tokens, .* detectors.context") as said:
         draw_needles(tokenizer, texts=1, context=30, max_length=200, seed=1, model="tiny")
+    least = int(re.search(r"at least (\d+)", str(said.value))[1])
+    smallest = draw_needles(tokenizer, texts=20, context=least, max_length=200, seed=1, model="tiny")
+    assert (smallest.between.dtype, smallest.between.shape) == (np.dtype(int), (20, 1))
+    with pytest.raises(InputError, match="at least"):
+        draw_needles(tokenizer, texts=1, context=least - 1, max_length=200, seed=1, model="tiny")
     with pytest.raises(InputError, match="and the longest input 100; set "):
         draw_needles(tokenizer, texts=1, context=120, max_length=100, seed=1, model="tiny")
 

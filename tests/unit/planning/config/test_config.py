@@ -161,6 +161,7 @@ MISTAKES = [
     ("windows/max_seq_length", 50, ["windows:", "50 < 30 + 4 + 20"]),
     # A name that is not text, or that would leave the results folder.
     ("models/5", {}, ["models: the name 5 is not text", 'put it in quotes: "5"']),
+    ("models/new", True, ["models: the name True is not text", 'in quotes as it is written, such as "yes" or "true"']),
     ("conditions/zero-dense/1", "zero", ["conditions.zero-dense: the name 1 is not text"]),
     *[
         (f"{registry}/new", name, [f"{registry}: the name {name!r} cannot be used", "letters, digits"])

@@ -73,10 +73,11 @@ def draw_needles(
     ordinary, number = ordinary_tokens(tokenizer), NEEDLES * (_KEY + _VALUE)
     question = len(asks) + _KEY + len(tells) + _VALUE - 1
     room = context - len(before) - NEEDLES * (question + 1 + len(ends)) - question - len(after)
-    if room < 0 or context > max_length:
+    # Two others, of which the second stands behind another token.
+    if room < 2 or context > max_length:
         raise InputError(
-            f"{model}: a text with needles has at least {context - room} tokens, and the longest input {max_length}; "
-            "set detectors.context to a number between them, or to 0."
+            f"{model}: a text with needles has at least {context - room + 2} tokens, and the longest input "
+            f"{max_length}; set detectors.context to a number between them, or to 0."
         )
     if len(ordinary) < number:
         raise InputError(

@@ -118,7 +118,9 @@ def _explain(problem: dict, root: type[BaseModel]) -> str:
         return f"{key}: {found} is not allowed here.{close} Allowed: {allowed}."
     if "[key]" in problem["loc"]:
         if kind == "string_type":
-            return f'{parent}: the name {found} is not text; put it in quotes: "{value}".'
+            # YAML reads yes, no, on and off as true and false, and how they were written is not known here.
+            how = f': "{value}"' if not isinstance(value, bool) else ' as it is written, such as "yes" or "true"'
+            return f"{parent}: the name {found} is not text; put it in quotes{how}."
         return f"{parent}: the name {found} cannot be used; {_wanted(problem)}."
     if kind == "string_pattern_mismatch":
         return f"{key}: {found} cannot be used; {_wanted(problem)}."
