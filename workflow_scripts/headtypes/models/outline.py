@@ -305,11 +305,10 @@ def _check_labels(where: str, names: tuple[str, ...], task: str, labels: Mapping
             f"{label!r}" + f" (for which {task}.labels says {it!r})" * (it != label) for label, it in unknown.items()
         )
         # The task is what is to be changed, and whose line is named.
-        begin = where[: where.index("models.")]
+        begin, *model = where.partition("models.")
         raise InputError(
-            f"{begin}{task}.labels: {where.removeprefix(begin)} knows the labels {', '.join(known)}, "
-            f"and {task} has {', '.join(found)}; "
-            f"{advice_on_labels(unknown)}."
+            f"{begin}{task}.labels: {''.join(model)} knows the labels {', '.join(known)}, and {task} has "
+            f"{', '.join(found)}; {advice_on_labels(unknown)}."
         )
 
 

@@ -1,6 +1,7 @@
 """What a model copies from needles without the heads that retrieve them, beside as many random heads."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,46 +30,66 @@ Places = Int64[np.ndarray, "text token"]
 Predicted = Float[np.ndarray, "measure set text token"]
 
 
-def measure_retrieval(
+class Asked(NamedTuple):
+    """A language model, and the texts with needles that it is asked about; what: both, for progress and messages."""
+
+    model: PreTrainedModel
+    needles: Needles
+    what: str
+
+
+def ask(
     record: ModelRecord,
-    detected: pd.DataFrame,
     *,
     texts: int,
     context: int,
-    draws: int,
     seed: int,
     precision: str,
     batch_tokens: int,
     documents: Sequence[str] | None = None,
+) -> Asked | None:
+    """Load a model to ask it about texts with needles; None for one without a language head.
+
+    record: the model, as `models.fetching.fetch_model` found it.
+    texts, context, documents: as in `needles.draw_needles`. seed: of the texts, which differ from those in which heads
+        are found.
+    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    Raises `InputError` where texts of this length cannot be drawn.
+    """
+    run = ModelOnTask(record, task="needles", precision=precision, batch_tokens=batch_tokens, head="causal_lm")
+    try:
+        model = run.model
+    except MissingHeadError:
+        return None
+    drawn = {"texts": texts, "context": context, "documents": documents, "seed": derive_seed(seed, "texts")}
+    return Asked(model, draw_needles(run.tokenizer, max_length=record.max_length, model=record.name, **drawn), run.what)
+
+
+def measure_retrieval(
+    record: ModelRecord, detected: pd.DataFrame, *, draws: int, seed: int, batch_tokens: int, **settings
 ) -> pd.DataFrame:
     """Measure how well a model copies what a text asks for, without the heads that detectors of needles find.
 
-    record:   the model, as `models.fetching.fetch_model` found it.
+    record, batch_tokens, settings: as in `ask`.
     detected: its heads, as `results.detector_table` returns them.
-    texts, context, documents: as in `needles.draw_needles`; with another seed, other texts than those in which heads
-        were found.
     draws:    sets of random heads beside each set that is found. seed: of texts, heads and intervals.
-    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
 
     returns the rows of `retrieval_table` for each detector of needles that finds a head; none for a model without a
         language head.
-    Raises `InputError` where texts of this length cannot be drawn, and where a loss is not finite.
+    Raises `InputError` as `ask`, and where a loss is not finite.
     """
     sets = head_sets(detected, draws, seed)
-    run = ModelOnTask(record, task="needles", precision=precision, batch_tokens=batch_tokens, head="causal_lm")
-    try:
-        model = run.model if sets else None
-    except MissingHeadError:
-        model = None
-    if model is None:
+    asked = ask(record, seed=seed, batch_tokens=batch_tokens, **settings) if sets else None
+    if asked is None:
         return pd.DataFrame(columns=list(RETRIEVAL))
-    drawn = {"texts": texts, "context": context, "documents": documents, "seed": derive_seed(seed, "texts")}
-    needles = draw_needles(run.tokenizer, max_length=record.max_length, model=record.name, **drawn)
     tables = []
     for detector, of_detector in sets.items():
-        asked = np.concatenate([np.zeros_like(of_detector[:1]), of_detector])
-        what = f"{run.what}, without the heads of {detector}"
-        found = predict_tokens(model, needles.encoded, *values_of(needles), asked, batch_tokens=batch_tokens, what=what)
+        of_all = np.concatenate([np.zeros_like(of_detector[:1]), of_detector])
+        found = predict_tokens(
+            *(asked.model, asked.needles.encoded, *values_of(asked.needles), of_all),
+            batch_tokens=batch_tokens,
+            what=f"{asked.what}, without the heads of {detector}",
+        )
         tables.append(retrieval_table(of_detector, found, seed=seed).assign(detector=detector))
     return pd.concat(tables, ignore_index=True)[list(RETRIEVAL)]
 

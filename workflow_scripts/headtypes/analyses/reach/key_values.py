@@ -1,19 +1,14 @@
 """What a model copies from needles, and how it goes on with text, without each of its key-value heads."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from headtypes.analyses.detectors.needles import draw_needles
-from headtypes.analyses.detectors.retrieval import predict_tokens, values_of
+from headtypes.analyses.detectors.retrieval import ask, predict_tokens, values_of
 from headtypes.analyses.reach.full_attention import RESAMPLES, key_value_table, sides
-from headtypes.attention.run import ModelOnTask
-from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import bounds, resampled_means
-from headtypes.models.loading import MissingHeadError
 from headtypes.models.model_config import key_value_heads, layers_and_heads
 from headtypes.models.records import ModelRecord
 
@@ -30,36 +25,21 @@ COLUMNS = (
 )
 
 
-def measure_key_values(
-    record: ModelRecord,
-    *,
-    texts: int,
-    context: int,
-    seed: int,
-    precision: str,
-    batch_tokens: int,
-    documents: Sequence[str] | None = None,
-) -> pd.DataFrame:
+def measure_key_values(record: ModelRecord, *, seed: int, batch_tokens: int, **settings) -> pd.DataFrame:
     """Measure what each key-value head contributes to copying from needles, and to any other text.
 
-    record:   the model, as `models.fetching.fetch_model` found it.
-    texts (two or more), context, documents: as in `needles.draw_needles`. seed: of the texts, and of the intervals.
-    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    record, batch_tokens, settings: as in `retrieval.ask`, of two or more texts. seed: of texts and intervals.
 
-    returns one row per key-value head, the columns of `key_value_table`; none for a model without a language head.
-    Raises `InputError` where texts of this length cannot be drawn, and where a loss is not finite.
+    returns one row per key-value head, as `effect_table`; none for a model without a language head.
+    Raises `InputError` as `retrieval.ask`, and where a loss is not finite.
     """
-    whole = replace(record, queries_per_head=1)
-    run = ModelOnTask(whole, task="needles", precision=precision, batch_tokens=batch_tokens, head="causal_lm")
-    try:
-        model = run.model
-    except MissingHeadError:
+    asked = ask(replace(record, queries_per_head=1), seed=seed, batch_tokens=batch_tokens, **settings)
+    if asked is None:
         return pd.DataFrame(columns=list(COLUMNS))
-    drawn = {"texts": texts, "context": context, "documents": documents, "seed": derive_seed(seed, "texts")}
-    needles = draw_needles(run.tokenizer, max_length=record.max_length, model=record.name, **drawn)
-    ids, (asking, values) = np.array(needles.encoded.input_ids), values_of(needles)
-    spread = np.linspace(0, needles.between.shape[1] - 1, min(TOKENS, needles.between.shape[1])).astype(int)
-    others = needles.between[:, spread]
+    model, needles, what = asked
+    ids, (asking, values), between = np.array(needles.encoded.input_ids), values_of(needles), needles.between
+    spread = np.linspace(0, between.shape[1] - 1, min(TOKENS, between.shape[1])).astype(int)
+    others = between[:, spread]
     (layers, heads), kv_heads = layers_and_heads(model), key_value_heads(model.config)
     alone = np.eye(layers * kv_heads, dtype=bool).reshape(-1, layers, kv_heads).repeat(heads // kv_heads, axis=2)
     losses, _ = predict_tokens(
@@ -69,7 +49,7 @@ def measure_key_values(
         np.concatenate([values, np.take_along_axis(ids, others, axis=1)], axis=1),
         np.concatenate([np.zeros_like(alone[:1]), alone]),
         batch_tokens=batch_tokens,
-        what=f"{run.what}, without each key-value head",
+        what=f"{what}, without each key-value head",
     )
     rises = [(of[1:] - of[0]).mean(-1) for of in np.split(losses, [values.shape[1]], axis=-1)]
     return effect_table(key_value_table(layers, kv_heads, heads // kv_heads), *rises, seed=seed)

@@ -232,13 +232,14 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     low, high = (tested[f"{excess}_{end}{by}"] for end in ("low", "high"))
     most = tested.assign(p=p).sort_values(["p", excess], ascending=[True, False]).index[0]
     value, start, end = (f"{it[most]:z.{measured.decimals - 1}f}" for it in (tested[excess], low, high))
-    told, shown_p = "p is of a single condition", f"p = {p[most]:.2g}: "
-    if corrected > 1:
-        # Beside an interval that is of this type alone, a p without it would seem to contradict.
-        told = f"p, and not the interval, is corrected for {corrected} conditions"
-        shown_p = f"p = {p[most]:.2g} (corrected for {corrected}): "
     if least > ALPHA:
         shown_p, told = "", f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
+    elif corrected > 1:
+        # Beside an interval that is of this type alone, a p without it would seem to contradict.
+        shown_p = f"p = {p[most]:.2g} (corrected for {corrected}): "
+        told = f"p, and not the interval, is corrected for {corrected} conditions"
+    else:
+        shown_p, told = f"p = {p[most]:.2g}: ", "p is of a single condition"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
     answer = matter_answer(p, high, least)
     says = {
