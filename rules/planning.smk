@@ -1,9 +1,15 @@
 # What Snakemake asks of every job anew, although the answer is that of the rule: a third of the time of a large plan.
+# And how often it asks which jobs can run.
 
 import gc
+import threading
 from inspect import isfunction, signature
 
 from snakemake.common import overwrite_function_params
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+# Held while the scheduler waits to look at the jobs again.
+looks_again = threading.Lock()
 
 
 def functions_of(rule):
@@ -18,11 +24,21 @@ def remember_arguments(function):
     overwrite_function_params(function, signature(function).parameters)
 
 
+def look_again(scheduler, seconds):
+    """Have the scheduler look at the jobs again after a while, once.
+
+    Each of its looks asks for another, and so does each job that ends: after 200 jobs there would be 200 a second.
+    """
+    if looks_again.acquire(blocking=False):
+        threading.Timer(seconds, lambda: (looks_again.release(), scheduler._open_jobs.release())).start()
+
+
 # The processes of jobs plan one job each.
 if workflow.is_main_process:
     for it in workflow.rules:
         for function in functions_of(it):
             remember_arguments(function)
+    JobScheduler._schedule_reevalutation = look_again
     # Resources of all names and values are asked for through this method.
     overwrite_function_params(Resource.evaluate, signature(Resource("", None).evaluate).parameters)
     # Where the copy of a script lies that it looks up three times for each job.

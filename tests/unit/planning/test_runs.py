@@ -1,4 +1,4 @@
-"""What Snakemake keeps of a directory in which several runs work (`rules/runs.smk`)."""
+"""What Snakemake keeps of a directory in which several runs work (`rules/runs.smk`), and how often it looks at jobs."""
 
 import ast
 import logging
@@ -6,9 +6,11 @@ import os
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from snakemake.exceptions import LockException, WorkflowError
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 from headtypes.planning import locks
 from tests.support.places import ROOT
@@ -121,3 +123,18 @@ def test_a_record_is_on_the_disk_once_it_is_written(keeping, monkeypatch):
     kept = keeping()
     kept._write_record("results/a.csv", {})
     assert [file.parent.name for file in on_disk] == ["metadata"]
+
+
+def test_the_scheduler_waits_for_one_look_at_the_jobs_at_a_time():
+    """With a timer for each job that has ended, 200 jobs would have it look 200 times a second."""
+    parts = ast.parse((ROOT / "rules/planning.smk").read_text(encoding="utf-8")).body
+    known = {"threading": threading, "looks_again": threading.Lock()}
+    kept = [part for part in parts if getattr(part, "name", None) == "look_again"]
+    exec(compile(ast.Module(kept, []), "planning.smk", "exec"), known)
+    scheduler = SimpleNamespace(_open_jobs=threading.Semaphore(0))
+    for _ in range(2):
+        for _ in range(5):
+            known["look_again"](scheduler, 0.05)
+        assert scheduler._open_jobs.acquire(timeout=30)
+        assert not scheduler._open_jobs.acquire(timeout=0.3)
+    assert callable(JobScheduler._schedule_reevalutation)
