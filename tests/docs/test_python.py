@@ -1,7 +1,10 @@
 """The pages about Python are one program each, and they run: every recipe on small models, as it stands there."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
 
@@ -111,6 +114,8 @@ def test_the_recipes_run_and_do_what_they_say(folder, capsys):
 
 @pytest.mark.skipif(find_spec("lm_eval") is None, reason="lm-eval is not installed (docs/run/python.md)")
 def test_the_harness_evaluates_an_ablated_model(folder, capsys):
+    from lm_eval.models.huggingface import HFLM
+
     (task,) = blocks("yaml", PARTS[HARNESS])
     (rows,) = blocks("json", PARTS[HARNESS])
     (folder / "tasks").mkdir()
@@ -118,16 +123,28 @@ def test_the_harness_evaluates_an_ablated_model(folder, capsys):
     (folder / "tasks/animals.jsonl").write_text(rows)
     assert {word for row in map(json.loads, rows.splitlines()) for word in row["choices"]} <= set(WORDS)
     names = run(PARTS.values())
-    model, tokenizer, likelihoods = names["decoder"], names["decoder_tokenizer"], {}
-    for which in ("plain", "without"):
-        samples = sorted(names[which]["samples"]["animals"], key=lambda sample: sample["doc_id"])
-        likelihoods[which] = [float(answer[0]) for sample in samples for answer in sample["filtered_resps"]]
+    model, tokenizer = names["decoder"], names["decoder_tokenizer"]
     texts = [(row["question"], word) for row in map(json.loads, rows.splitlines()) for word in row["choices"]]
+    plain = [likelihood(model, tokenizer, *text) for text in texts]
     with ablated(model, {"1-1": "zero", "2-3": "zero"}):
-        expected = [likelihood(model, tokenizer, *text) for text in texts]
-    assert likelihoods["without"] == pytest.approx(expected, abs=1e-4)
-    assert likelihoods["plain"] == pytest.approx([likelihood(model, tokenizer, *text) for text in texts], abs=1e-4)
-    assert likelihoods["plain"] != pytest.approx(expected, abs=1e-3)
+        without = [likelihood(model, tokenizer, *text) for text in texts]
+        harness = HFLM(pretrained=model, tokenizer=tokenizer)
+        within = names["simple_evaluate"](harness, tasks=["animals"], task_manager=names["local"])
+    (command,) = re.findall(r"^```\npython (.*?)\n```", PARTS[HARNESS], re.MULTILINE | re.DOTALL)
+    called = f"{sys.executable} {command} --log_samples --output_path written"
+    subprocess.run(called, shell=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT / "workflow_scripts")})
+    (written,) = folder.glob("written/**/samples_*.jsonl")
+    by_command = [json.loads(line) for line in written.read_text().splitlines()]
+    assert plain != pytest.approx(without, abs=1e-3)
+    for expected, samples in (
+        (plain, names["plain"]["samples"]["animals"]),
+        (without, names["without"]["samples"]["animals"]),
+        (without, within["samples"]["animals"]),
+        (without, by_command),
+    ):
+        samples = sorted(samples, key=lambda sample: sample["doc_id"])
+        found = [float(answer[0]) for sample in samples for answer in sample["filtered_resps"]]
+        assert found == pytest.approx(expected, abs=1e-4)
 
 
 def likelihood(model, tokenizer, question: str, answer: str) -> float:
