@@ -1,11 +1,10 @@
 """Quantised weights are the floating-point numbers that their formats define, in every precision and every job."""
 
-import json
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from headtypes.analyses.distances.reducer import DistanceFeatures
@@ -20,26 +19,11 @@ from headtypes.models.outline import outline_of
 from headtypes.training.finetuning import _load
 from headtypes.training.settings import FinetuningSettings
 from tests.support.models import QUESTIONS, tiny_language_model
+from tests.support.quantised import COMPRESSED, saved
 
 # The numbers of 4 bits of the Open Compute Project's microscaling formats: sign, two bits of exponent, one of mantissa.
 E2M1 = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
 SAMPLES = [Sample(str(number), *question) for number, question in enumerate(QUESTIONS)]
-
-
-def saved(model, tokenizer, folder, quantise, config):
-    """Save a model whose weights `quantise` changes; returns the floating-point numbers that they stand for."""
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    stored, expected = {}, {}
-    for name, weight in load_file(folder / "model.safetensors").items():
-        of_weight, expected[name] = quantise(name, weight) or ({name: weight}, weight)
-        stored |= of_weight
-    save_file(
-        {name: value.contiguous() for name, value in stored.items()}, folder / "model.safetensors", {"format": "pt"}
-    )
-    contents = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**contents, "quantization_config": config}))
-    return expected
 
 
 def fp8(block):
@@ -74,6 +58,14 @@ def mxfp4():
     return quantise, {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}
 
 
+def llama_in(how):
+    def make(folder):
+        model, tokenizer = tiny_language_model("llama")
+        return model, saved(model, tokenizer, folder, *how)
+
+    return make
+
+
 def llama_in_fp8(folder, block=(4, 4)):
     model, tokenizer = tiny_language_model("llama")
     return model, saved(model, tokenizer, folder, *fp8(block))
@@ -84,7 +76,19 @@ def gpt_oss_in_mxfp4(folder):
     return model, saved(model, tokenizer, folder, *mxfp4())
 
 
-@pytest.mark.parametrize("make", [llama_in_fp8, gpt_oss_in_mxfp4])
+with_package = pytest.mark.skipif(
+    find_spec("compressed_tensors") is None, reason="compressed-tensors is not installed (docs/lookup/models.md)"
+)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        llama_in_fp8,
+        gpt_oss_in_mxfp4,
+        *(pytest.param(llama_in(how), id=name, marks=with_package) for name, how in COMPRESSED.items()),
+    ],
+)
 def test_a_quantised_model_is_that_of_the_numbers_that_its_format_defines(make, tmp_path):
     model, expected = make(tmp_path)
     record = fetch_model("tiny", {"folder": str(tmp_path)})

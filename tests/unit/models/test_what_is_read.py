@@ -137,7 +137,7 @@ def test_an_adapter_that_is_put_beside_a_model_later_is_not_loaded(folder):
     assert "holds adapter_config.json" in refusal(load_model, record, "float32")
 
 
-@pytest.mark.parametrize("method", ["bitsandbytes", "gptq", "awq", "compressed-tensors", "unknown", None])
+@pytest.mark.parametrize("method", ["bitsandbytes", "gptq", "awq", "unknown", None])
 def test_weights_that_a_package_has_to_make_numbers_of_are_refused(folder, method):
     change(folder, "config.json", quantization_config={"quant_method": method, "load_in_8bit": True})
     assert "whose numbers depend on packages that are not recorded" in refusal(fetch, folder)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer
 
 from headtypes.core.errors import InputError, one_line, shortened
@@ -24,7 +23,14 @@ from headtypes.models.gguf_files import check_gguf, read_header, reader_version
 from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import describe, headed_layers, is_causal, key_value_heads, longest_input
 from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, computes, outline_of
-from headtypes.models.quantised import DEQUANTISED, check_blocks, is_dequantised, numbers_in, quantisation_of
+from headtypes.models.quantised import (
+    DEQUANTISED,
+    check_quantised,
+    is_dequantised,
+    numbers_in,
+    quantisation_of,
+    reader_of,
+)
 from headtypes.models.records import ModelRecord
 
 # Far more than any model has; with 10**30, Transformers would begin to make them.
@@ -111,7 +117,7 @@ def fetch_model(
         weights=weights,
         files={file.name: sha256_file(file) for file in others},
         pickle=pickled,
-        reader=None if gguf is None else reader_version(),
+        reader=reader_of(read_json(folder / "config.json")) if gguf is None else reader_version(),
         parameters=sum(_numbers(model, file) for file in files),
         **shape,
     )
@@ -149,10 +155,10 @@ def _check_pointers(key: str, folder: Path) -> None:
             raise InputError(
                 f"{key}: {folder} has weights that are quantised (quantization_config in its {name}), whose numbers "
                 f"depend on packages that are not recorded; name the model in floating-point numbers, or quantised as "
-                f"{' or '.join(DEQUANTISED)}, or a file in GGUF."
+                f"one of {', '.join(DEQUANTISED)}, or a file in GGUF."
             )
         if is_dequantised(contents):
-            check_blocks(key, contents, weight_files(folder))
+            check_quantised(key, folder, contents, weight_files(folder))
     check_beside(key, folder)
 
 
@@ -233,8 +239,7 @@ def _numbers(model: str, file: Path) -> int:
             return _numbers_of_pickle(file)
         if file.suffix == ".gguf":
             return sum(read_header(file).tensors.values())
-        with safe_open(file, "np") as weights:
-            return sum(numbers_in(name, weights.get_slice(name).get_shape()) for name in weights.offset_keys())
+        return numbers_in(file)
     except InputError as error:
         raise InputError(f"models.{model}: {error}") from None
     except Exception as error:  # Each format fails in its own ways.

@@ -27,6 +27,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from headtypes.core.errors import InputError, one_line
+from headtypes.models.compressed import check_reader, is_of_activations
 from headtypes.models.fetching import check_files
 from headtypes.models.gpus import keep_to_gpus
 from headtypes.models.model_config import body_of, check_padding, config_of, language_head, read_attention_of
@@ -93,6 +94,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
     check_files(record, {**record.weights, **record.files})
+    check_reader(record)
     config = config_of(record)
     whole = config.is_encoder_decoder and (head is not None or record.attention != "encoder")
     if head and whole and head != "seq2seq_lm":
@@ -148,7 +150,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         remedy = f"name a model that was {'fine-tuned for the task' if head else 'saved whole'}"
         why = f"has no {in_words}: its weights lack {lacking}"
         raise MissingHeadError(f"{where} {why}; {remedy}.", why)
-    others = sorted(report["unexpected_keys"])
+    others = sorted(name for name in report["unexpected_keys"] if not is_of_activations(name))
     if head == "causal_lm" and others and not _weights_of_head(model):
         # Such a head is the embeddings, which every model has.
         why = f"has no {in_words}: its weights hold the head of another task, {others[0]}"

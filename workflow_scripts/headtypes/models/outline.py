@@ -16,7 +16,7 @@ from headtypes.core.files import read_json
 from headtypes.models.files import weight_files
 from headtypes.models.gguf_files import read_header
 from headtypes.models.language_weights import lacking_head
-from headtypes.models.quantised import STAND_INS, is_dequantised
+from headtypes.models.quantised import as_loaded, is_dequantised
 
 # Names of these numbers in config.json; older families have names of their own.
 LAYERS = ("num_hidden_layers", "encoder_layers", "n_layer", "n_layers", "num_layers")
@@ -129,8 +129,6 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | N
     except InputError as error:
         raise InputError(f"{key}: {error}") from None
     config = config if isinstance(config, dict) else {}
-    if is_dequantised(config):
-        tensors = {name: "F32" if kind in STAND_INS else kind for name, kind in tensors.items()}
     labels, further = config.get("id2label"), _whole(config, ("num_nextn_predict_layers",)) or 0
     layers, with_heads = layers_said(config)
     return Outline(
@@ -140,7 +138,7 @@ def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | N
         further=further if with_heads is None else further + layers - with_heads,
         labels=_labels(labels, config.get("num_labels")),
         type=config.get("model_type") if isinstance(config.get("model_type"), str) else None,
-        tensors=tensors,
+        tensors=as_loaded(config, tensors),
         decoder=config.get("is_decoder") is True,
         two_stacks=config.get("is_encoder_decoder") is True,
         tied=config.get("tie_word_embeddings"),

@@ -24,7 +24,8 @@ class ModelRecord:
     weights:       SHA-256 of each file of weights.
     files:         SHA-256 of each other file that the model and its tokenizer are loaded from.
     pickle:        whether the weights are a pickle.
-    reader:        of a model in GGUF, the version of the package `gguf`, on which its numbers depend.
+    reader:        the version of the package on which its numbers depend, where there is one: `gguf` of a model in
+                   GGUF, else `compressed-tensors`.
     parameters:    how many numbers the weights hold.
     model_type, architectures: as in its `config.json`.
     layers, heads: number of layers, and of heads in a layer; width: channels of a token between layers.

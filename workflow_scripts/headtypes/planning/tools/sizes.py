@@ -6,7 +6,7 @@ from pathlib import Path
 
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import LocalEntryNotFoundError
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from tokenizers import Tokenizer
 
 from headtypes.core.errors import InputError
@@ -149,11 +149,7 @@ def _of_source(source: ModelSource) -> ModelSize | None:
             return _of_gguf(read_header(folder / gguf))
         if not weight_files(folder, pickle=True):
             return None  # As where a download has been cut off.
-        config, parameters = read_json(folder / "config.json"), 0
-        for file in weight_files(folder):
-            with safe_open(file, "np") as weights:
-                shapes = {name: weights.get_slice(name).get_shape() for name in weights.offset_keys()}
-                parameters += sum(numbers_in(name, shape) for name, shape in shapes.items())
+        config, parameters = read_json(folder / "config.json"), sum(map(numbers_in, weight_files(folder)))
         (layers, with_heads), heads = layers_said(config), heads_said(config)
         if layers is None or heads is None:
             return None
