@@ -9,6 +9,8 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, need_sentences, reading_matters
 from headtypes.core.errors import InputError
+from headtypes.core.seeds import derive_seed
+from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
 from headtypes.data.kinds.treebank import Treebank
@@ -28,6 +30,7 @@ from headtypes.planning.config.derived import (
     clusterings,
     development_name,
     family_of,
+    has_features,
     kinds_of_use,
     made_by,
     parent_of,
@@ -108,14 +111,22 @@ class Plan:
         """
         check_published(self.config, paper, rows)
 
+    def kind_of(self, task: str) -> Kind:
+        """The kind of a task."""
+        return KINDS[self.config.tasks[task].kind]
+
+    def seed(self, *drawn: str) -> int:
+        """The seed of what a rule draws for its wildcards, or of whatever else these names tell apart."""
+        return derive_seed(self.config.seed, *drawn)
+
     @cached_property
     def features(self) -> list[FeaturePlan]:
         """Every extraction of distance features: of each model, on each of its tasks from which samples are drawn."""
-        return [entry for entry in self.inputs if "samples" in KINDS[self.config.tasks[entry.task].kind].keys]
+        return [entry for entry in self.inputs if has_features(self.config, entry.task)]
 
     def inputs_of(self, kind: str) -> list[FeaturePlan]:
         """Each model with each of its tasks of one kind."""
-        return [entry for entry in self.inputs if self.config.tasks[entry.task].kind == kind]
+        return [entry for entry in self.inputs if self.kind_of(entry.task).name == kind]
 
     def tasks_of(self, kind: str) -> list[str]:
         """The tasks of one kind that some model reads."""
@@ -288,7 +299,7 @@ class Plan:
             entry
             for entry in self.inputs
             if entry.model in self.config.use.models
-            and self.config.tasks[entry.task].kind in kinds_of_use(self.config, entry.model)
+            and self.kind_of(entry.task).name in kinds_of_use(self.config, entry.model)
         ]
 
     def task_of_use(self, model: str) -> str | None:
@@ -354,11 +365,11 @@ class Plan:
 
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts, about which nothing is asked."""
-        return self.config.tasks[task].kind == Text.name
+        return self.kind_of(task).name == Text.name
 
     def is_treebank(self, task: str) -> bool:
         """Whether a task consists of sentences with dependency trees."""
-        return self.config.tasks[task].kind == Treebank.name
+        return self.kind_of(task).name == Treebank.name
 
     def ablations_of(self, model: str, partition: str) -> list[AblationPlan]:
         """The evaluations on one model under one partition."""
@@ -396,7 +407,7 @@ class Plan:
     def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
         """The condition that an evaluation's name contains, and the fields of its reading that can affect it there."""
         condition, _, further = condition.partition(UNDER)
-        without = KINDS[self.config.tasks[task].kind].without_reading if task else ()
+        without = self.kind_of(task).without_reading if task else ()
         ablation = self.config.ablation
         fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
         matter = reading_matters(self.operations(condition).values())

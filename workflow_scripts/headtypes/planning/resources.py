@@ -22,7 +22,6 @@ from headtypes.analyses.stage import Stage, encoding_of, given
 from headtypes.comparisons.heads.settings import MOST_HEADS
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json
-from headtypes.data.kinds.registry import KINDS
 from headtypes.models.placement import BYTES, GB, gpus_for
 from headtypes.planning.config.schema import Windows
 from headtypes.planning.plan import Plan
@@ -178,7 +177,7 @@ def _read(plan: Plan, stage: Stage, wildcards: Any, inputs: Any, sizes: Sizes) -
     task = task or plan.partitions[wildcards.model, wildcards.partition].task
     if (stage.reads == "questions" or getattr(inputs, "windows", ())) and not plan.is_text(task):
         windows = plan.config.windows
-        texts, times = sizes.texts(file, windows), KINDS[plan.config.tasks[task].kind].windows_of_row
+        texts, times = sizes.texts(file, windows), plan.kind_of(task).windows_of_row
         return texts._replace(tokens=times * texts.tokens).cut(windows.max_seq_length)
     longest = sizes.model(inputs.model).max_length
     return sizes.texts(file).cut(min(encoding_of(plan, task).get("max_seq_length", longest), longest))

@@ -5,8 +5,6 @@ from typing import Any
 from headtypes.analyses.ablation.curve_sets import most_sets
 from headtypes.analyses.stage import Plan, given, of_inputs_alone, samples_of, share_of, stage
 from headtypes.attention.operations import seeded
-from headtypes.core.seeds import derive_seed
-from headtypes.data.kinds.registry import KINDS
 
 
 def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
@@ -42,15 +40,14 @@ def evaluate_shard(plan: Plan, model: str, partition: str, condition: str, shard
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
     """Which condition is the baseline, and the seed."""
     baseline = plan.baseline(model, partition)
-    seed = derive_seed(plan.config.seed, "measure_intervals", model, partition)
-    return {"baseline": baseline and baseline.name, "seed": seed}
+    return {"baseline": baseline and baseline.name, "seed": plan.seed("measure_intervals", model, partition)}
 
 
 @stage("forward", reads="questions", passes=_draws_of_controls)
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
     """The condition, and from where heads are drawn how often, on how many questions."""
     task, controls = plan.partitions[model, partition].task, plan.config.controls
-    seed = derive_seed(plan.config.seed, "evaluate_controls", model, partition, condition)
+    seed = plan.seed("evaluate_controls", model, partition, condition)
     drawn = {"seed": seed, **{key: getattr(controls, key) for key in ("draws", "questions", "further")}}
     return {**_evaluation(plan, model, condition, task), "condition": condition, **drawn}
 
@@ -59,20 +56,20 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
 def plot_controls(plan: Plan, model: str, partition: str) -> dict:
     """What the conditions do, and the seed of the intervals."""
     conditions = {entry.name: plan.operations(entry.condition) for entry in plan.controlled_of(model, partition)}
-    return {"conditions": conditions, "seed": derive_seed(plan.config.seed, "plot_controls", model, partition)}
+    return {"conditions": conditions, "seed": plan.seed("plot_controls", model, partition)}
 
 
 @stage("gradients", reads="questions")
 def measure_importance(plan: Plan, model: str, task: str) -> dict:
     """The kind of the task, and the arithmetic."""
-    return {"kind": plan.config.tasks[task].kind, **given(plan.config.compute)}
+    return {"kind": plan.kind_of(task).name, **given(plan.config.compute)}
 
 
 @stage("forward", reads="questions", passes=_sets_of_curves)
 def evaluate_curves(plan: Plan, model: str, partition: str) -> dict:
     """The orders in which heads are removed, on how many questions, and the arithmetic."""
     task, curves = plan.partitions[model, partition].task, plan.config.curves
-    seed = derive_seed(plan.config.seed, "evaluate_curves", model, partition)
+    seed = plan.seed("evaluate_curves", model, partition)
     return {**answers_of(plan, task), "orders": curves.orders, "questions": curves.questions, "seed": seed}
 
 
@@ -83,7 +80,7 @@ def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
     condition, reading = plan.reading(name, task)
     # The same in every condition and partition of the model, so that a head draws alike whatever is done to others.
     operations = {
-        target: seeded(operation, derive_seed(plan.config.seed, "resample", model, operation))
+        target: seeded(operation, plan.seed("resample", model, operation))
         for target, operation in plan.operations(condition).items()
     }
     # The padding of a full window counts under one reading alone.
@@ -93,6 +90,6 @@ def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
 
 def answers_of(plan: Plan, task: str) -> dict:
     """How a model's answers to a task are read off, and the arithmetic."""
-    kind = KINDS[plan.config.tasks[task].kind]
+    kind = plan.kind_of(task)
     answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}
     return {"kind": kind.name, **answers, **given(plan.config.compute)}

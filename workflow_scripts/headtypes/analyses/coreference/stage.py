@@ -1,7 +1,6 @@
 """What heads and baselines find of the antecedents of mentions."""
 
 from headtypes.analyses.stage import Plan, stage, words_of
-from headtypes.core.seeds import derive_seed
 
 
 @stage("forward", reads="rows")
@@ -13,4 +12,4 @@ def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
 @stage(reads="rows")
 def measure_coreference(plan: Plan, model: str, task: str) -> dict:
     """The seed of the intervals."""
-    return {"seed": derive_seed(plan.config.seed, "measure_coreference", model, task)}
+    return {"seed": plan.seed("measure_coreference", model, task)}

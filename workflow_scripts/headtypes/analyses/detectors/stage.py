@@ -3,7 +3,6 @@
 from typing import Any
 
 from headtypes.analyses.stage import Plan, given, stage
-from headtypes.core.seeds import derive_seed
 
 
 @stage("forward")
@@ -11,14 +10,13 @@ def measure_detectors(plan: Plan, model: str) -> dict:
     """The sequences, which are those of every model with the same tokens, and the arithmetic."""
     sizes = {"sequences": plan.config.detectors.sequences, "length": plan.config.detectors.length}
     sizes |= {"context": plan.config.detectors.context} if plan.config.detectors.context else {}
-    return {**sizes, "seed": derive_seed(plan.config.seed, "measure_detectors"), **given(plan.config.compute)}
+    return {**sizes, "seed": plan.seed("measure_detectors"), **given(plan.config.compute)}
 
 
 @stage()
 def tabulate_detectors(plan: Plan, model: str) -> dict:
     """By how much a head exceeds the null, and the draws of the bootstrap."""
-    seed = derive_seed(plan.config.seed, "tabulate_detectors", model)
-    return {"least": plan.config.detectors.least, "seed": seed}
+    return {"least": plan.config.detectors.least, "seed": plan.seed("tabulate_detectors", model)}
 
 
 def _passes(plan: Plan, wildcards: Any, rows: int) -> float:
@@ -31,5 +29,4 @@ def measure_retrieval(plan: Plan, model: str) -> dict:
     """The texts, others than those in which heads are found, the draws of random heads, and the arithmetic."""
     detectors = plan.config.detectors
     sizes = {"texts": detectors.sequences, "context": detectors.context, "draws": detectors.draws}
-    seed = derive_seed(plan.config.seed, "measure_retrieval", model)
-    return {**sizes, "seed": seed, **given(plan.config.compute)}
+    return {**sizes, "seed": plan.seed("measure_retrieval", model), **given(plan.config.compute)}

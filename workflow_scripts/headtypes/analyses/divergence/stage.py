@@ -2,7 +2,6 @@
 
 from headtypes.analyses.stage import Plan, stage
 from headtypes.analyses.surface.stage import measure_surface
-from headtypes.core.seeds import derive_seed
 
 
 @stage("divergence", reads="samples")
@@ -20,4 +19,4 @@ def measure_divergence_shard(plan: Plan, model: str, task: str, shard: str, shar
 @stage()
 def project_heads(plan: Plan, model: str, task: str) -> dict:
     """Which distances the projection shows, and the seed of its starts and of the permutations."""
-    return {"scale": plan.config.divergence.scale, "seed": derive_seed(plan.config.seed, "project_heads", model, task)}
+    return {"scale": plan.config.divergence.scale, "seed": plan.seed("project_heads", model, task)}

@@ -1,7 +1,6 @@
 """How much a model's own loss depends on the attention to each kind of token."""
 
 from headtypes.analyses.stage import Plan, encoding_of, given, share_of, stage
-from headtypes.core.seeds import derive_seed
 
 
 @stage("gradients", reads="texts", passes=lambda plan, wildcards, rows: share_of(plan.config.gradients.samples, rows))
@@ -10,5 +9,5 @@ def measure_gradients(plan: Plan, model: str, task: str) -> dict:
 
     The seed is that of the task, so that models with one tokenizer guess the same words.
     """
-    drawn = {"samples": plan.config.gradients.samples, "seed": derive_seed(plan.config.seed, "measure_gradients", task)}
+    drawn = {"samples": plan.config.gradients.samples, "seed": plan.seed("measure_gradients", task)}
     return {"task": task, **encoding_of(plan, task), **drawn, **given(plan.config.compute)}

@@ -8,7 +8,6 @@ from typing import Any
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.stage import Plan, stage
 from headtypes.core.results import Result
-from headtypes.core.seeds import derive_seed
 
 
 @stage()
@@ -20,7 +19,7 @@ def compare_norms(plan: Plan, model: str, task: str) -> dict:
     return {
         "features": {of: plan.config.clustering.features(of) for of in ("weights", "norms")},
         "divisions": {name: of for name, of in ways.items() if len(of) == 2},
-        "seed": derive_seed(plan.config.seed, "compare_norms", model, task),
+        "seed": plan.seed("compare_norms", model, task),
     }
 
 

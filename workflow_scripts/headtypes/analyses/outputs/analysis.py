@@ -7,7 +7,6 @@ from typing import Any
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.stage import Plan, given, of_inputs_alone, samples_of, stage
 from headtypes.core.results import Result
-from headtypes.core.seeds import derive_seed
 
 # Of each column that is shown: what it is called, and the factor that makes its unit.
 LABELS = {
@@ -37,7 +36,7 @@ def measure_outputs(plan: Plan, model: str, task: str) -> dict:
 @stage()
 def tabulate_outputs(plan: Plan, model: str, task: str) -> dict:
     """The draws of the bootstrap."""
-    return {"seed": derive_seed(plan.config.seed, "tabulate_outputs", model, task)}
+    return {"seed": plan.seed("tabulate_outputs", model, task)}
 
 
 plot_outputs = of_inputs_alone("plot_outputs")

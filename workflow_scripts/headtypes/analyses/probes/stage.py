@@ -3,7 +3,6 @@
 from typing import Any
 
 from headtypes.analyses.stage import Plan, stage, words_of
-from headtypes.core.seeds import derive_seed
 
 
 def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
@@ -19,13 +18,13 @@ _TRAINING = 8
 @stage("forward", reads="rows", passes=_passes_of_probes)
 def train_probes(plan: Plan, model: str, task: str) -> dict:
     """How the probes learn, on how many sentences, and how these are read."""
-    return {**_learning(plan, task), "seed": derive_seed(plan.config.seed, "train_probes", model, task)}
+    return {**_learning(plan, task), "seed": plan.seed("train_probes", model, task)}
 
 
 @stage("forward", reads="rows", passes=lambda *job: _passes_of_probes(*job) / 2)
 def train_type_probes(plan: Plan, model: str, task: str, partition: str) -> dict:
     """How the probes learn, on how many sentences, and how these are read."""
-    return {**_learning(plan, task), "seed": derive_seed(plan.config.seed, "probe_types", model, task, partition)}
+    return {**_learning(plan, task), "seed": plan.seed("probe_types", model, task, partition)}
 
 
 def _learning(plan: Plan, task: str) -> dict:
@@ -37,5 +36,4 @@ def _learning(plan: Plan, task: str) -> dict:
 @stage(reads="rows")
 def measure_probes(plan: Plan, model: str, task: str) -> dict:
     """The largest offset, and the seed of the intervals."""
-    seed = derive_seed(plan.config.seed, "measure_probes", model, task)
-    return {"offsets": plan.config.relations.offsets, "seed": seed}
+    return {"offsets": plan.config.relations.offsets, "seed": plan.seed("measure_probes", model, task)}

@@ -1,7 +1,6 @@
 """How much heads of a decoder attend beyond sinks and recent tokens."""
 
 from headtypes.analyses.stage import Plan, given, samples_of, stage
-from headtypes.core.seeds import derive_seed
 
 
 @stage("forward", reads="samples")
@@ -18,10 +17,10 @@ def measure_key_values(plan: Plan, model: str) -> dict:
     detectors, export = plan.config.detectors, plan.config.export
     sizes = {"texts": detectors.sequences, "context": detectors.context}
     sizes |= {"sink_size": export.sink_size, "recent_size": export.recent_size}
-    return {**sizes, "seed": derive_seed(plan.config.seed, "measure_key_values", model), **given(plan.config.compute)}
+    return {**sizes, "seed": plan.seed("measure_key_values", model), **given(plan.config.compute)}
 
 
 @stage()
 def export_full_attention(plan: Plan, model: str, partition: str) -> dict:
     """The draws of the bootstrap."""
-    return {"seed": derive_seed(plan.config.seed, "export_full_attention", model, partition)}
+    return {"seed": plan.seed("export_full_attention", model, partition)}

@@ -1,7 +1,6 @@
 """What heads, probes and fixed offsets find of a treebank's dependency relations."""
 
 from headtypes.analyses.stage import Plan, given, stage, words_of
-from headtypes.core.seeds import derive_seed
 
 
 @stage("forward", reads="rows")
@@ -13,8 +12,7 @@ def extract_arcs(plan: Plan, model: str, task: str) -> dict:
 @stage(reads="rows")
 def measure_relations(plan: Plan, model: str, task: str) -> dict:
     """Which relations are listed, the largest offset, and the seed of the intervals."""
-    seed = derive_seed(plan.config.seed, "measure_relations", model, task)
-    return {**given(plan.config.relations), "seed": seed}
+    return {**given(plan.config.relations), "seed": plan.seed("measure_relations", model, task)}
 
 
 @stage(reads="rows")

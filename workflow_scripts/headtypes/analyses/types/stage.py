@@ -1,7 +1,6 @@
 """Types of heads."""
 
 from headtypes.analyses.stage import Plan, of_inputs_alone, stage
-from headtypes.core.seeds import derive_seed
 
 
 @stage()
@@ -14,7 +13,7 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
         "features": clustering.features(entry.of),
         "scale": clustering.scale,
         "restarts": clustering.restarts,
-        "seed": derive_seed(plan.config.seed, "cluster_heads", model, partition),
+        "seed": plan.seed("cluster_heads", model, partition),
     }
 
 
@@ -27,15 +26,14 @@ def import_partition(plan: Plan, model: str, partition: str) -> dict:
 @stage()
 def measure_stability(plan: Plan, model: str, partition: str) -> dict:
     """The clustering whose stability is measured, and by how many models."""
-    seed = derive_seed(plan.config.seed, "measure_stability", model, partition)
+    seed = plan.seed("measure_stability", model, partition)
     return {**cluster_heads(plan, model, partition), "models": plan.config.stability.models, "seed": seed}
 
 
 @stage()
 def measure_confidence(plan: Plan, model: str, partition: str) -> dict:
     """The clustering whose types are drawn again."""
-    seed = derive_seed(plan.config.seed, "measure_confidence", model, partition)
-    return {**cluster_heads(plan, model, partition), "seed": seed}
+    return {**cluster_heads(plan, model, partition), "seed": plan.seed("measure_confidence", model, partition)}
 
 
 plot_confidence = of_inputs_alone("plot_confidence")
@@ -45,7 +43,7 @@ plot_confidence = of_inputs_alone("plot_confidence")
 def embed_heads(plan: Plan, model: str, partition: str) -> dict:
     """The resolution of the features, and the seed of t-SNE."""
     # Named for the rule that once did this: another name would be another seed.
-    seed = derive_seed(plan.config.seed, "draw_projection", model, partition)
+    seed = plan.seed("draw_projection", model, partition)
     of = plan.partitions[model, partition].of
     return {"features": plan.config.clustering.features(of), "seed": seed}
 
@@ -65,7 +63,7 @@ def choose_clustering(plan: Plan, model: str, task: str) -> dict:
         "scale": clustering.scale,
         "restarts": clustering.restarts,
         "models": plan.config.stability.models,
-        "seed": derive_seed(plan.config.seed, "choose_clustering", model, task),
+        "seed": plan.seed("choose_clustering", model, task),
     }
 
 

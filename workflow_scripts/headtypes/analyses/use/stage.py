@@ -3,7 +3,6 @@
 from typing import Any
 
 from headtypes.analyses.stage import Plan, given, of_inputs_alone, share_of, stage
-from headtypes.core.seeds import derive_seed
 
 # What is roughly read of each relation: so often the texts that are drawn of it, of about so many relations.
 _READ, _RELATIONS = 10, 10
@@ -16,10 +15,10 @@ def _passes(plan: Plan, wildcards: Any, rows: int) -> float:
 @stage("forward", reads="texts", passes=_passes)
 def measure_use(plan: Plan, model: str, task: str) -> dict:
     """What is listed, on how many words or questions the loss is measured and, of a task, its kind; the arithmetic."""
-    drawn = {"words": plan.config.use.words, "seed": derive_seed(plan.config.seed, "measure_use", model, task)}
+    drawn = {"words": plan.config.use.words, "seed": plan.seed("measure_use", model, task)}
     read = {"task": task, "max_seq_length": plan.config.tasks[task].max_seq_length}
     if asked := plan.task_of_use(model):
-        read = {"task": asked, "kind": plan.config.tasks[asked].kind}
+        read = {"task": asked, "kind": plan.kind_of(asked).name}
     return {"listed": _listed(plan, model, task), **drawn, **read, **given(plan.config.compute)}
 
 
@@ -30,8 +29,7 @@ def tabulate_use(plan: Plan, model: str, task: str) -> dict:
     The same draws decide what is measured and what is said to be found.
     """
     seeds = {
-        name: derive_seed(plan.config.seed, rule, model, task)
-        for name, rule in (("found_seed", "measure_use"), ("seed", "tabulate_use"))
+        name: plan.seed(rule, model, task) for name, rule in (("found_seed", "measure_use"), ("seed", "tabulate_use"))
     }
     return {"listed": _listed(plan, model, task), "least": plan.config.use.least, **seeds}
 
@@ -40,7 +38,7 @@ plot_use = of_inputs_alone("plot_use")
 
 
 def _listed(plan: Plan, model: str, task: str) -> dict:
-    listed = {"kind": plan.config.tasks[task].kind, "least": plan.config.relations.least}
+    listed = {"kind": plan.kind_of(task).name, "least": plan.config.relations.least}
     if not plan.is_treebank(task):
         return listed
     of_task = {"surface": True} if plan.task_of_use(model) else {}

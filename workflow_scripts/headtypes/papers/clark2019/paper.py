@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headtypes.analyses.stage import given
-from headtypes.core.seeds import derive_seed
 from headtypes.papers.clark2019 import page, stage
 from headtypes.papers.clark2019.language import stage as language
 from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files, stages_in
@@ -57,7 +56,7 @@ class _Clark2019(Paper):
         return {
             "relations": given(plan.config.relations) if plan.inputs_of("treebank") else {},
             "beside": [model for model in plan.models if stage.is_beside(plan, model)],
-            "seed": derive_seed(plan.config.seed, "compare_with_clark"),
+            "seed": plan.seed("compare_with_clark"),
         }
 
     def compare(self, found: Found, published: "Clark2019", spec: Mapping[str, Any]) -> Compared:

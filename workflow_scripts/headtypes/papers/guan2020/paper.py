@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headtypes.core.seeds import derive_seed
 from headtypes.papers.guan2020 import page, stage
 from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files, stages_in
 
@@ -62,7 +61,7 @@ class _Guan2020(Paper):
             }
             for partition in _judged(plan).values()
         ]
-        return {"partitions": partitions, "seed": derive_seed(plan.config.seed, "compare_with_paper")}
+        return {"partitions": partitions, "seed": plan.seed("compare_with_paper")}
 
     def readings(self, plan: Plan) -> str:
         """The claims that answers decide, where some were given under further readings."""

@@ -2,7 +2,6 @@
 
 from headtypes.analyses.stage import Plan, of_inputs_alone, stage
 from headtypes.core.results import PICTURED, Result
-from headtypes.core.seeds import derive_seed
 
 
 @stage()
@@ -25,7 +24,7 @@ def tabulate_ablations(plan: Plan) -> dict:
     """The partitions, the rows of Tables 2 and 3 and the controls."""
     partitions = [(partition.model, partition.name) for partition in plan.ablated]
     controls = [(ablation.model, ablation.partition, ablation.name) for ablation in plan.controlled]
-    seed, of_controls = derive_seed(plan.config.seed, "tabulate_ablations"), _number(plan.config.controls.questions)
+    seed, of_controls = plan.seed("tabulate_ablations"), _number(plan.config.controls.questions)
     rows = [
         row
         | {
@@ -42,7 +41,7 @@ def tabulate_ablations(plan: Plan) -> dict:
 def tabulate_readings(plan: Plan) -> dict:
     """The readings, and the evaluations under all of them."""
     partitions = [(partition.model, partition.name) for partition in plan.ablated]
-    seed = derive_seed(plan.config.seed, "tabulate_readings")
+    seed = plan.seed("tabulate_readings")
     rows = _rows(plan, plan.ablations)
     return {"partitions": partitions, "rows": rows, "readings": plan.readings, "seed": seed}
 

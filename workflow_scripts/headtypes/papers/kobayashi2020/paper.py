@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headtypes.core.seeds import derive_seed
 from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class _Kobayashi2020(Paper):
 
     def spec(self, plan: Plan) -> dict:
         """The seed of its intervals."""
-        return {"seed": derive_seed(plan.config.seed, "compare_with_kobayashi")}
+        return {"seed": plan.seed("compare_with_kobayashi")}
 
     def compare(self, found: Found, published: "Kobayashi2020", spec: Mapping[str, Any]) -> Compared:
         """As `comparison.compare_files`."""

@@ -4,7 +4,6 @@ from typing import Literal
 
 from headtypes.analyses.stage import encoding_of, given, stage
 from headtypes.core.results import TEXT, Result
-from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.plan import Plan
@@ -25,8 +24,8 @@ def fetch_test(plan: Plan, task: str) -> dict:
 @stage(reads="rows")
 def sample_inputs(plan: Plan, task: str) -> dict:
     """How many samples."""
-    seed = derive_seed(plan.config.seed, "draw_samples", task)
-    return {"kind": plan.config.tasks[task].kind, "samples": plan.config.tasks[task].samples, "seed": seed}
+    seed = plan.seed("draw_samples", task)
+    return {"kind": plan.kind_of(task).name, "samples": plan.config.tasks[task].samples, "seed": seed}
 
 
 @stage(reads="rows")
@@ -34,16 +33,16 @@ def sample_questions(plan: Plan, task: str) -> dict:
     """How many questions."""
     questions = plan.config.tasks[task].questions
     # All questions are all questions under every seed.
-    seed = None if questions == "all" else derive_seed(plan.config.seed, "draw_questions", task)
+    seed = None if questions == "all" else plan.seed("draw_questions", task)
     return {"questions": questions, "seed": seed}
 
 
 @stage("encoding", reads="questions")
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
     """The shape of a window and, for what language models answer, the seed of the words that are hidden."""
-    kind = KINDS[plan.config.tasks[task].kind]
+    kind = plan.kind_of(task)
     shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
-    seed = {"seed": derive_seed(plan.config.seed, "mask_words", task)} if kind.head == LANGUAGE_MODEL else {}
+    seed = {"seed": plan.seed("mask_words", task)} if kind.head == LANGUAGE_MODEL else {}
     return {**shape, **encoding_of(plan, task), **seed}
 
 
@@ -61,7 +60,7 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
         where = {"folder": source.folder}
     else:
         size, split = (source.training_size, "train") if training else (source.size, "dev")
-        seed = derive_seed(plan.config.seed, "world")
+        seed = plan.seed("world")
         where = {"world": source.world, "seed": seed, "split": split, "size": size}
     named = KINDS[entry.kind].columns if source.world is None else ()
     columns = {key: value for key, value in given(entry.columns).items() if key in named} or None

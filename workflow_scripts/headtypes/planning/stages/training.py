@@ -2,7 +2,6 @@
 
 from headtypes.analyses.stage import given, stage
 from headtypes.core.results import TEXT, WEIGHTS, Result
-from headtypes.core.seeds import derive_seed
 from headtypes.planning.plan import Plan
 from headtypes.planning.stages.tasks import source_of
 
@@ -18,15 +17,14 @@ def finetune_model(plan: Plan, model: str) -> dict:
     """The kind of the task, and how the model learns it."""
     finetuned = plan.finetuned(model)
     settings = {name: value for name, value in given(finetuned).items() if name not in ("base", "task")}
-    seed = derive_seed(plan.config.seed, "finetune_model", model)
-    return {"kind": plan.config.tasks[finetuned.task].kind, **settings, "seed": seed}
+    return {"kind": plan.kind_of(finetuned.task).name, **settings, "seed": plan.seed("finetune_model", model)}
 
 
 @stage("copying")
 def train_model(plan: Plan, model: str) -> dict:
     """The size of the model, what is kept of its training, and the seed of its weights and of what it reads."""
     trained = plan.config.models[model].source.trained
-    return {**given(trained), "seed": derive_seed(plan.config.seed, "train_model", model)}
+    return {**given(trained), "seed": plan.seed("train_model", model)}
 
 
 def _taught(plan: Plan) -> list[dict[str, str]]:

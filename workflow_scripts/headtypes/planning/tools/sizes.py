@@ -112,7 +112,7 @@ class ExpectedSizes(Sizes):
         return self._rows_of[path]
 
     def _rows(self, folders: list[str], task: str) -> list | None:
-        kind = self._plan.config.tasks[task].kind
+        kind = self._plan.kind_of(task).name
         if folders[0] == "sources":
             spec = STAGES[_FETCHED_BY[folders[1]]](self._plan, task)
             return None if "hub" in spec["source"] else fetch_task(**spec)[0]

@@ -30,7 +30,7 @@ def tabulate_probes(plan: Plan) -> dict:
 def map_sentences(plan: Plan, model: str, task: str) -> dict:
     """The kind of task, how tokens become words, and the arithmetic."""
     words = words_of(plan, task)
-    return {"kind": plan.config.tasks[task].kind, **{name: words[name] for name in words if name != "batch_tokens"}}
+    return {"kind": plan.kind_of(task).name, **{name: words[name] for name in words if name != "batch_tokens"}}
 
 
 plot_sentences = of_inputs_alone("plot_sentences")

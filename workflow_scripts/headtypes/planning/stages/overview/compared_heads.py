@@ -2,7 +2,6 @@
 
 from headtypes.analyses.stage import stage
 from headtypes.core.results import Result
-from headtypes.core.seeds import derive_seed
 from headtypes.planning.plan import Plan
 
 
@@ -15,7 +14,7 @@ def compare_heads(plan: Plan, task: str) -> dict:
         "distance_bins": clustering.distance_bins,
         "first_token": clustering.first_token,
         "families": {entry.model: plan.family(entry.model) for entry in plan.compared_heads[task]},
-        "seed": derive_seed(plan.config.seed, "compare_heads", task),
+        "seed": plan.seed("compare_heads", task),
     }
 
 

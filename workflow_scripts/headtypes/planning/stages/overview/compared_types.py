@@ -2,7 +2,6 @@
 
 from headtypes.analyses.stage import of_inputs_alone, stage
 from headtypes.core.results import Result
-from headtypes.core.seeds import derive_seed
 from headtypes.planning.plan import Plan
 
 
@@ -14,7 +13,7 @@ def compare_types(plan: Plan, model: str, partition: str) -> dict:
         for ablation in plan.left_out(model, partition)
         for type_, operation in plan.operations(ablation.condition).items()
     }
-    return {"left_out": left_out, "seed": derive_seed(plan.config.seed, "join_types", model, partition)}
+    return {"left_out": left_out, "seed": plan.seed("join_types", model, partition)}
 
 
 plot_compared_types = of_inputs_alone("plot_compared_types")

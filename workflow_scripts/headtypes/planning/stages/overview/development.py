@@ -3,7 +3,6 @@
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.stage import stage
 from headtypes.core.results import Result
-from headtypes.core.seeds import derive_seed
 from headtypes.planning.entries import FeaturePlan
 from headtypes.planning.plan import Plan
 
@@ -22,7 +21,7 @@ def trace_development(plan: Plan, development: str) -> dict:
     """The checkpoints, and the seed of intervals and permutations."""
     return {
         "steps": plan.developments[development],
-        "seed": derive_seed(plan.config.seed, "trace_development", development),
+        "seed": plan.seed("trace_development", development),
     }
 
 

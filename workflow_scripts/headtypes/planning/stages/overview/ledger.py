@@ -5,7 +5,6 @@ from typing import Any
 
 from headtypes.analyses.stage import stage
 from headtypes.core.results import Result
-from headtypes.core.seeds import derive_seed
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.plan import Plan
 
@@ -30,7 +29,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict[str, str]]:
 def write_ledger(plan: Plan) -> dict:
     """The family of each model, how each partition was made, and the seed of permutations of models."""
     return {
-        "seed": derive_seed(plan.config.seed, "write_ledger"),
+        "seed": plan.seed("write_ledger"),
         "families": {model: plan.family(model) for model in plan.models},
         "partitions": [
             {"model": it.model, "partition": it.name, "task": it.task, "method": it.method, "k": it.k, "of": it.of}
