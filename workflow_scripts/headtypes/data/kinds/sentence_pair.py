@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from headtypes.data.windows import Windows
     from headtypes.models.records import ModelRecord
 
-# The columns of the two sentences in each data set of the generated world.
-_WORLD_COLUMNS = {"paraphrase": ("sentence1", "sentence2"), "entailment": ("premise", "hypothesis")}
-
 
 @dataclass(frozen=True, slots=True)
 class Pair(Strict):
@@ -42,7 +39,7 @@ class SentencePair(TableKind):
     row = Pair
     title = "sentence pairs"
     formats = "TSV, CSV, JSONL or Parquet"
-    worlds = tuple(_WORLD_COLUMNS)
+    worlds = ("paraphrase", "entailment")
     keys = ("columns", "labels", "samples", "questions")
     source_keys = ("training_file", "training_split", "training_size")
     columns: ClassVar = {"first": Column("sentence1"), "second": Column("sentence2"), "label": Column(None), "id": ID}
@@ -74,8 +71,7 @@ class SentencePair(TableKind):
 
     def rows_of_world(self, data: Any, world: str, split: str) -> list[Pair]:
         """The pairs that the world makes, numbered within their split."""
-        first, second = _WORLD_COLUMNS[world]
-        return [Pair(f"{split}-{number:05d}", row[first], row[second], row["label"]) for number, row in enumerate(data)]
+        return [Pair(f"{split}-{number:05d}", it.first, it.second, it.label) for number, it in enumerate(data)]
 
     def draw_samples(self, rows: Sequence[Pair], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
         """Pairs without their labels."""

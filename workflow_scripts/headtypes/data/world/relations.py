@@ -1,8 +1,9 @@
 """What can be true in the generated world: relations, the verbs that tell them, and facts."""
 
 from dataclasses import dataclass
+from functools import partial
 
-from headtypes.data.world.entities import Entity
+from headtypes.data.world.entities import TOPICS, Entity
 
 
 @dataclass(frozen=True)
@@ -92,22 +93,11 @@ def _regular(*bases: str, preposition: str | None = None, **more) -> tuple[Verb,
     return tuple(Verb(base, past, past, preposition, **more) for base, past in zip(bases, pasts, strict=True))
 
 
-def _person(name: str, verbs: tuple[Verb, ...], what: str | None = None, *adjuncts: Adjunct, **more) -> Relation:
-    return Relation(name, "person", verbs, what, adjuncts, **more)
+def _about(subject: str, name: str, verbs: tuple[Verb, ...], what: str | None = None, *adjuncts, **more) -> Relation:
+    return Relation(name, subject, verbs, what, adjuncts, **more)
 
 
-def _town(name: str, verbs: tuple[Verb, ...], what: str | None = None, *adjuncts: Adjunct, **more) -> Relation:
-    return Relation(name, "town", verbs, what, adjuncts, **more)
-
-
-def _work(name: str, verbs: tuple[Verb, ...], what: str | None = None, *adjuncts: Adjunct, **more) -> Relation:
-    return Relation(name, "work", verbs, what, adjuncts, **more)
-
-
-def _event(name: str, verbs: tuple[Verb, ...], what: str | None = None, *adjuncts: Adjunct, **more) -> Relation:
-    return Relation(name, "event", verbs, what, adjuncts, **more)
-
-
+_person, _town, _work, _event = (partial(_about, topic) for topic in TOPICS)
 _ONCE = frozenset({"place", "year"})
 _IN_ONE_YEAR = frozenset({"year"})
 _BY_ONE = frozenset({"year", "subject"})

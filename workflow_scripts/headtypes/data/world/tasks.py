@@ -1,6 +1,7 @@
 """The tasks that follow from the generated world, in the formats of the public ones."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -63,7 +64,11 @@ def make_question_answering(seed: int, split: str, size: int) -> dict:
 
 
 def pairs(seed: int, split: str, size: int, task: str) -> list[Pair]:
-    """Make `size` pairs of a task, paraphrase or entailment, with equal shares of the labels in random order."""
+    """Make `size` pairs of a task, with equal shares of the labels in random order.
+
+    task: paraphrase (labels as MRPC's: 1 the same, 0 not) or entailment (as MNLI's: 0 entailment, 1 neutral, 2
+    contradiction). seed, split and errors as in `make_question_answering`.
+    """
     draw, n_labels = _PAIRS[task]
     rng = _generator(seed, split, task)
     labels = rng.permutation(np.arange(size) % n_labels).tolist()
@@ -79,28 +84,6 @@ def pairs(seed: int, split: str, size: int, task: str) -> list[Pair]:
     raise AssertionError("articles never end")
 
 
-def make_paraphrases(seed: int, split: str, size: int) -> list[dict]:
-    """Make `size` sentence pairs with MRPC's columns: sentence1, sentence2, label (1 the same, 0 not).
-
-    seed, split and errors as in `make_question_answering`.
-    """
-    return [
-        {"sentence1": pair.first, "sentence2": pair.second, "label": pair.label}
-        for pair in pairs(seed, split, size, "paraphrase")
-    ]
-
-
-def make_entailment(seed: int, split: str, size: int) -> list[dict]:
-    """Make `size` pairs with MNLI's columns: premise, hypothesis, label (0 entailment, 1 neutral, 2 contradiction).
-
-    seed, split and errors as in `make_question_answering`.
-    """
-    return [
-        {"premise": pair.first, "hypothesis": pair.second, "label": pair.label}
-        for pair in pairs(seed, split, size, "entailment")
-    ]
-
-
 def make_text(seed: int, split: str, size: int) -> list[list[str]]:
     """Make `size` documents, each the passages of an article.
 
@@ -113,8 +96,8 @@ def make_text(seed: int, split: str, size: int) -> list[list[str]]:
 # The data sets of the world, each with its maker. A place here is part of a seed: a further one goes to the end.
 DATA_SETS: dict[str, Callable] = {
     "question_answering": make_question_answering,
-    "paraphrase": make_paraphrases,
-    "entailment": make_entailment,
+    "paraphrase": partial(pairs, task="paraphrase"),
+    "entailment": partial(pairs, task="entailment"),
     "text": make_text,
     "treebank": make_treebank,
     "coreference": make_coreference,
@@ -122,5 +105,5 @@ DATA_SETS: dict[str, Callable] = {
 
 
 def make(world: str, seed: int, split: str, size: int) -> dict | list:
-    """Make one of `DATA_SETS`, in the format of its public model, if any; otherwise as `make_question_answering`."""
+    """Make one of `DATA_SETS`; seed, split and errors as in `make_question_answering`."""
     return DATA_SETS[world](seed, split, size)
