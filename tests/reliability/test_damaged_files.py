@@ -46,8 +46,6 @@ from headtypes.analyses.divergence.results import (
     read_projection,
     read_projection_fit,
     write_divergence,
-    write_projection,
-    write_projection_fit,
 )
 from headtypes.analyses.effects.results import COLUMNS as EFFECTS
 from headtypes.analyses.effects.results import read_effects, read_subsets
@@ -148,12 +146,12 @@ def losses(path: Path) -> None:
 
 def projection(path: Path) -> None:
     layer, head = np.indices((2, 4)).reshape(2, -1)
-    write_projection(path, pd.DataFrame({"layer": layer, "head": head, "x": layer / 3, "y": head / 7}))
+    write_csv(path, pd.DataFrame({"layer": layer, "head": head, "x": layer / 3, "y": head / 7}))
 
 
 def projection_fit(path: Path) -> None:
     layers = {"within": 0.2, "between": 0.3, "difference": -0.1, "p": 0.01, "permutations": 2000}
-    write_projection_fit(path, {"rows": 45, "scale": "plain", "stress": 0.2, "correlation": 0.9, "layers": layers}, {})
+    write_json(path, {"rows": 45, "scale": "plain", "stress": 0.2, "correlation": 0.9, "layers": layers})
 
 
 def examples(path: Path) -> None:

@@ -10,10 +10,10 @@ from headtypes.analyses.divergence.results import (
     Divergence,
     read_projection,
     read_projection_fit,
-    write_projection,
-    write_projection_fit,
 )
 from headtypes.core.errors import InputError
+from headtypes.core.files import write_json
+from headtypes.core.table_files import write_csv
 
 LAYERS, HEADS, ROWS = 4, 6, 50
 
@@ -85,10 +85,10 @@ def test_of_one_layer_there_is_nothing_to_compare():
 
 def test_files_keep_the_projection(tmp_path):
     places, summary = project_heads(divergence(squareform(pdist(in_two_dimensions()))), scale="plain", seed=3)
-    write_projection(tmp_path / "projection.csv", places)
+    write_csv(tmp_path / "projection.csv", places)
     pd.testing.assert_frame_equal(read_projection(tmp_path / "projection.csv"), places, rtol=1e-8)
-    write_projection_fit(tmp_path / "projection.json", summary, {"rule": "project_heads"})
-    assert read_projection_fit(tmp_path / "projection.json") == {**summary, "provenance": {"rule": "project_heads"}}
+    write_json(tmp_path / "projection.json", summary)
+    assert read_projection_fit(tmp_path / "projection.json") == summary
     (tmp_path / "projection.json").write_text('{"stress": 1}')
     with pytest.raises(InputError, match=r"projection\.json is damaged or does not say how well a projection fits"):
         read_projection_fit(tmp_path / "projection.json")

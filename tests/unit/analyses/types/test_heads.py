@@ -16,7 +16,6 @@ from headtypes.analyses.types.export import (
     read_confidence,
     read_doubts,
     write_head_list,
-    write_heads,
     write_masks,
 )
 from headtypes.analyses.types.partitions import build_partition
@@ -94,7 +93,7 @@ def test_an_imported_partition_says_that_nothing_is_known_of_its_certainty(by_sa
 
 def test_the_table_is_that_of_the_list(partition, confidence, tmp_path):
     table = head_table(partition, confidence)
-    write_heads(tmp_path / "heads.csv", table)
+    write_csv(tmp_path / "heads.csv", table)
     read = pd.read_csv(tmp_path / "heads.csv")
     pd.testing.assert_frame_equal(read, table, check_dtype=False, rtol=1e-6)
     assert list(read)[:5] == ["name", "layer", "head", "type", "doubtful"]

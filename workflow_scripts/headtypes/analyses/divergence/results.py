@@ -9,9 +9,9 @@ import pandas as pd
 from jaxtyping import Float64
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import read_json, undamaged, write_json
+from headtypes.core.files import read_json, undamaged
 from headtypes.core.hdf5_files import add_data, new_result, of_one_width, opened_result, read_texts
-from headtypes.core.table_files import read_csv, write_csv
+from headtypes.core.table_files import read_csv
 
 PROJECTION_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
 
@@ -96,23 +96,13 @@ def merge_divergences(
     write_divergence(path, Divergence(total, rows, read[0].layers, list(sample_ids), norms), provenance)
 
 
-def write_projection(path: str | Path, places: pd.DataFrame) -> None:
-    """Write the places of the heads that `projection.project_heads` returns."""
-    write_csv(path, places)
-
-
 def read_projection(path: str | Path) -> pd.DataFrame:
-    """Read what `write_projection` wrote. Raises `InputError` that names a damaged file."""
+    """Read places of heads (`projection.project_heads`). Raises `InputError` that names a damaged file."""
     return read_csv(path, "holds no places of heads", PROJECTION_COLUMNS, dtype=PROJECTION_COLUMNS)
 
 
-def write_projection_fit(path: str | Path, fit: dict, provenance: dict) -> None:
-    """Write how well the projection fits, as `projection.project_heads` returns it, with its provenance."""
-    write_json(path, {**fit, "provenance": provenance})
-
-
 def read_projection_fit(path: str | Path) -> dict:
-    """Read what `write_projection_fit` wrote. Raises `InputError` that names a damaged file."""
+    """Read how well they fit (`projection.project_heads`). Raises `InputError` that names a damaged file."""
     with undamaged(path, "does not say how well a projection fits"):
         fit = read_json(path)
         if not {"stress", "correlation", "layers"} <= fit.keys():

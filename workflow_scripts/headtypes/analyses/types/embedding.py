@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
-from headtypes.core.table_files import read_csv, write_csv
+from headtypes.core.table_files import read_csv
 
 _KINDS = {"layer": int, "head": int, "x": np.float32, "y": np.float32}
 
@@ -30,11 +30,9 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
     return pd.DataFrame({"layer": layer, "head": head, "x": places[:, 0], "y": places[:, 1]}).astype(_KINDS)
 
 
-def write_embedding(path: str | Path, places: pd.DataFrame) -> None:
-    """Write what `embed_heads` returns; nine digits bring every float32 back as it was."""
-    write_csv(path, places)
-
-
 def read_embedding(path: str | Path) -> pd.DataFrame:
-    """Read what `write_embedding` wrote. Raises `InputError` that names a damaged file."""
+    """Read what `embed_heads` returns, whose nine digits bring every float32 back as it was.
+
+    Raises `InputError` that names a damaged file.
+    """
     return read_csv(path, "holds no places of heads", _KINDS, dtype=_KINDS, float_precision="round_trip")

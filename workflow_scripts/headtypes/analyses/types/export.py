@@ -9,7 +9,7 @@ from safetensors.numpy import save
 
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.core.files import atomic_write, canonical_json, read_json, undamaged, write_json
-from headtypes.core.table_files import read_csv, write_csv
+from headtypes.core.table_files import read_csv
 
 _SHARES = ("near", "special", "far")
 _KEEPS = {"samples": "keeps_type_samples", "seeds": "keeps_type_seeds"}
@@ -85,11 +85,6 @@ def _head(row: dict) -> dict:
         "keeps_type_percent": keeps,
         **numbers,
     }
-
-
-def write_heads(path: str | Path, table: pd.DataFrame) -> None:
-    """Write the table of heads as CSV."""
-    write_csv(path, table)
 
 
 def write_masks(path: str | Path, partition: Partition, provenance: dict) -> None:
