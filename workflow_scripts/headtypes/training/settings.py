@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat
 
 # Of a decoder that is trained to copy (`copying.train_model`), as `LlamaConfig` names them.
 COPYING_SIZES = {
@@ -14,6 +14,10 @@ COPYING_SIZES = {
 }
 # Updates of such a decoder, at most.
 COPYING_STEPS = 800
+# What every part of the configuration keeps to.
+STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
+# A number of things of which there has to be one.
+Positive = Annotated[int, Field(ge=1)]
 
 
 class Learning(BaseModel):
@@ -24,14 +28,12 @@ class Learning(BaseModel):
     released run_classifier).
     """
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    model_config = STRICT
 
-    learning_rate: Annotated[float, Field(gt=0)] = 5e-5
+    learning_rate: PositiveFloat = 5e-5
     """Peak learning rate, after which it decays linearly to zero."""
-    batch_size: Annotated[int, Field(ge=1)] = 32
-    epochs: Annotated[float, Field(gt=0)] = 3.0
+    batch_size: Positive = 32
+    epochs: PositiveFloat = 3.0
     """Passes over the data."""
     warmup_share: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Share of the steps over which the learning rate rises."""
@@ -45,20 +47,20 @@ class Learning(BaseModel):
     bf16: bool = False
     """Whether forward passes compute in bfloat16 where that is safe and the processor has instructions for it; the
     weights stay float32."""
-    keep: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)] | None = None
+    keep: Annotated[list[NonNegativeInt], Field(min_length=1)] | None = None
     """Numbers of updates after which the model is kept as a checkpoint; 0 for that before the first."""
 
 
 class FinetuningSettings(Learning):
     """All settings."""
 
-    steps: Annotated[int, Field(ge=1)] | None = None
+    steps: Positive | None = None
     """Number of updates; if not given, as many as `epochs` passes over the data take."""
-    max_query_length: Annotated[int, Field(ge=1)] = 64
+    max_query_length: Positive = 64
     """Tokens of a question; of a longer one, only the first are kept."""
-    doc_stride: Annotated[int, Field(ge=1)] = 128
+    doc_stride: Positive = 128
     """Tokens from the start of one window of a context to the start of the next."""
-    weight_decay: Annotated[float, Field(ge=0)] = 0.01
-    seed: Annotated[int, Field(ge=0)] = 0
-    checkpoint_seconds: Annotated[float, Field(ge=0)] = 45.0
+    weight_decay: NonNegativeFloat = 0.01
+    seed: NonNegativeInt = 0
+    checkpoint_seconds: NonNegativeFloat = 45.0
     """Seconds between checkpoints: the work that is lost, at most, if the run is killed."""

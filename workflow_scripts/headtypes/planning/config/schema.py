@@ -9,7 +9,17 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, create_model, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PrivateAttr,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from headtypes.analyses.ablation.families import Further
 from headtypes.analyses.types.names import METHODS
@@ -33,6 +43,7 @@ from headtypes.planning.config.sources import (
     TaskSource,
     Text,
 )
+from headtypes.training.settings import Positive
 
 
 def _operation(text: Any) -> Any:
@@ -77,7 +88,7 @@ class Task(Strict):
     max_seq_length: Annotated[int, Field(ge=16)] = 128
     """Most tokens of a sample of text, a sentence of a treebank or a part of a document, special tokens included (Clark
     et al. 2019: 128)."""
-    questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
+    questions: Positive | Literal["all"] = "all"
     """Questions, pairs or documents of a text on which each ablation is evaluated."""
 
     @model_validator(mode="after")
@@ -100,9 +111,9 @@ class Memory(Strict):
     """Where the weights of a model may lie that is larger than a device, in GB; the rest is read from disk, layer by
     layer. Activations need memory beside them."""
 
-    gpu: Annotated[float, Field(gt=0)] | None = None
+    gpu: PositiveFloat | None = None
     """On each GPU; a job asks for as many as the weights need."""
-    cpu: Annotated[float, Field(gt=0)] | None = None
+    cpu: PositiveFloat | None = None
     """In the memory of the machine."""
 
     @model_validator(mode="after")
@@ -169,7 +180,7 @@ class Clustering(Strict):
     """Distance bins of the feature; any divisor of 64, without a new extraction."""
     scale: bool = False
     """Whether each column is scaled to unit variance first."""
-    restarts: Annotated[int, Field(ge=1)] = 50
+    restarts: Positive = 50
     """Initialisations of which the best is kept."""
     first_token: bool = True
     """Whether the first token of a sample counts as `[CLS]` for models whose tokenizer adds none, without a new
@@ -202,10 +213,10 @@ class Windows(Strict):
     """How a question and its context become inputs (the original run_squad)."""
 
     max_seq_length: Annotated[int, Field(ge=16)] = 384
-    doc_stride: Annotated[int, Field(ge=1)] = 128
+    doc_stride: Positive = 128
     """Tokens between the starts of two windows."""
-    max_query_length: Annotated[int, Field(ge=1)] = 64
-    max_answer_length: Annotated[int, Field(ge=1)] = 30
+    max_query_length: Positive = 64
+    max_answer_length: Positive = 30
 
     @model_validator(mode="after")
     def _check(self):
@@ -234,10 +245,10 @@ Ablation = create_model(
 class Controls(Strict):
     """Conditions on as many random heads, to tell the type's effect from the number's."""
 
-    draws: Annotated[int, Field(ge=0)] = 200
+    draws: NonNegativeInt = 200
     """Random draws of each condition at most; 0 for none. With fewer than 19, no condition can be told from them at
     5 %, and with fewer than 199 none of ten once corrected for their number."""
-    questions: Annotated[int, Field(ge=1)] | Literal["all"] = 250
+    questions: Positive | Literal["all"] = 250
     """How many of the task's questions, pairs or documents."""
     further: list[Further] = []
     """Draws beside those of all heads of each layer: of each layer's others, that the condition keeps; and of heads of
@@ -249,9 +260,9 @@ class Controls(Strict):
 class Curves(Strict):
     """Heads of each type removed in growing sets, by importance (Michel et al. 2019) and at random."""
 
-    orders: Annotated[int, Field(ge=0)] = 3
+    orders: NonNegativeInt = 3
     """Random orders in addition to the order of importance; 0 for no curves at all."""
-    questions: Annotated[int, Field(ge=1)] | Literal["all"] = 1000
+    questions: Positive | Literal["all"] = 1000
     """How many of the task's questions, pairs or documents."""
 
 
@@ -277,7 +288,7 @@ class Words(Strict):
 class Relations(Strict):
     """How heads are measured on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
 
-    least: Annotated[int, Field(ge=1)] = 100
+    least: Positive = 100
     """Words that a relation needs to be listed."""
     offsets: Annotated[int, Field(ge=1, le=20)] = 3
     """Largest offset of the baselines that guess the word at a fixed distance, in both directions."""
@@ -309,11 +320,11 @@ class Probes(Strict):
     """Parsers that read the attention of all heads, trained on a treebank (Clark et al. 2019, section 5)."""
 
     vectors: Vectors = Vectors(embeddings=True)
-    learning_rate: Annotated[float, Field(gt=0)] = 0.002
-    epochs: Annotated[int, Field(ge=1)] = 1
-    sentences: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
+    learning_rate: PositiveFloat = 0.002
+    epochs: Positive = 1
+    sentences: Positive | Literal["all"] = "all"
     """How many of the first training sentences the probes learn from."""
-    seeds: Annotated[int, Field(ge=0)] = 3
+    seeds: NonNegativeInt = 3
     """Random starts of each probe; 0 for no probes."""
     root: Literal[*get_args(Root)] = "first"
     """Where the root stands among the words' vectors; `released` as in the released code, which gives every candidate
@@ -340,7 +351,7 @@ class Divergence(Strict):
 class Gradients(Strict):
     """How much a model's own loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2)."""
 
-    samples: Annotated[int, Field(ge=0)] = 200
+    samples: NonNegativeInt = 200
     """How many of a task's samples, or of its questions or pairs; 0 for no gradients at all."""
 
 
@@ -353,14 +364,14 @@ class Detectors(Strict):
     """Sequences that are drawn; with too few, no head can be told from chance."""
     length: Annotated[int, Field(ge=4)] = 32
     """Tokens of half a sequence; the other half has the same ones."""
-    context: Annotated[int, Field(ge=0)] = 0
+    context: NonNegativeInt = 0
     """Tokens of a text of the generated world in which needles are planted, as many texts as sequences: which heads of
     a decoder retrieve what is to be copied (Wu et al. 2024). 0 for none."""
     text: Name | None = None
     """A task of text, in whose sentences needles are planted instead."""
     least: Annotated[float, Field(ge=0, lt=1)] = 0.1
     """Share of its attention by which a head that is detected exceeds the null."""
-    draws: Annotated[int, Field(ge=0)] = 10
+    draws: NonNegativeInt = 10
     """With `context`, random sets of heads beside those that retrieve, without which a language model copies; 0 for
     neither."""
 
@@ -372,7 +383,7 @@ class Use(Strict):
     """Models whose heads are asked, on each of their treebanks and documents; fine-tuned ones, on treebanks."""
     words: Annotated[int, Field(ge=2)] = 200
     """Words that look, of each relation, or questions of a fine-tuned model's task, on which the loss is measured."""
-    least: Annotated[float, Field(ge=0)] = 0.02
+    least: NonNegativeFloat = 0.02
     """Rise of the loss from which a head is used, in nats per token or answer."""
 
 
@@ -381,9 +392,9 @@ class Export(Strict):
 
     full_attention: list[ModelName] = []
     """Decoders whose key-value heads are scored by how much they attend beyond sinks and recent tokens."""
-    sink_size: Annotated[int, Field(ge=0)] = 4
+    sink_size: NonNegativeInt = 4
     """First tokens of a text that every head keeps."""
-    recent_size: Annotated[int, Field(ge=1)] = 64
+    recent_size: Positive = 64
     """Last tokens that every head keeps, that of the query included."""
 
 
@@ -418,7 +429,7 @@ class Select(Strict):
 class Config(Strict):
     """The whole configuration."""
 
-    seed: Annotated[int, Field(ge=0)] = 2020
+    seed: NonNegativeInt = 2020
     """The seed of every random choice is derived from this, the stage, and what the choice is for."""
     tasks: Annotated[dict[Name, Task], Field(min_length=1)]
     models: Annotated[dict[Name, Model], Field(min_length=1, json_schema_extra=_with_patterns)]

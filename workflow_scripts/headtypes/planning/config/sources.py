@@ -4,11 +4,11 @@ import os
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, create_model, model_validator
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model, model_validator
 
 from headtypes.data.kinds.registry import KINDS, WORLDS
 from headtypes.planning.config.messages import NAME, SHA256
-from headtypes.training.settings import COPYING_STEPS, Learning
+from headtypes.training.settings import COPYING_STEPS, STRICT, Learning, Positive
 
 TaskKind = Literal[*KINDS]
 _FORMATS = "; ".join(f"{kind.formats} for {kind.title}" for kind in KINDS.values()) + "."
@@ -48,9 +48,7 @@ LocalPath = Annotated[Text, AfterValidator(_expand)]
 class Strict(BaseModel):
     """A part of the configuration: unknown keys are refused, values are not changed afterwards."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    model_config = STRICT
 
 
 def _exactly_one(part: Strict, *keys: str) -> None:
@@ -188,10 +186,10 @@ class TaskSource(Strict):
     """Folder of text files, or of files with coreference, of one suffix, read in the order of their names."""
     world: Literal[*WORLDS] | None = None
     """Generated world of fictional people, places, works and events."""
-    size: Annotated[int, Field(ge=1)] = 1000
+    size: Positive = 1000
     """Held-out questions, pairs, documents of text or of coreference, or sentences of a treebank, of the generated
     world."""
-    training_size: Annotated[int, Field(ge=1)] = 4000
+    training_size: Positive = 4000
     """Questions or pairs of the generated world that models are fine-tuned on, or sentences that probes learn from."""
 
     @model_validator(mode="after")
