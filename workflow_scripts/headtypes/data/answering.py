@@ -1,6 +1,6 @@
 """Models with the head that a kind of task needs: what they answer, and the loss of what they should answer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -104,10 +104,10 @@ class AnswerLoss(_Outputs):
         """Prepare for the run of a batch; windows: [input] which of `windows` it has."""
         super().start(self.windows[windows])
 
-    def losses(self, output: Any, mask: Tensor) -> Tensor:
-        """The loss of each input of the batch, from the model's output; mask: [input, token] 1 for a real token."""
+    def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
+        """The loss of each input of the batch, from the model's output; given: what the model was given."""
         if self._predicted is None:
-            logits = self._kind.answer_logits(output, mask)
+            logits = self._kind.answer_logits(output, given["attention_mask"])
             return _cross_entropy(logits, torch.as_tensor(self._targets[self._batch]).to(logits.device)).mean(1)
         sums = self._predicted.loss_sums(output)
         return sums / torch.as_tensor(self._predicted.tokens[self._batch]).to(sums)

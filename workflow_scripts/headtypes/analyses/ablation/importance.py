@@ -82,7 +82,7 @@ def head_importance(
 
     def add_gradients(batch: Batch, gated: HeadGates, output) -> None:
         nonlocal total
-        loss = answers.losses(output, batch.inputs["attention_mask"])
+        loss = answers.losses(output, batch.inputs)
         # A sample's gates affect no other sample's loss, so one backward pass gives the gradients of every sample.
         gradients = torch.stack(torch.autograd.grad(loss.sum(), gated.gates))
         total = total + (gradients.double().abs().cpu().numpy() * weight[batch.samples, None]).sum(1)

@@ -97,12 +97,12 @@ def gradients_by_kind(
     scale = _LOSS_SCALE.get(model.dtype, 1.0)
 
     def begin(batch: Batch) -> AttentionGradients:
-        loss.start(batch)
+        loss.start(batch.samples)
         return AttentionGradients(batch, [members[index] for index in batch.samples], found.shape[1:3])
 
     def add_gradients(batch: Batch, gradients: AttentionGradients, output: Any) -> None:
         # A sample's attention affects no other sample's loss, so one backward pass gives the gradients of every sample.
-        torch.autograd.grad(loss.losses(output, batch).sum() * scale, gradients.anchor)
+        torch.autograd.grad(loss.losses(output, batch.inputs).sum() * scale, gradients.anchor)
         found[batch.samples] = gradients.means().double().cpu().numpy() / scale
 
     with loss.attached(model):

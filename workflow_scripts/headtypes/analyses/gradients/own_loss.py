@@ -3,7 +3,7 @@
 These are the losses of Clark et al. 2019, section 3.2, and their counterparts for models with other heads.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headtypes.attention.batches import Batch
 from headtypes.core.seeds import derive_seed
 from headtypes.data.answering import NO_TARGET, AnswerLoss, logits_of_some, token_losses
 from headtypes.data.encoding import Encoded
@@ -52,11 +51,11 @@ class Loss(Protocol):
         """Prepare a model for runs on batches, each of which `start` announces."""
         yield
 
-    def start(self, batch: Batch) -> None:
-        """Prepare for the run of a batch."""
+    def start(self, inputs: np.ndarray) -> None:
+        """Prepare for the run of a batch; inputs: which of all it has."""
 
-    def losses(self, output: Any, batch: Batch) -> Tensor:
-        """The loss on each input of a batch, from the model's output: [input]."""
+    def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
+        """The loss on each input of a batch, from the model's output: [input]; given: what the model was given."""
 
 
 class MaskedWords(Loss):
@@ -95,17 +94,18 @@ class MaskedWords(Loss):
         with logits_of_some(model, lambda: self._drawn):
             yield
 
-    def start(self, batch: Batch) -> None:
+    def start(self, inputs: np.ndarray) -> None:
         """Remember where the words drawn are."""
-        indices = [self._masked[sample].indices for sample in batch.samples]
+        self._of_batch = [self._masked[index] for index in inputs]
+        indices = [words.indices for words in self._of_batch]
         owners = np.repeat(np.arange(len(indices)), list(map(len, indices)))
-        self._drawn = tuple(torch.as_tensor(index, device=batch.device) for index in (owners, np.concatenate(indices)))
+        self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
 
-    def losses(self, output: Any, batch: Batch) -> Tensor:
+    def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """From the logits of the words drawn; of all tokens, where a model computes its logits in a way of its own."""
-        targets = np.concatenate([self._masked[sample].targets for sample in batch.samples])
+        targets = torch.as_tensor(np.concatenate([words.targets for words in self._of_batch]))
         logits = output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
-        return token_losses(logits, torch.as_tensor(targets, device=batch.device), self._drawn[0], len(batch.samples))
+        return token_losses(logits, targets.to(logits.device), self._drawn[0].to(logits.device), len(self._of_batch))
 
 
 class NextToken(Loss):
@@ -122,15 +122,15 @@ class NextToken(Loss):
         """As many as there is memory for the logits of."""
         return min(batch_tokens, _LOGITS // vocabulary)
 
-    def losses(self, output: Any, batch: Batch) -> Tensor:
+    def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """From the logits of every token but the last, which is followed by none."""
-        targets = batch.inputs["input_ids"].masked_fill(batch.inputs["attention_mask"] == 0, NO_TARGET)
+        targets = given["input_ids"].masked_fill(given["attention_mask"] == 0, NO_TARGET)
         targets = torch.nn.functional.pad(targets[:, 1:], (0, 1), value=NO_TARGET)
         owners = torch.arange(len(targets), device=targets.device)[:, None].expand_as(targets)
         return token_losses(output.logits.flatten(0, 1), targets.flatten(), owners.flatten(), len(targets))
 
 
-class Answers(Loss):
+class Answers(AnswerLoss):
     """The mean cross entropy of a task's answers, as `ablation.importance` takes it."""
 
     def __init__(
@@ -146,29 +146,13 @@ class Answers(Loss):
 
         attention: as `model_config.attention_read` has it.
         """
-        self.name, self._answers = kind, AnswerLoss(kind, windows, targets, what)
-        chosen, texts = self._answers.windows, windows.texts(attention)
-        self.input_ids, self.token_types, _, self.others = (of and [of[window] for window in chosen] for of in texts)
+        super().__init__(kind, windows, targets, what)
+        self.name, texts = kind, windows.texts(attention)
+        self.input_ids, self.token_types, _, self.others = (
+            of and [of[window] for window in self.windows] for of in texts
+        )
         self.kinds = [kind_of[ids] for ids in (self.others if attention == "cross" else self.input_ids)]
-        _, self.units = np.unique(windows.question[chosen], return_inverse=True)
-
-    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """As many as there is memory for the logits of."""
-        return self._answers.batch_tokens(batch_tokens, vocabulary)
-
-    @contextmanager
-    def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Compute no logits of tokens that are not predicted."""
-        with self._answers.attached(model):
-            yield
-
-    def start(self, batch: Batch) -> None:
-        """Remember which windows the batch has."""
-        self._answers.start(batch.samples)
-
-    def losses(self, output: Any, batch: Batch) -> Tensor:
-        """From the logits of the labels, of first and last tokens, or of the tokens of the answer."""
-        return self._answers.losses(output, batch.inputs["attention_mask"])
+        _, self.units = np.unique(windows.question[self.windows], return_inverse=True)
 
 
 def _without(kinds: np.ndarray, indices: np.ndarray) -> np.ndarray:

@@ -120,7 +120,7 @@ def measure_losses(
         queries = queries_per_head(model)
         hooks += [WithoutArcs(layer, head, arcs, renormalise=how, queries=queries) for head, how in cuts]
         for number, output in enumerate(run_passes(batch.inputs, hooks)):
-            losses = loss.losses(output, batch.inputs["attention_mask"])
+            losses = loss.losses(output, batch.inputs)
             found[number, read] = losses.double().cpu().numpy() * tokens[read]
             shown.update(len(read))
 
