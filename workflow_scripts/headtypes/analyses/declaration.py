@@ -13,6 +13,8 @@ from headtypes.analyses.stage import Stage
 from headtypes.core.results import Result
 
 Path_ = str | Path
+# The files of a result, by model and by task or partition.
+Files = Mapping[tuple[str, str], Path_]
 
 
 def _quantity(quantity: str, statistic: str) -> str:

@@ -1,7 +1,5 @@
 """The distance feature of cross-attention: how far from the same place in the source a head looks, and at what."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from jaxtyping import Bool, Int
@@ -9,29 +7,20 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS
-from headtypes.analyses.distances.reducer import TOLERANCE
+from headtypes.analyses.distances.reducer import TOLERANCE, ByColumn
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import Group
-from headtypes.attention.one_pass import Block, PerSample
-from headtypes.attention.settings import Of
+from headtypes.attention.one_pass import Block
 
 
-class AlignedDistances(PerSample):
-    """A reducer of cross-attention, whose result is as that of `reducer.DistanceFeatures`.
+class AlignedDistances(ByColumn):
+    """The distance features of cross-attention.
 
     The distance of token s of T in the target and token t of S in the source is that of their places, |s / T - t / S|;
     of texts of one length, it is that within a text. No token is attended to by itself, so that `self` is zero.
-
-    kinds: one array per encoded sample, kinds of the tokens of its source [token].
-    first, of: as in `DistanceFeatures`.
     """
 
     reads_cross = True
-    fault = "the attention of head {} does not sum to one"
-
-    def __init__(self, kinds: Sequence[np.ndarray], first: bool = False, of: Of = "weights"):
-        super().__init__(COLUMNS * (1 + first))
-        self._kinds, self._first, self.of = kinds, first, of
 
     def start(self, batch: Batch) -> None:
         """Forget what is known of the tokens of another batch."""

@@ -21,26 +21,32 @@ from headtypes.data.tokens import SPECIAL_KINDS
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, torch.float64: 1e-4}
 
 
-class DistanceFeatures(PerSample):
-    """A reducer whose result is the distance features, [sample, layer, head, column] float32.
+class ByColumn(PerSample):
+    """A reducer whose result is distance features, [sample, layer, head, column] float32."""
+
+    fault = "the attention of head {} does not sum to one"
+
+    def __init__(self, kinds: Sequence[np.ndarray], first: bool = False, of: Of = "weights"):
+        """kinds: one array per encoded sample, kinds of the tokens that are attended to [token].
+
+        first: whether the part of each feature that goes to the first token is wanted as well; then the result is
+            [sample, layer, head, 2 x column], the features and after them these parts (`columns.split`).
+
+        of:    what is summed, weights or norms.
+        """
+        super().__init__(COLUMNS * (1 + first))
+        self._kinds, self._first, self.of = kinds, first, of
+
+
+class DistanceFeatures(ByColumn):
+    """The distance features within a text.
 
     Each row sums to one. Where heads give attention to no token (`one_pass.Block.to_none`), it lacks their share of it.
-
-    kinds: one array per encoded sample, kinds of its tokens [token].
-    first: whether the part of each feature that goes to the first token is wanted as well; then the result is
-        [sample, layer, head, 2 x column], the features and after them these parts (`columns.split`).
-
-    of:    what is summed, weights or norms.
 
     On a GPU the fused kernel reads whole layers, where it applies and this reducer has the pass to itself.
     """
 
     by_head = True
-    fault = "the attention of head {} does not sum to one"
-
-    def __init__(self, kinds: Sequence[np.ndarray], first: bool = False, of: Of = "weights"):
-        super().__init__(COLUMNS * (1 + first))
-        self._kinds, self._first, self.of = kinds, first, of
 
     def start(self, batch: Batch) -> None:
         """Forget what is known of the tokens of another batch."""

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
+from headtypes.analyses.declaration import Files
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.analyses.types.stability import matched_clusters
-from headtypes.comparisons.development.trace import FINAL, Files, read_by_step
+from headtypes.comparisons.development.trace import FINAL, read_by_step
 from headtypes.comparisons.models.descent import kept_of_types
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import ALPHA, holm

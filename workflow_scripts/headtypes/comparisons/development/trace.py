@@ -1,13 +1,12 @@
 """What was measured of a model's heads at each checkpoint of its training, in one table."""
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.declaration import Analysis, Files
 from headtypes.analyses.detectors.results import read_detector_scores, read_detector_table
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition, read_partition
@@ -15,8 +14,6 @@ from headtypes.analyses.types.stability import match_clusters
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import mean_intervals
 
-# By model and task, or partition.
-Files = Mapping[tuple[str, str], str | Path]
 COLUMNS = ("analysis", "of", "quantity", "layer", "head", "step", "value", "low", "high", "detected")
 # Quantities of types: the heads of each, and of all or those of one at the last step, how many are of it already.
 HEADS, FINAL = "heads", "already of the last type"

@@ -7,14 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.declaration import Analysis, Files
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.registry import ANALYSES
 from headtypes.core.errors import InputError
 
-# By model and task.
-Files = Mapping[tuple[str, str], str | Path]
 # What the distance feature has by itself, in words; and what would say it once more, or not where a head looks.
 _TOKENS = {"self": "to itself", "cls": "to [CLS]", "sep": "to [SEP]", "comma": "to commas", "period": "to periods"}
 _SAID = {"self", "cls", "sep", "punctuation", "peak"}
