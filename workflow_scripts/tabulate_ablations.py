@@ -2,9 +2,8 @@ from headtypes.planning.job import job, warn
 from headtypes.analyses.ablation.control_drops import read_control_drops
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.core.files import read_each, read_json, write_text
-from headtypes.core.markdown import to_html
-from headtypes.core.table_files import write_csv
+from headtypes.core.files import read_each, read_json
+from headtypes.core.markdown import write_table
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.shown import ablation_page
 from headtypes.papers.guan2020.tables import ablation_table, shortages
@@ -25,7 +24,5 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     )
     warn(provenance, shortages(table))
     for number in (2, 3):
-        page = ablation_page(table, number)
-        write_csv(outputs[f"csv_{number}"], table[table["table"] == number])
-        write_text(outputs[f"markdown_{number}"], page)
-        write_text(outputs[f"html_{number}"], to_html(page, provenance))
+        of_number = table[table["table"] == number]
+        write_table(outputs, of_number, ablation_page(table, number), provenance, f"_{number}")

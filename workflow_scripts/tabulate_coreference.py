@@ -1,8 +1,7 @@
 from headtypes.planning.job import job
 from headtypes.analyses.coreference.results import read_coreference
-from headtypes.core.files import read_each, write_text
-from headtypes.core.markdown import to_html
-from headtypes.core.table_files import write_csv
+from headtypes.core.files import read_each
+from headtypes.core.markdown import write_table
 from headtypes.papers.clark2019.language.table2 import coreference_page, coreference_table
 from headtypes.papers.clark2019.published import read_clark2019
 
@@ -10,7 +9,4 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     published = read_clark2019(inputs.reference)
     accuracies = read_each(read_coreference, inputs.accuracies)
     table = coreference_table(accuracies, spec["beside"], published)
-    page = coreference_page(table, published)
-    write_csv(outputs.csv, table)
-    write_text(outputs.markdown, page)
-    write_text(outputs.html, to_html(page, provenance))
+    write_table(outputs, table, coreference_page(table, published), provenance)

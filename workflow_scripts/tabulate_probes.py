@@ -1,8 +1,7 @@
 from headtypes.planning.job import job
 from headtypes.analyses.probes.scores import read_probe_scores, read_probes
-from headtypes.core.files import read_each, write_text
-from headtypes.core.markdown import to_html
-from headtypes.core.table_files import write_csv
+from headtypes.core.files import read_each
+from headtypes.core.markdown import write_table
 from headtypes.papers.clark2019.language.table3 import probes_page, probes_table
 from headtypes.papers.clark2019.published import read_clark2019
 
@@ -11,7 +10,4 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     scores = read_each(read_probe_scores, inputs.scores)
     probes = read_each(read_probes, inputs.probes)
     table = probes_table(scores, probes, spec["beside"], published)
-    page = probes_page(table, published)
-    write_csv(outputs.csv, table)
-    write_text(outputs.markdown, page)
-    write_text(outputs.html, to_html(page, provenance))
+    write_table(outputs, table, probes_page(table, published), provenance)

@@ -1,8 +1,7 @@
 from headtypes.planning.job import job
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.core.files import read_each, read_json, write_text
-from headtypes.core.markdown import to_html
-from headtypes.core.table_files import write_csv
+from headtypes.core.files import read_each, read_json
+from headtypes.core.markdown import write_table
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
 from headtypes.papers.guan2020.results import read_intervals_of
@@ -16,7 +15,4 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         read_guan2020(inputs.reference),
         read_intervals_of(inputs.scores, spec["seed"]),
     )
-    page = readings_page(table)
-    write_csv(outputs.csv, table)
-    write_text(outputs.markdown, page)
-    write_text(outputs.html, to_html(page, provenance))
+    write_table(outputs, table, readings_page(table), provenance)

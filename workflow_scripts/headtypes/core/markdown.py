@@ -1,13 +1,14 @@
 """Tables as Markdown, and pages of it as HTML."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape, unescape
 
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from headtypes.core.files import canonical_json
+from headtypes.core.files import canonical_json, write_text
+from headtypes.core.table_files import write_csv
 
 # A page shows what is in it: it runs nothing, and loads nothing from elsewhere.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -53,6 +54,13 @@ def document(title: str, parts: Iterable[str]) -> str:
 def anchor(title: str) -> str:
     """What a link to a part of a page ends with, by the title of the part."""
     return re.sub(r"[^\w.+-]+", "-", title)
+
+
+def write_table(outputs: Mapping[str, str], table: pd.DataFrame, page: str, provenance: dict, ending: str = "") -> None:
+    """Write a table as CSV and its page as Markdown and HTML; ending: of the names of these outputs."""
+    write_csv(outputs[f"csv{ending}"], table)
+    write_text(outputs[f"markdown{ending}"], page)
+    write_text(outputs[f"html{ending}"], to_html(page, provenance))
 
 
 def to_html(page: str, provenance: dict) -> str:
