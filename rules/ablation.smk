@@ -1,12 +1,17 @@
 # What the model answers when heads are taken away (Guan et al. 2020, section 5), with random heads as controls.
 
+# What a model answers a partition's task from.
+ANSWERED = {
+    "model": paths.MODEL,
+    "partition": paths.PARTITION,
+    "questions": of_task(paths.QUESTIONS),
+    "windows": of_task(paths.WINDOWS),
+}
+
 
 use rule job as evaluate_shard with:
     input:
-        model=paths.MODEL,
-        partition=paths.PARTITION,
-        questions=of_task(paths.QUESTIONS),
-        windows=of_task(paths.WINDOWS),
+        **ANSWERED,
         head_outputs=head_outputs_of,
     output:
         found=temp(paths.ABLATION_SHARD),
@@ -20,10 +25,7 @@ use rule job as evaluate_shard with:
 
 use rule job as evaluate_condition with:
     input:
-        model=paths.MODEL,
-        partition=paths.PARTITION,
-        questions=of_task(paths.QUESTIONS),
-        windows=of_task(paths.WINDOWS),
+        **ANSWERED,
         head_outputs=head_outputs_of,
         parts=parts_of("evaluate_condition", "evaluate_shard"),
     output:
@@ -53,10 +55,7 @@ use rule job as measure_intervals with:
 
 use rule job as evaluate_controls with:
     input:
-        model=paths.MODEL,
-        partition=paths.PARTITION,
-        questions=of_task(paths.QUESTIONS),
-        windows=of_task(paths.WINDOWS),
+        **ANSWERED,
         scores=paths.SCORES,
         head_outputs=head_outputs_of,
     output:
@@ -105,10 +104,7 @@ use rule job as measure_importance with:
 
 use rule job as evaluate_curves with:
     input:
-        model=paths.MODEL,
-        partition=paths.PARTITION,
-        questions=of_task(paths.QUESTIONS),
-        windows=of_task(paths.WINDOWS),
+        **ANSWERED,
         importance=of_task(paths.IMPORTANCE),
     output:
         curves=paths.CURVES,

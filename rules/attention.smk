@@ -1,10 +1,7 @@
 # What is stored of attention itself: the maps of a few samples, and the mean output of each head.
 
 
-use rule job as map_attention with:
-    input:
-        model=paths.MODEL,
-        samples=paths.SAMPLES,
+use rule job_on_samples as map_attention with:
     output:
         maps=paths.MAPS,
         samples=paths.SAMPLE_MAPS,
@@ -16,10 +13,7 @@ use rule job as map_attention with:
         **identity("map_attention"),
 
 
-use rule job as measure_head_outputs with:
-    input:
-        model=paths.MODEL,
-        samples=paths.SAMPLES,
+use rule job_on_samples as measure_head_outputs with:
     output:
         head_outputs=paths.HEAD_OUTPUTS,
     log:

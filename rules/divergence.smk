@@ -1,10 +1,7 @@
 # How differently heads attend, and the heads in two dimensions (Clark et al. 2019, section 6).
 
 
-use rule job as measure_divergence_shard with:
-    input:
-        model=paths.MODEL,
-        samples=paths.SAMPLES,
+use rule job_on_samples as measure_divergence_shard with:
     output:
         divergence=temp(paths.DIVERGENCE_SHARD),
     log:

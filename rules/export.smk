@@ -20,10 +20,7 @@ use rule job as export_heads with:
         **identity("export_heads"),
 
 
-use rule job as measure_reach with:
-    input:
-        model=paths.MODEL,
-        samples=paths.SAMPLES,
+use rule job_on_samples as measure_reach with:
     output:
         reach=paths.REACH,
     log:

@@ -1,10 +1,7 @@
 # Distance features: how far, and at which special tokens, each head looks (Guan et al. 2020, section 3).
 
 
-use rule job as extract_shard with:
-    input:
-        model=paths.MODEL,
-        samples=paths.SAMPLES,
+use rule job_on_samples as extract_shard with:
     output:
         features=temp(paths.FEATURES_SHARD),
     log:

@@ -28,3 +28,9 @@ rule job:
 use rule job as local_job with:
     resources:
         gpu=0,
+
+
+use rule job as job_on_samples with:
+    input:
+        model=paths.MODEL,
+        samples=paths.SAMPLES,

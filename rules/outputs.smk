@@ -1,10 +1,7 @@
 # What comes out of heads: how much each writes into the residual stream, and massive activations of the stream.
 
 
-use rule job as measure_outputs with:
-    input:
-        model=paths.MODEL,
-        samples=paths.SAMPLES,
+use rule job_on_samples as measure_outputs with:
     output:
         outputs=paths.OUTPUTS,
     log:

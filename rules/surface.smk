@@ -1,10 +1,7 @@
 # What single heads look at, as position and kind of token tell (Clark et al. 2019, sections 3.1 to 3.3).
 
 
-use rule job as measure_surface with:
-    input:
-        model=paths.MODEL,
-        samples=paths.SAMPLES,
+use rule job_on_samples as measure_surface with:
     output:
         surface=paths.SURFACE,
     log:

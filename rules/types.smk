@@ -49,10 +49,7 @@ use rule job as measure_stability with:
         **identity("measure_stability"),
 
 
-use rule job as measure_confidence with:
-    input:
-        features=of_task(paths.FEATURES),
-        partition=paths.PARTITION,
+use rule measure_stability as measure_confidence with:
     output:
         heads=paths.CONFIDENCE,
         clusterings=paths.CONFIDENCE_CLUSTERINGS,
@@ -60,8 +57,6 @@ use rule job as measure_confidence with:
         "logs/measure_confidence/{model}/{partition}.log",
     benchmark:
         "results/confidence/{model}/{partition}.benchmark.tsv"
-    wildcard_constraints:
-        partition=any_of(partition.name for partition in plan.clustered),
     params:
         **identity("measure_confidence"),
 

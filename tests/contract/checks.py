@@ -18,7 +18,7 @@ from tests.support.planning import jobs_of_another_python, planned_jobs, rules_o
 # What a job may know of Snakemake: its files and its two parameters; the others name it in messages and records.
 OF_A_JOB = {"input", "output", "log", "params", "resources", "rule", "threads", "wildcards"}
 # What other rules inherit, and the rules that run the script of another.
-INHERITED = {"job", "local_job"}
+INHERITED = {"job", "local_job", "job_on_samples"}
 SHARED = {
     "extract_shard": "extract_features",
     "evaluate_shard": "evaluate_condition",
