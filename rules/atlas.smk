@@ -18,12 +18,7 @@ use rule job as write_atlas with:
         model=paths.MODEL,
         parts=ATLAS_PARTS,
     output:
-        page=report(
-            paths.ATLAS,
-            caption="../report/atlas.rst",
-            category="Atlas",
-            labels={"model": "{model}", "content": "every head"},
-        ),
+        page=entry(paths.ATLAS, "atlas", "Atlas", "every head", model="{model}"),
     log:
         "logs/write_atlas/{model}.log",
     benchmark:

@@ -20,7 +20,7 @@ use rule job as plot_examples with:
     input:
         examples=paths.EXAMPLES,
     output:
-        **figure("results/clark2019/{model}/{task}/figure1", "clark_figure1", "1", "examples of patterns", OF_CLARK),
+        **figure_of_clark("1", "examples of patterns"),
     log:
         "logs/plot_examples/{model}/{task}.log",
     benchmark:
@@ -34,22 +34,8 @@ use rule job as plot_surface with:
         surface=paths.SURFACE,
         reference=REFERENCE["clark2019"],
     output:
-        **figure(
-            "results/clark2019/{model}/{task}/figure2",
-            "clark_figure2",
-            "2",
-            "attention to special tokens and neighbours",
-            OF_CLARK,
-            suffix="_2",
-        ),
-        **figure(
-            "results/clark2019/{model}/{task}/figure4",
-            "clark_figure4",
-            "4",
-            "entropy of attention",
-            OF_CLARK,
-            suffix="_4",
-        ),
+        **figure_of_clark("2", "attention to special tokens and neighbours", "_2"),
+        **figure_of_clark("4", "entropy of attention", "_4"),
     log:
         "logs/plot_surface/{model}/{task}.log",
     benchmark:
@@ -62,9 +48,7 @@ use rule job as plot_gradients with:
     input:
         gradients=paths.GRADIENTS,
     output:
-        **figure(
-            "results/clark2019/{model}/{task}/figure3", "clark_figure3", "3", "gradients by kind of token", OF_CLARK
-        ),
+        **figure_of_clark("3", "gradients by kind of token"),
     log:
         "logs/plot_gradients/{model}/{task}.log",
     benchmark:
@@ -86,7 +70,7 @@ use rule job as plot_divergence with:
         partition=of(paths.PARTITION, plan.shown_partition),
         reference=REFERENCE["clark2019"],
     output:
-        **figure("results/clark2019/{model}/{task}/figure6", "clark_figure6", "6", "heads by their distances", OF_CLARK),
+        **figure_of_clark("6", "heads by their distances"),
     log:
         "logs/plot_divergence/{model}/{task}.log",
     benchmark:

@@ -25,8 +25,7 @@ from headtypes.planning.config.messages import mistakes_in, placed
 from headtypes.models.gpus import number_of_gpus
 from headtypes.planning.tools.demands import check_models, demands_as_text
 from headtypes.planning.tools.notes import notes_on
-from headtypes.planning import locks
-from headtypes.planning import resources
+from headtypes.planning import locks, resources
 from headtypes.planning.code.digest import code_digest
 from headtypes.planning.code.running import find_first, remember_code
 from headtypes.planning.tools.history import remember_config, remember_shards, remembered_shards
@@ -34,10 +33,7 @@ from headtypes.planning.plan import Plan, plan_of
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.results import paths
 from headtypes.planning.provenance import contents_of, forget_merged, results_folder, shards_of
-from headtypes.planning.stages.overview import atlas
-from headtypes.planning.stages.overview import development
-from headtypes.planning.stages.overview import ledger
-from headtypes.planning.stages.overview import summary
+from headtypes.planning.stages.overview import atlas, development, ledger, summary
 from headtypes.planning.stages.registry import STAGES
 
 find_first(SCRIPTS)
@@ -149,22 +145,29 @@ def any_of(names):
     return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
 
 
-OF_CLARK = "Figures of Clark et al."
+def entry(path, caption, category, content, subcategory=None, **labels):
+    """A file with its entry in the report."""
+    caption, labels = f"../report/{caption}.rst", {**labels, "content": content}
+    return report(path, caption=caption, category=category, subcategory=subcategory, labels=labels)
 
 
-def figure(path, caption, name, content, category="Figures", suffix=""):
+def figure(path, caption, name, content, category="Figures", suffix="", by="partition"):
     """The outputs of a figure: PDF, and PNG with its entry in the report."""
     *_, of = re.findall(r"\{\w+\}", path)
-    labels = {"figure": name, "task" if category == OF_CLARK else "partition": of, "content": content}
     subcategory = "{model}" if "{model}" in path else "all models"
-    entry = {"caption": f"../report/{caption}.rst", "category": category, "subcategory": subcategory}
-    return {f"pdf{suffix}": f"{path}.pdf", f"png{suffix}": report(f"{path}.png", **entry, labels=labels)}
+    png = entry(f"{path}.png", caption, category, content, subcategory, figure=name, **{by: of})
+    return {f"pdf{suffix}": f"{path}.pdf", f"png{suffix}": png}
+
+
+def figure_of_clark(name, content, suffix=""):
+    """The outputs of a figure of Clark et al."""
+    path = f"results/clark2019/{{model}}/{{task}}/figure{name}"
+    return figure(path, f"clark_figure{name}", name, content, "Figures of Clark et al.", suffix, by="task")
 
 
 def table(path, caption, name, content, category="Tables", suffix=""):
     """The outputs of a table: CSV, Markdown, and HTML with its entry in the report."""
-    entry = {"caption": f"../report/{caption}.rst", "category": category}
-    html = report(f"{path}.html", **entry, labels={"table": name, "content": content})
+    html = entry(f"{path}.html", caption, category, content, table=name)
     return {f"csv{suffix}": f"{path}.csv", f"markdown{suffix}": f"{path}.md", f"html{suffix}": html}
 
 
@@ -237,3 +240,6 @@ wildcard_constraints:
     partition=any_of(partition.name for partition in plan.partitions.values()),
     shard="[0-9]+",
     shards="[0-9]+",
+    clustering=any_of(plan.clusterings),
+    paper=any_of(PAPERS),
+    development=any_of(plan.developments),

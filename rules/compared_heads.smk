@@ -20,11 +20,8 @@ use rule job as compare_heads with:
         **figure("results/compared_heads/{task}", "compared_heads", "kinds of heads", "models", "Both papers"),
         heads=paths.COMPARED_HEADS,
         kinds="results/compared_heads/{task}.kinds.csv",
-        page=report(
-            "results/compared_heads/{task}.html",
-            caption="../report/kinds.rst",
-            category="Both papers",
-            labels={"task": "{task}", "content": "every head by its kind"},
+        page=entry(
+            "results/compared_heads/{task}.html", "kinds", "Both papers", "every head by its kind", task="{task}"
         ),
     log:
         "logs/compare_heads/{task}.log",

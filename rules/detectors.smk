@@ -19,12 +19,7 @@ use rule job as tabulate_detectors with:
     input:
         scores=paths.DETECTOR_SCORES,
     output:
-        table=report(
-            paths.DETECTORS,
-            caption="../report/detectors.rst",
-            category="Tables",
-            labels={"table": "detectors", "content": "heads of {model} on random tokens"},
-        ),
+        table=entry(paths.DETECTORS, "detectors", "Tables", "heads of {model} on random tokens", table="detectors"),
     log:
         "logs/tabulate_detectors/{model}.log",
     benchmark:
@@ -39,11 +34,8 @@ use rule job as measure_retrieval with:
         detected=paths.DETECTORS,
         planted=expand(paths.ROWS, task=plan.planted),
     output:
-        table=report(
-            paths.RETRIEVAL,
-            caption="../report/retrieval.rst",
-            category="Tables",
-            labels={"table": "retrieval", "content": "{model} without the heads that retrieve"},
+        table=entry(
+            paths.RETRIEVAL, "retrieval", "Tables", "{model} without the heads that retrieve", table="retrieval"
         ),
     log:
         "logs/measure_retrieval/{model}.log",

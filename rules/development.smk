@@ -23,8 +23,6 @@ use rule job as trace_development with:
         "logs/trace_development/{development}.log",
     benchmark:
         "results/development/{development}.benchmark.tsv"
-    wildcard_constraints:
-        development=any_of(plan.developments),
     params:
         **identity("trace_development"),
 

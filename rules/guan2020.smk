@@ -120,8 +120,6 @@ use rule local_job as tabulate_models with:
         "logs/tabulate_models/{clustering}.log",
     benchmark:
         "results/guan2020/{clustering}/figure4.table.benchmark.tsv"
-    wildcard_constraints:
-        clustering=any_of(plan.clusterings),
     localrule: True
     params:
         **identity("tabulate_models"),
@@ -138,8 +136,6 @@ use rule job as plot_models with:
         "logs/plot_models/{clustering}.log",
     benchmark:
         "results/guan2020/{clustering}/figure4.benchmark.tsv"
-    wildcard_constraints:
-        clustering=any_of(plan.clusterings),
     params:
         **identity("plot_models"),
 

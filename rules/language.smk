@@ -3,15 +3,10 @@
 
 use rule local_job as tabulate_relations with:
     input:
-        **keyed(
-            "tabulate_relations",
-            best=each(paths.RELATIONS_BEST, plan.inputs_of("treebank")),
-        ),
+        **keyed("tabulate_relations", best=each(paths.RELATIONS_BEST, plan.inputs_of("treebank"))),
         reference=REFERENCE["clark2019"],
     output:
-        **table(
-            "results/clark2019/table1", "clark_table1", "1", "dependency relations", category="Tables of Clark et al."
-        ),
+        **table("results/clark2019/table1", "clark_table1", "1", "dependency relations", "Tables of Clark et al."),
     log:
         "logs/tabulate_relations.log",
     benchmark:
@@ -23,13 +18,10 @@ use rule local_job as tabulate_relations with:
 
 use rule local_job as tabulate_coreference with:
     input:
-        **keyed(
-            "tabulate_coreference",
-            accuracies=each(paths.COREFERENCE, plan.inputs_of("coreference")),
-        ),
+        **keyed("tabulate_coreference", accuracies=each(paths.COREFERENCE, plan.inputs_of("coreference"))),
         reference=REFERENCE["clark2019"],
     output:
-        **table("results/clark2019/table2", "clark_table2", "2", "coreference", category="Tables of Clark et al."),
+        **table("results/clark2019/table2", "clark_table2", "2", "coreference", "Tables of Clark et al."),
     log:
         "logs/tabulate_coreference.log",
     benchmark:
@@ -48,7 +40,7 @@ use rule local_job as tabulate_probes with:
         ),
         reference=REFERENCE["clark2019"],
     output:
-        **table("results/clark2019/table3", "clark_table3", "3", "probes", category="Tables of Clark et al."),
+        **table("results/clark2019/table3", "clark_table3", "3", "probes", "Tables of Clark et al."),
     log:
         "logs/tabulate_probes.log",
     benchmark:
@@ -78,13 +70,7 @@ use rule job as plot_sentences with:
     input:
         maps=paths.SENTENCES,
     output:
-        **figure(
-            "results/clark2019/{model}/{task}/figure5",
-            "clark_figure5",
-            "5",
-            "heads that find relations or antecedents",
-            OF_CLARK,
-        ),
+        **figure_of_clark("5", "heads that find relations or antecedents"),
     log:
         "logs/plot_sentences/{model}/{task}.log",
     benchmark:

@@ -24,15 +24,13 @@ use rule local_job as compare_with_paper with:
             "comparison",
             "{paper}",
             "ours beside the paper's, and its claims",
-            category="Comparison",
+            "Comparison",
         ),
         quantities="results/{paper}/quantities.csv",
     log:
         "logs/compare_with_paper/{paper}.log",
     benchmark:
         "results/{paper}/comparison.benchmark.tsv"
-    wildcard_constraints:
-        paper=any_of(PAPERS),
     localrule: True
     params:
         **identity("compare_with_paper"),

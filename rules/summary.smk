@@ -2,6 +2,8 @@
 
 # Relative to the working directory, as those of pages are.
 CAPTIONS = local(os.path.relpath(ROOT / "report"))
+# Snakemake's report lists categories by name, and this one is to be the first.
+AT_FIRST = "At a glance"
 
 
 use rule local_job as write_summary with:
@@ -13,13 +15,7 @@ use rule local_job as write_summary with:
         style=[f"{PAGES}/summary/page.css"],
         script=[f"{PAGES}/tables.js", f"{PAGES}/summary/page.js"],
     output:
-        page=report(
-            paths.SUMMARY,
-            caption="../report/summary.rst",
-            # Snakemake's report lists categories by name, and this one is to be the first.
-            category="At a glance",
-            labels={"page": "summary", "content": "findings, tables, figures and files"},
-        ),
+        page=entry(paths.SUMMARY, "summary", AT_FIRST, "findings, tables, figures and files", page="summary"),
     log:
         "logs/write_summary.log",
     benchmark:
@@ -36,12 +32,7 @@ use rule local_job as write_ledger with:
         style=[f"{PAGES}/summary/page.css", f"{PAGES}/ledger/page.css"],
         script=[f"{PAGES}/tables.js", f"{PAGES}/ledger/page.js"],
     output:
-        page=report(
-            "results/ledger.html",
-            caption="../report/ledger.rst",
-            category="At a glance",
-            labels={"page": "ledger", "content": "every claim in every model"},
-        ),
+        page=entry("results/ledger.html", "ledger", AT_FIRST, "every claim in every model", page="ledger"),
         csv="results/ledger.csv",
         claims=paths.LEDGER_CLAIMS,
         properties="results/ledger.properties.csv",

@@ -26,12 +26,7 @@ use rule job as tabulate_use with:
         searched=paths.ROWS,
         test=lambda wildcards: of_test(wildcards.task),
     output:
-        table=report(
-            paths.USE,
-            caption="../report/use.rst",
-            category="Tables",
-            labels={"table": "use", "content": "what heads of {model} find of {task}"},
-        ),
+        table=entry(paths.USE, "use", "Tables", "what heads of {model} find of {task}", table="use"),
     log:
         "logs/tabulate_use/{model}/{task}.log",
     benchmark:
