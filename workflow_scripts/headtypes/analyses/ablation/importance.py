@@ -7,6 +7,7 @@ from torch import Tensor
 
 from headtypes.attention.batches import Batch, check_heads, run_model
 from headtypes.attention.hook import Layer
+from headtypes.core.heads import per_head
 from headtypes.data.answering import AnswerLoss, load_for
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
@@ -49,9 +50,8 @@ def measure_importance(
     model = load_for(record, precision, kind)
     targets = KINDS[kind].answer_targets(rows, windows, record)
     importance = head_importance(model, kind, windows, targets, batch_tokens, f"{record.name}, importance of heads")
-    layer, head = np.indices(importance.shape).reshape(2, -1)
     columns = {"importance": importance.reshape(-1), "normalised": normalise(importance).reshape(-1)}
-    return pd.DataFrame({"layer": layer, "head": head, **columns})
+    return per_head(importance.shape, columns)
 
 
 def head_importance(

@@ -8,6 +8,7 @@ from sklearn.manifold import MDS
 from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.divergence.results import PROJECTION_COLUMNS, Divergence
+from headtypes.core.heads import per_head
 
 _STARTS, _STEPS, _EPS = 5, 1000, 1e-10
 _PERMUTATIONS = 2000
@@ -38,16 +39,13 @@ def project_heads(divergence: Divergence, *, scale: str, seed: int) -> tuple[pd.
             random_state=seed,
         )
         places = scaling.fit_transform(distances)
-    layer = divergence.layer
-    head = np.arange(len(layer)) % (len(layer) // divergence.layers)
-    table = pd.DataFrame({"layer": layer, "head": head, "x": places[:, 0], "y": places[:, 1]}).astype(
-        PROJECTION_COLUMNS
-    )
+    shape = divergence.layers, len(places) // divergence.layers
+    table = per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(PROJECTION_COLUMNS)
     summary = {
         "rows": divergence.rows,
         "scale": scale,
         **fit(distances, places),
-        "layers": layer_test(divergence.of_a_row, layer, seed),
+        "layers": layer_test(divergence.of_a_row, divergence.layer, seed),
     }
     return table, summary
 

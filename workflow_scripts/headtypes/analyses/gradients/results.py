@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.core.files import undamaged
+from headtypes.core.heads import per_head
 from headtypes.core.table_files import read_csv
 
 # Kinds of the attended token, as Clark et al. 2019 count them in Figure 3.
@@ -37,11 +38,9 @@ class Gradients:
     def table(self) -> pd.DataFrame:
         """One row for each head: layer, head (from 0), the kinds, loss, samples, reason."""
         layers, heads, _ = self.values.shape
-        layer, head = np.indices((layers, heads)).reshape(2, -1)
         kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))
-        return pd.DataFrame(
-            {"layer": layer, "head": head, **kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}
-        )
+        columns = {**kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}
+        return per_head((layers, heads), columns)
 
 
 def read_gradients(path: str | Path) -> Gradients:

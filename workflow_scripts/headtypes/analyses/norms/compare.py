@@ -10,6 +10,7 @@ from headtypes.analyses.distances.columns import Groups
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import compare_partitions, matched_clusters
 from headtypes.attention.settings import Of
+from headtypes.core.heads import per_head
 from headtypes.core.statistics import RESAMPLES, bounds, draw_units
 from headtypes.core.style import head_name
 
@@ -22,9 +23,8 @@ def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.D
 
     shape: layers, heads of a layer.
     """
-    layer, head = np.indices(shape).reshape(2, -1)
     by_norms = {BY_NORMS[name]: getattr(norms, name) for name in SHARES}
-    return pd.DataFrame({"layer": layer, "head": head, **vars(weights), **by_norms})
+    return per_head(shape, {**vars(weights), **by_norms})
 
 
 def compare_divisions(

@@ -5,6 +5,7 @@ import pandas as pd
 from jaxtyping import Bool, Float
 
 from headtypes.analyses.outputs.results import HEADS, LAYERS, QUARTERS, STREAM, TOKENS, Outputs
+from headtypes.core.heads import per_head
 from headtypes.core.statistics import mean_intervals, mean_of_known
 
 # A head is off on a sample if it writes less than this share of the mean of its layer's heads; a sink is a first token
@@ -37,8 +38,6 @@ def heads_table(outputs: Outputs, *, seed: int) -> pd.DataFrame:
     samples on which it is off although it looks at the first token for at most half; first, to_largest: shares of
     attention. NaN where nothing could be measured.
     """
-    shape = outputs.written.shape[1:3]
-    layer, head = np.indices(shape).reshape(2, -1)
     off, sink = is_off(outputs), outputs.column("first") > SINK
     of_heads = outputs.column("written").reshape(len(outputs.length), -1).T
     low, high = (np.nan, np.nan) if outputs.reason else mean_intervals(of_heads, seed=seed)
@@ -50,7 +49,7 @@ def heads_table(outputs: Outputs, *, seed: int) -> pd.DataFrame:
         **{name: outputs.column(name).mean(axis=0) for name in ("first", "to_largest")},
     }
     flat = {name: values.ravel() for name, values in columns.items()}
-    table = pd.DataFrame({"layer": layer, "head": head, **flat, "low": low, "high": high})[list(HEADS)]
+    table = per_head(outputs.written.shape[1:3], {**flat, "low": low, "high": high})[list(HEADS)]
     if outputs.reason is not None:
         table.loc[:, list(HEADS[2:])] = np.nan
     return table

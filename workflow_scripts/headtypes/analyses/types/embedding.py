@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
+from headtypes.core.heads import per_head
 from headtypes.core.table_files import read_csv
 
 _KINDS = {"layer": int, "head": int, "x": np.float32, "y": np.float32}
@@ -26,8 +27,7 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
     with threadpool_limits(1):
         tsne = TSNE(perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed)
         places = tsne.fit_transform(features.astype(float))
-    layer, head = np.indices(shape).reshape(2, -1)
-    return pd.DataFrame({"layer": layer, "head": head, "x": places[:, 0], "y": places[:, 1]}).astype(_KINDS)
+    return per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(_KINDS)
 
 
 def read_embedding(path: str | Path) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from jaxtyping import Int
 from headtypes.analyses.distances.columns import attention_groups
 from headtypes.analyses.types.names import TYPES
 from headtypes.core.files import undamaged
+from headtypes.core.heads import per_head
 from headtypes.core.table_files import read_csv, write_csv
 
 _KINDS = {
@@ -87,12 +88,10 @@ def build_partition(
     features: [layer * head, column]; shape: number of layers, heads in a layer; cluster, types, silhouette and
     doubtful: [layer * head].
     """
-    layer, head = np.indices(shape).reshape(2, -1)
     groups = attention_groups(features)
-    table = pd.DataFrame(
+    table = per_head(
+        shape,
         {
-            "layer": layer,
-            "head": head,
             "cluster": cluster,
             "type": types,
             "silhouette": silhouette,
@@ -100,7 +99,7 @@ def build_partition(
             "special": groups.special,
             "far": groups.far,
             "doubtful": doubtful,
-        }
+        },
     )
     return Partition(table)
 

@@ -12,6 +12,7 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.stability import match_clusters
 from headtypes.core.errors import InputError
+from headtypes.core.heads import per_head
 from headtypes.core.statistics import mean_intervals
 
 COLUMNS = ("analysis", "of", "quantity", "layer", "head", "step", "value", "low", "high", "detected")
@@ -42,7 +43,6 @@ def trace(
       matched with those of the last step (`stability.match_clusters`), and have the names that these have.
     Raises `InputError` that names a damaged file, or where a checkpoint has other heads than the last one.
     """
-    layer, head = (index.ravel() for index in np.indices(shape))
     steps = dict(sorted(steps.items(), key=lambda it: it[1]))
     rows = []
     for analysis in ANALYSES:
@@ -52,13 +52,13 @@ def trace(
             for key in _shared(columns):
                 for step, of_step in columns.items():
                     column = of_step[key]
-                    if len(column.values) != len(layer):
+                    if len(column.values) != shape[0] * shape[1]:
                         raise InputError(f"At step {step} there are other heads than {shape[0]} layers of {shape[1]}.")
                     ends = {"low": column.low, "high": column.high}
                     ends = {name: end for name, end in ends.items() if end is not None}
                     values = {"value": np.asarray(column.values, dtype=float), **ends}
                     about = {"analysis": analysis.name, "of": task, "quantity": key, "step": step}
-                    rows.append(pd.DataFrame({"layer": layer, "head": head, **values}).assign(**about))
+                    rows.append(per_head(shape, values).assign(**about))
     rows += _types(steps, partitions)
     table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
     table = table.reindex(columns=list(COLUMNS)).astype({"quantity": str, "layer": "Int64", "head": "Int64"})
