@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 
 from headtypes.core.files import atomic_write, canonical_json
 
@@ -78,6 +79,11 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 def legend_height(labels: Mapping[str, str], columns: int) -> float:
     """Inches that the lines of a legend take."""
     return _LINE * -(-len(labels) // columns)
+
+
+def legend_key(**look) -> Line2D:
+    """A line or a mark that stands in a legend alone; look: as of Matplotlib's lines."""
+    return Line2D([], [], **look)
 
 
 def attention_scale() -> PowerNorm:

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from headtypes.analyses.ablation.control_drops import DropsOfDraws
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
-from headtypes.core.style import PAGE, styled
+from headtypes.core.style import PAGE, legend_key, styled
 from headtypes.data.kinds.registry import METRICS
 
 # Inches: of a condition, of the legend and the scale, and of the conditions' names and the ranks beside them.
@@ -59,9 +58,9 @@ def controls_figure(
     axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)
     keys = [
-        Line2D([], [], color=_SEVERAL, marker="o", ms=4.5, lw=1.6, label="the types' own heads, 95 % interval"),
-        Line2D([], [], color=_DRAW, marker="|", ms=8, mew=0.9, ls="none", label="as many random heads of each layer"),
-        Line2D([], [], color="black", marker="|", ms=9, mew=1.4, ls="none", label="their mean"),
+        legend_key(color=_SEVERAL, marker="o", ms=4.5, lw=1.6, label="the types' own heads, 95 % interval"),
+        legend_key(color=_DRAW, marker="|", ms=8, mew=0.9, ls="none", label="as many random heads of each layer"),
+        legend_key(color="black", marker="|", ms=9, mew=1.4, ls="none", label="their mean"),
     ]
     figure.legend(handles=keys, loc="upper center", ncols=3, columnspacing=2, handlelength=1.8)
     return figure

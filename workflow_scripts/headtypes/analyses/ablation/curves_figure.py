@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from headtypes.analyses.types.names import ALL
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import TypeStyle, type_labels, type_styles
-from headtypes.core.style import PAGE, PAGE_HEIGHT, styled
+from headtypes.core.style import PAGE, PAGE_HEIGHT, legend_key, styled
 from headtypes.data.kinds.registry import MAIN_METRICS
 
 # Panels beside each other, at most; letters that a panel's title has room for, by panels beside each other.
@@ -116,12 +116,10 @@ def _add_legend(figure: Figure, colours: list[str], draws: int) -> None:
     """A band is explained where there is one: of a single random order there is none."""
     ink = "0.1"
     of_type = tuple(Patch(color=colour, lw=0) for colour in colours[:_BESIDE])
-    any_line = Line2D([], [], color=_ANY.colour, lw=0.9, marker=_ANY.marker, ms=_MARKER)
+    any_line = legend_key(color=_ANY.colour, lw=0.9, marker=_ANY.marker, ms=_MARKER)
     keys = {
-        "the least important first": Line2D([], [], color=ink, lw=1.1, marker="o", ms=_MARKER),
-        **_key_of_random_orders(
-            draws, Line2D([], [], color=ink, lw=0.9, ls=_DASHED), Patch(color=ink, alpha=_RANGE, lw=0)
-        ),
+        "the least important first": legend_key(color=ink, lw=1.1, marker="o", ms=_MARKER),
+        **_key_of_random_orders(draws, legend_key(color=ink, lw=0.9, ls=_DASHED), Patch(color=ink, alpha=_RANGE, lw=0)),
         "heads of one type": of_type,
         "heads of any type": any_line if draws == 1 else (Patch(color=_ANY_RANGE, lw=0), any_line),
     }

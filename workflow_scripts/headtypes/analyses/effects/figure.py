@@ -3,10 +3,9 @@
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from headtypes.core.statistics import ALPHA
-from headtypes.core.style import PAGE, PALETTE, head_name, styled
+from headtypes.core.style import PAGE, PALETTE, head_name, legend_key, styled
 from headtypes.data.kinds.metrics import Metric
 from headtypes.data.kinds.registry import METRICS
 
@@ -32,10 +31,10 @@ def effects_figure(heads: pd.DataFrame, draws: pd.DataFrame, fit: pd.DataFrame, 
         _draw_heads(left, of_heads, metric)
         _draw_sets(right, of_draws, of_sets, row, metric)
     keys = [
-        Line2D([], [], color=_TOLD, marker="o", ms=_MARKER, lw=0.9, label="head told from zero"),
-        Line2D([], [], color=_OTHER, marker=".", ms=_MARKER, lw=0.6, label="other head"),
-        Line2D([], [], color=_OTHER, marker="o", mfc="none", ms=_MARKER, ls="none", label="random set, held out"),
-        Line2D([], [], color=_CHEAPEST, marker="D", ms=_MARKER, lw=0.9, label="set chosen on other questions"),
+        legend_key(color=_TOLD, marker="o", ms=_MARKER, lw=0.9, label="head told from zero"),
+        legend_key(color=_OTHER, marker=".", ms=_MARKER, lw=0.6, label="other head"),
+        legend_key(color=_OTHER, marker="o", mfc="none", ms=_MARKER, ls="none", label="random set, held out"),
+        legend_key(color=_CHEAPEST, marker="D", ms=_MARKER, lw=0.9, label="set chosen on other questions"),
     ]
     figure.legend(handles=keys, loc="outside upper center", ncols=4, columnspacing=2)
     return figure

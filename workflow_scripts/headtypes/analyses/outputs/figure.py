@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from headtypes.analyses.outputs.tables import MASSIVE, OFF, SINK
-from headtypes.core.style import PAGE, PALETTE, head_name, styled
+from headtypes.core.style import PAGE, PALETTE, head_name, legend_key, styled
 
 # Inches of the figure; points of a marker; the most heads whose names are printed.
 _HEIGHT, _MARKER, _NAMED = 2.5, 3, 6
@@ -31,10 +30,10 @@ def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
     _draw_sinks(sink, heads, off)
     _draw_stream(stream, layers)
     keys = [
-        Line2D([], [], color=_OFF, marker="o", ms=_MARKER, ls="none", label="head that is off on most samples"),
-        Line2D([], [], color=_ON, marker="o", ms=_MARKER, ls="none", label="other head"),
-        Line2D([], [], color=PALETTE[0], marker="o", ms=_MARKER, lw=0.9, label="largest number of the stream"),
-        Line2D([], [], color="0.4", ls="--", lw=0.9, label="median magnitude"),
+        legend_key(color=_OFF, marker="o", ms=_MARKER, ls="none", label="head that is off on most samples"),
+        legend_key(color=_ON, marker="o", ms=_MARKER, ls="none", label="other head"),
+        legend_key(color=PALETTE[0], marker="o", ms=_MARKER, lw=0.9, label="largest number of the stream"),
+        legend_key(color="0.4", ls="--", lw=0.9, label="median magnitude"),
     ]
     figure.legend(handles=keys, loc="outside upper center", ncols=4, columnspacing=1.5)
     return figure

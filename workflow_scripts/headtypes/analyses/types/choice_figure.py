@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from headtypes.analyses.types.choice_files import Choice
 from headtypes.analyses.types.names import METHODS
-from headtypes.core.style import PAGE, styled
+from headtypes.core.style import PAGE, legend_key, styled
 
 # From Paul Tol's muted and high-contrast schemes; all differ from the colours of the types, by a CIE76 distance of 27
 # or more, even for a colour-blind reader who lacks one of the three kinds of cones.
@@ -165,13 +164,13 @@ def _draw_rands(axes: Axes, rows: Mapping[str, pd.Series], title: str) -> None:
 def _keys() -> list:
     black = {"color": "0.25", "lw": 1}
     methods = [
-        Line2D([], [], color=COLOURS[method], marker=MARKERS[method], ms=3.4, lw=1, label=method) for method in METHODS
+        legend_key(color=COLOURS[method], marker=MARKERS[method], ms=3.4, lw=1, label=method) for method in METHODS
     ]
     others = [
-        Line2D([], [], label="pairwise agreement", **black),
-        Line2D([], [], ls="--", label="all models agree", **black),
+        legend_key(label="pairwise agreement", **black),
+        legend_key(ls="--", label="all models agree", **black),
         Patch(color=_BY_CHANCE, lw=0, label="pairwise, by chance"),
-        Line2D([], [], color="0.25", label="chosen by the criterion", **_RING),
+        legend_key(color="0.25", label="chosen by the criterion", **_RING),
     ]
     # A legend fills its columns downwards.
     return [key for pair in zip(methods, others, strict=True) for key in pair]

@@ -3,10 +3,9 @@
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from headtypes.analyses.use.results import NOT_FOUND, NOT_TOLD, NOT_USED, READINGS, USED
-from headtypes.core.style import PAGE, PALETTE, head_name, styled
+from headtypes.core.style import PAGE, PALETTE, head_name, legend_key, styled
 
 COLOURS = {USED: PALETTE[1], NOT_USED: PALETTE[0], NOT_TOLD: "0.6"}
 # Inches: of a head at the right, of all else, and the least height.
@@ -29,9 +28,9 @@ def use_figure(table: pd.DataFrame) -> Figure:
     _draw_controls(right, shown)
     point = {"color": "0.3", "ls": "none", "ms": _MARKER}
     keys = [
-        *(Line2D([], [], color=colour, marker="o", ms=_MARKER, lw=0.8, label=name) for name, colour in COLOURS.items()),
-        Line2D([], [], marker="|", label="other arcs in the head", **point),
-        Line2D([], [], marker="x", label="the arcs in other heads", **point),
+        *(legend_key(color=colour, marker="o", ms=_MARKER, lw=0.8, label=name) for name, colour in COLOURS.items()),
+        legend_key(marker="|", label="other arcs in the head", **point),
+        legend_key(marker="x", label="the arcs in other heads", **point),
     ]
     figure.legend(handles=keys, loc="outside upper center", ncols=5, columnspacing=1.5)
     return figure

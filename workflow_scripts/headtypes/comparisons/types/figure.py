@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from headtypes.analyses.registry import ANALYSES
@@ -16,7 +15,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import frame_projection, scatter_types, type_labels, type_styles
 from headtypes.comparisons.types.table import LAYER, PROFILE, shown
 from headtypes.core.statistics import ALPHA
-from headtypes.core.style import PAGE, SMALL, styled
+from headtypes.core.style import PAGE, SMALL, legend_key, styled
 
 # Inches: a row, what stands left of the cells, the gap between columns, a heading of a group, the types' names, the
 # legend, the side of a projection, and its title.
@@ -197,7 +196,7 @@ def _add_legend(axes: Axes) -> None:
     handles = [Rectangle((0, 0), 1, 1, facecolor=_SHADES[shade], label=label) for shade, label in _LEGENDS.items()]
     # In pairs, one above the other.
     handles[4:4] = [
-        Line2D([], [], ls="", marker=_MARKS[side], color="0.2", ms=2.5, label=f"{word} than heads that look alike")
+        legend_key(ls="", marker=_MARKS[side], color="0.2", ms=2.5, label=f"{word} than heads that look alike")
         for side, word in ((-1, "less"), (1, "more"))
     ]
     axes.legend(handles=handles, loc="center", ncols=4, handlelength=1.4, columnspacing=1.2)

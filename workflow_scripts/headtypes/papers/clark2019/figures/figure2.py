@@ -2,9 +2,8 @@
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from headtypes.core.style import PAGE, PALETTE, styled
+from headtypes.core.style import PAGE, PALETTE, legend_key, styled
 from headtypes.papers.clark2019.by_layer import Series, draw_heads, known_series, of_same_depth, say
 from headtypes.papers.clark2019.statistics import Statistics
 
@@ -61,11 +60,11 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 def _add_legend(axes: Axes, shown: list[Series], means: bool, published: Statistics | None) -> None:
     lines = [
-        Line2D([], [], color=one.colour, marker=one.marker, ms=3, mew=0, lw=1.1 if means else 0, label=one.label)
+        legend_key(color=one.colour, marker=one.marker, ms=3, mew=0, lw=1.1 if means else 0, label=one.label)
         for one in shown
     ]
     if published is not None and any(one.statistic in published.layers for one in shown):
-        lines.append(Line2D([], [], color="0.5", lw=4, alpha=0.35, label="published means"))
+        lines.append(legend_key(color="0.5", lw=4, alpha=0.35, label="published means"))
     axes.legend(
         handles=lines,
         loc="lower left",

@@ -2,10 +2,9 @@
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
-from headtypes.core.style import PAGE, PALETTE, styled
+from headtypes.core.style import PAGE, PALETTE, legend_key, styled
 from headtypes.papers.clark2019.by_layer import number_layers, say
 
 # The paper has no line of its own for [CLS], which other models use as BERT uses [SEP].
@@ -55,7 +54,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
     ratios.set_ylabel("ratio to all tokens")
     ratios.set_title("divided by the mean over all tokens", loc="left")
     lines = [
-        Line2D([], [], color=colour, marker=marker, ms=3, mew=0, lw=1.1, label=f"to {label}")
+        legend_key(color=colour, marker=marker, ms=3, mew=0, lw=1.1, label=f"to {label}")
         for kind, (label, colour, marker) in _LINES.items()
         if kind in shown
     ]

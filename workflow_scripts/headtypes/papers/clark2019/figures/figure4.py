@@ -2,9 +2,8 @@
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from headtypes.core.style import PAGE, PALETTE, styled
+from headtypes.core.style import PAGE, PALETTE, legend_key, styled
 from headtypes.papers.clark2019.by_layer import Series, draw_heads, of_same_depth, say
 from headtypes.papers.clark2019.statistics import Statistics
 
@@ -33,11 +32,11 @@ def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figu
         axes.set_ylim(-0.03 * statistics.uniform.max(), 1.08 * statistics.uniform.max())
     panels[0].set_ylabel("entropy of attention (nats)")
     lines = [
-        Line2D([], [], color="0.35", marker="o", ms=3, mew=0, lw=0, label="head"),
-        Line2D([], [], color="0.35", lw=1.1, label="mean of the layer"),
-        Line2D([], [], color="black", lw=0.9, ls=(0, (4, 2)), label="uniform attention"),
+        legend_key(color="0.35", marker="o", ms=3, mew=0, lw=0, label="head"),
+        legend_key(color="0.35", lw=1.1, label="mean of the layer"),
+        legend_key(color="black", lw=0.9, ls=(0, (4, 2)), label="uniform attention"),
     ]
     if published is not None:
-        lines.append(Line2D([], [], color="0.5", lw=4, alpha=0.35, label="published means"))
+        lines.append(legend_key(color="0.5", lw=4, alpha=0.35, label="published means"))
     figure.legend(handles=lines, loc="outside upper right", ncols=len(lines), columnspacing=1.2, handletextpad=0.5)
     return figure

@@ -2,7 +2,6 @@
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from headtypes.analyses.maps.results import AttentionMaps
@@ -16,6 +15,7 @@ from headtypes.core.style import (
     attention_scale,
     head_name,
     legend_height,
+    legend_key,
     styled,
 )
 
@@ -70,7 +70,7 @@ def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
     axes.spines[:].set_visible(False)
     figure.legend(
         handles=[
-            Line2D([], [], color=styles[name].colour, ls=styles[name].dashes, lw=2, label=label)
+            legend_key(color=styles[name].colour, ls=styles[name].dashes, lw=2, label=label)
             for name, label in labels.items()
         ],
         loc="upper left",
