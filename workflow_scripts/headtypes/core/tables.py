@@ -97,6 +97,13 @@ class Column:
 
 
 @dataclass(frozen=True)
+class TextColumn(Column):
+    """One of texts, or of what is not sorted as a number."""
+
+    is_number: bool = False
+
+
+@dataclass(frozen=True)
 class Shown:
     """A table in brief: its columns as they are called here, its rows, where the whole of it lies, and its model."""
 

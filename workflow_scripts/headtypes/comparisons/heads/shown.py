@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from headtypes.comparisons.heads.figure import MOST
 from headtypes.comparisons.heads.kinds import COLUMNS
 from headtypes.core.table_files import read_csv
-from headtypes.core.tables import Column, Table, interval, probability
+from headtypes.core.tables import Column, Table, TextColumn, interval, probability
 
 _COLUMNS = [
-    Column("looks", "what its heads do", is_number=False),
+    TextColumn("looks", "what its heads do"),
     Column("heads", "heads", digits=0),
     Column("models", "models", digits=0, note="in how many models the kind occurs"),
     Column("families", "families", digits=0, note="in how many families of models"),

@@ -2,17 +2,16 @@
 
 import pandas as pd
 
-from headtypes.core.tables import Column, Table
+from headtypes.core.tables import Column, Table, TextColumn
 
 # The most pairs of models that the page has room for.
 _PAIRS = 40
 _COLUMNS = [
-    Column("model", "model", is_number=False),
-    Column("other", "beside", is_number=False),
-    Column(
+    TextColumn("model", "model"),
+    TextColumn("other", "beside"),
+    TextColumn(
         "relation",
         "relation",
-        is_number=False,
         note="what the model beside it is to it; if nothing, heads are not compared",
     ),
     Column(
@@ -25,7 +24,7 @@ _COLUMNS = [
     Column("same_type", "each head", digits=1, note="percent of heads that have the type that they have in the other"),
     Column("same_cluster", "clusters", digits=1, note="the same for clusters, matched whatever their names are"),
     Column("adjusted_rand", "Rand", note="adjusted Rand index: 1 for equal clusterings, 0 on average for chance"),
-    Column("doubts", "doubtful names", is_number=False),
+    TextColumn("doubts", "doubtful names"),
 ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from headtypes.core.statistics import ALPHA
-from headtypes.core.tables import Column, Table
+from headtypes.core.tables import Table, TextColumn
 from headtypes.pages.rendering import embedded
 from headtypes.pages.summary.verdicts import with_signs
 from headtypes.papers.claims import BASES
@@ -80,10 +80,10 @@ def shown(claims: pd.DataFrame) -> Table:
         **pd.DataFrame([_said(row) for row in claims.to_dict("records")]),
     )
     columns = [
-        Column("claim", "claim", is_number=False, below="where"),
-        Column("authors", "of", is_number=False),
-        Column("in_cells", "holds in cells", is_number=False),
-        Column("in_models", "holds in models", is_number=False, below="of_models"),
+        TextColumn("claim", "claim", below="where"),
+        TextColumn("authors", "of"),
+        TextColumn("in_cells", "holds in cells"),
+        TextColumn("in_models", "holds in models", below="of_models"),
     ]
     return Table("How often each claim holds", said, columns)
 

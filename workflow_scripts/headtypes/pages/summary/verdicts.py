@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from headtypes.core.tables import Column, Shown, Table
+from headtypes.core.tables import Column, Shown, Table, TextColumn
 from headtypes.papers.claims import BASES
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS
 
@@ -18,18 +18,17 @@ def _signed(index: int) -> str:
 
 
 _COLUMNS = [
-    Column("order", "verdict", is_number=False, write=_signed, below="corrected", verdict="verdict"),
-    Column("quantity", "claim", is_number=False, below="where"),
+    TextColumn("order", "verdict", write=_signed, below="corrected", verdict="verdict"),
+    TextColumn("quantity", "claim", below="where"),
     Column("ours", "ours"),
     Column("published", "paper's"),
-    Column(
+    TextColumn(
         "reason",
         "what decides",
-        is_number=False,
         below="remark",
         note="the value, its interval, and on which side of the limit it is claimed",
     ),
-    Column("basis", "rests on", is_number=False),
+    TextColumn("basis", "rests on"),
 ]
 
 

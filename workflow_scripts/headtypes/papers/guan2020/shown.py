@@ -7,7 +7,7 @@ import pandas as pd
 from headtypes.analyses.ablation.families import FAMILIES, prefix
 from headtypes.core.markdown import document
 from headtypes.core.statistics import ALPHA
-from headtypes.core.tables import Column, Table, interval, probability
+from headtypes.core.tables import Column, Table, TextColumn, interval, probability
 from headtypes.data.kinds.metrics import Metric
 from headtypes.data.kinds.registry import counted_by
 from headtypes.papers.guan2020.published import HALVES, Guan2020
@@ -30,7 +30,7 @@ _FAMILIES = {
 }
 _TESTS = ("own_rank_p", "holm")
 _NO_P = "Sets without the condition's heads are not what it could have been among, so that they give no p."
-_SUBJECT = [Column("model", "model", is_number=False), Column("partition", "partition", is_number=False)]
+_SUBJECT = [TextColumn("model", "model"), TextColumn("partition", "partition")]
 _STABILITY = [
     *(
         Column(
@@ -47,7 +47,7 @@ _STABILITY = [
 ]
 _CONDITION = [
     Column("id", "ID", digits=0),
-    Column("condition", "condition", is_number=False),
+    TextColumn("condition", "condition"),
     Column("heads", "heads", digits=0),
 ]
 
@@ -63,7 +63,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
     ]
     columns = [
         _SUBJECT[0],
-        Column("partition", "partition", is_number=False, brief="types from"),
+        TextColumn("partition", "partition", brief="types from"),
         Column(
             "published_stability",
             "published",
@@ -74,7 +74,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
         *_STABILITY,
         Column("samples", "samples", digits=0),
         *shares,
-        Column("doubtful", "doubtful", is_number=False),
+        TextColumn("doubtful", "doubtful"),
     ]
     return Table(
         "Table 1. Types and their stability",
@@ -217,7 +217,7 @@ def _columns_of_controls(metric: Metric, family: str) -> Iterator[Column]:
         note=f"mean {metric.change} of as many heads of the same layers; lowest to highest",
     )
     yield Column(excess, "own less random", **numbers, ends=interval(excess))
-    yield Column(f"{before}rank_{name}", "rank", is_number=False)
+    yield TextColumn(f"{before}rank_{name}", "rank")
     yield Column(f"{before}own_rank_p_{name}", "p", write=probability)
     note = "how often random heads cost at least as much, corrected for the conditions of the table (Holm 1979)"
     yield Column(f"{before}holm_{name}", "p, Holm", write=probability, brief="p, random", note=note)

@@ -7,7 +7,7 @@ import pandas as pd
 from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.pairs import TOTALS
 from headtypes.core.markdown import document
-from headtypes.core.tables import Column, Table
+from headtypes.core.tables import Column, Table, TextColumn
 from headtypes.papers.clark2019.language.cells import head_names, percent, signed
 from headtypes.papers.clark2019.language.scores import our_relation
 from headtypes.papers.clark2019.published import Clark2019
@@ -26,10 +26,10 @@ COLUMNS = [
 _DIRECTIONS = {"dependent_to_head": "dependent to head", "head_to_dependent": "head to dependent"}
 _NAME = ["annotation", "relation"]
 _COLUMNS = [
-    Column("relation", "relation", is_number=False),
+    TextColumn("relation", "relation"),
     Column("words", "words", digits=0),
-    Column("head", "head", is_number=False, heads=True),
-    Column("direction", "direction", is_number=False, write=_DIRECTIONS.__getitem__),
+    TextColumn("head", "head", heads=True),
+    TextColumn("direction", "direction", write=_DIRECTIONS.__getitem__),
     percent("accuracy", "accuracy", note="percent of words whose head is guessed; 95 % interval over sentences"),
     Column("offset", "offset", write=signed, brief="best offset"),
     percent("offset_accuracy", "of the offset"),
@@ -42,22 +42,22 @@ _COLUMNS = [
         brief="lead elsewhere",
         note="of the same choice on other sentences, by which claims are judged",
     ),
-    Column("derived", "from", is_number=False),
-    Column("differs", "differs", is_number=False),
+    TextColumn("derived", "from"),
+    TextColumn("differs", "differs"),
     Column("published_accuracy", "", digits=1, brief="paper's"),
     Column("published_baseline", "", digits=1, brief="paper's offset"),
 ]
 _OURS = [column.name for column in _COLUMNS[:11]]
 _PUBLISHED = [
-    Column("paper", "relation", is_number=False),
-    Column("published_head", "head", is_number=False),
-    Column("published_direction", "direction", is_number=False, write=_DIRECTIONS.__getitem__),
+    TextColumn("paper", "relation"),
+    TextColumn("published_head", "head"),
+    TextColumn("published_direction", "direction", write=_DIRECTIONS.__getitem__),
     Column("published_accuracy", "accuracy", write="{:.1f}".format),
     Column("accuracy", "ours", write="{:.1f}".format),
     Column("published_offset", "offset", write=signed),
     Column("published_baseline", "of the offset", write="{:.1f}".format),
     Column("offset_accuracy", "ours, of the offset", write="{:.1f}".format),
-    Column("remark", "remark", is_number=False),
+    TextColumn("remark", "remark"),
 ]
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from headtypes.analyses.coreference import results
 from headtypes.core.markdown import document
-from headtypes.core.tables import Column, Table
+from headtypes.core.tables import Column, Table, TextColumn
 from headtypes.papers.clark2019.language.cells import head_names, percent, spaced
 from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS
 from headtypes.papers.clark2019.published import Clark2019
@@ -29,11 +29,11 @@ _TYPES = (ALL, *MENTIONS)
 _ACCURACY = ("accuracy", "low", "high")
 _PUBLISHED = [f"published_{type_}" for type_ in _TYPES]
 _COLUMNS = [
-    Column("name", "system", is_number=False),
-    Column("system", "system", is_number=False, write=spaced),
-    Column("among", "guess among", is_number=False),
-    Column("chosen", "chosen", is_number=False, write=_CHOSEN.__getitem__),
-    Column("head", "head", is_number=False, heads=True),
+    TextColumn("name", "system"),
+    TextColumn("system", "system", write=spaced),
+    TextColumn("among", "guess among"),
+    TextColumn("chosen", "chosen", write=_CHOSEN.__getitem__),
+    TextColumn("head", "head", heads=True),
     *(percent(type_, type_, note="percent of mentions, with its 95 % interval over documents") for type_ in _TYPES),
     *(Column(name, name.replace("_", ", "), write="{:g}".format) for name in _PUBLISHED),
     Column("paper", "", digits=1, brief="paper's"),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from headtypes.core.markdown import document
-from headtypes.core.tables import Column, Table
+from headtypes.core.tables import Column, Table, TextColumn
 from headtypes.papers.clark2019.language.cells import percent, spaced
 from headtypes.papers.clark2019.language.scores import SYSTEMS
 from headtypes.papers.clark2019.published import Clark2019
@@ -30,15 +30,15 @@ _ORDER = (
 )
 _NAMES = {"structural": "structural probe (Hewitt and Manning 2019)", **SYSTEMS}
 _COLUMNS = [
-    Column("name", "system", is_number=False),
-    Column("system", "system", is_number=False, write=spaced),
+    TextColumn("name", "system"),
+    TextColumn("system", "system", write=spaced),
     percent("uas", "UAS", ("low", "high"), note="percent of words whose head is found; 95 % interval over sentences"),
-    Column("range", "starts", is_number=False),
+    TextColumn("range", "starts"),
     Column("starts", "starts", digits=0, note="number of random starts"),
     Column("least", "least of the starts"),
     Column("most", "most of the starts"),
     Column("published", "published", write="{:g}".format, brief="paper's"),
-    Column("remark", "remark", is_number=False),
+    TextColumn("remark", "remark"),
 ]
 
 
