@@ -24,6 +24,9 @@ from headtypes.data.windows import Windows
 from headtypes.models.model_config import attention_read, queries_per_head
 from headtypes.models.records import ModelRecord
 
+# Answers and scores, as `Kind.score_answers` gives them.
+Evaluated = tuple[dict[str, str], pd.DataFrame]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -65,7 +68,7 @@ def evaluate_condition(
     condition: str,
     operations: dict[str, str],
     **settings,
-) -> tuple[dict[str, str], pd.DataFrame]:
+) -> Evaluated:
     """Answer questions, classify pairs, predict texts or choose, while some heads are ablated, and score the answers.
 
     rows, windows: questions, pairs or documents as drawn, and as cut for this model (`encoding.prepare_windows`).
@@ -120,7 +123,7 @@ def evaluate_all(
     head_outputs: np.ndarray | None,
     settings: Settings,
     what: str,
-) -> list[tuple[dict[str, str], pd.DataFrame]]:
+) -> list[Evaluated]:
     """Evaluate a model under several sets of operations, loading it once.
 
     wanted: [layer, head] operations each.
@@ -140,7 +143,7 @@ def evaluator(
     settings: Settings,
     what: str,
     sets: int,
-) -> Iterator[Callable[[Sequence[np.ndarray]], list[tuple[dict[str, str], pd.DataFrame]]]]:
+) -> Iterator[Callable[[Sequence[np.ndarray]], list[Evaluated]]]:
     """Load a model once, to evaluate it under sets of operations that may depend on what earlier ones gave.
 
     what:  name of the work, for the progress over all sets.
@@ -152,7 +155,7 @@ def evaluator(
     model, results = _model(rows, windows, record, settings), {}
     with progress(sets * len(windows), what, "windows") as bar:
 
-        def evaluate(wanted: Sequence[np.ndarray]) -> list[tuple[dict[str, str], pd.DataFrame]]:
+        def evaluate(wanted: Sequence[np.ndarray]) -> list[Evaluated]:
             distinct = {tuple(operations.flat): operations for operations in wanted}
             # In this order, neighbours have the most first layers in common.
             keys = sorted((_full_window(distinct[key], settings), key) for key in distinct.keys() - results.keys())
