@@ -65,22 +65,23 @@ def fetch_model(
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it, or
     its heads share no keys and are to be counted by them, or it has no such attention.
     """
+    key = f"models.{model}"
     if made:
         source = {"folder": made if step is None else str(checkpoint_in(made, step))}
     pickle = source.get("pickle", False)
     if "hub" in source:
-        key, otherwise = f"models.{model}.source", PICKLES if pickle else ()
-        folder = fetch_snapshot(key, source["hub"], source.get("revision"), MODEL_FILES, otherwise)
+        otherwise = PICKLES if pickle else ()
+        folder = fetch_snapshot(f"{key}.source", source["hub"], source.get("revision"), MODEL_FILES, otherwise)
         # The cache names a snapshot's folder by its commit.
         origin = {"hub": source["hub"], "revision": folder.name}
     else:
         folder = place_of(source)[0]
         if folder is None:
-            raise InputError(f"models.{model}: there is no installed package {source['package']}; install it with pip.")
+            raise InputError(f"{key}: there is no installed package {source['package']}; install it with pip.")
         origin = {"package": source["package"]} if "package" in source else {}
     gguf = place_of(source)[1]
     if gguf is not None:
-        check_gguf(f"models.{model}", folder / gguf)
+        check_gguf(key, folder / gguf)
     # A file in GGUF holds all there is to load.
     beside = model_files(folder, pickle) if gguf is None else []
     others = [file for file in beside if file.suffix not in (".safetensors", ".bin")]
@@ -90,25 +91,24 @@ def fetch_model(
             "and no pytorch_model.bin."
             if pickle
             else "and a pickle (pytorch_model.bin) can run code when it is opened; if you trust this model's pickle, "
-            f"set models.{model}.source.pickle: true."
+            f"set {key}.source.pickle: true."
         )
-        raise InputError(f"models.{model}: {folder} holds no model.safetensors, {remedy}")
+        raise InputError(f"{key}: {folder} holds no model.safetensors, {remedy}")
     if gguf is None:
-        _check_pointers(f"models.{model}", folder)
-        _check_counts(f"models.{model}", folder)
-    shape = _shape(f"models.{model}", folder, gguf, units, attention)
-    check_outline(f"models.{model}", outline_of(f"models.{model}", folder, pickle, gguf))
+        _check_pointers(key, folder)
+        _check_counts(key, folder)
+    shape = _shape(key, folder, gguf, units, attention)
+    check_outline(key, outline_of(key, folder, pickle, gguf))
     weights = {file.name: sha256_file(file) for file in files}
     pickled = files[0].suffix == ".bin"
     if sha256 is not None and len(files) > 1:
         raise InputError(
-            f"models.{model}: {folder} holds its weights in {len(files)} files, and models.{model}.source.sha256 is "
+            f"{key}: {folder} holds its weights in {len(files)} files, and {key}.source.sha256 is "
             "that of a single file; leave it out."
         )
     if sha256 is not None and weights[files[0].name] != sha256:
         raise InputError(
-            f"models.{model}: the SHA-256 of {files[0]} is {weights[files[0].name]}, not {sha256} as "
-            f"models.{model}.source.sha256 says."
+            f"{key}: the SHA-256 of {files[0]} is {weights[files[0].name]}, not {sha256} as {key}.source.sha256 says."
         )
     return ModelRecord(
         name=model,
@@ -126,16 +126,14 @@ def fetch_model(
 def _check_pointers(key: str, folder: Path) -> None:
     """Raise `InputError` where loading a model would read files that nobody has named, and so nobody has recorded."""
     for name, pointers in _POINTERS.items():
-        contents = {}
-        with suppress(InputError, OSError):  # What cannot be read is reported where it is loaded.
-            contents = read_json(folder / name)
+        contents = _said(folder / name)
         for pointer in pointers:
-            if isinstance(contents, dict) and contents.get(pointer) is not None:
+            if contents.get(pointer) is not None:
                 raise InputError(
                     f"{key}: {folder} has the key {pointer} in its {name}, by which other files are read than those of "
                     "the usual names; remove the key, and give the files that you want these names."
                 )
-        for pointer, file in contents.items() if isinstance(contents, dict) else ():
+        for pointer, file in contents.items():
             if (
                 pointer.endswith("_file")
                 and pointer not in _SAVED_FROM
@@ -146,7 +144,7 @@ def _check_pointers(key: str, folder: Path) -> None:
                     f"{key}: {folder} has the key {pointer} in its {name}, by which {shortened(file)} may be read; "
                     "remove the key, and put the file into the model's folder."
                 )
-        if isinstance(contents, dict) and str(contents.get("tokenizer_class")).startswith("MistralCommon"):
+        if str(contents.get("tokenizer_class")).startswith("MistralCommon"):
             raise InputError(
                 f"{key}: {folder} has a tokenizer that the package mistral-common reads (tokenizer_class in its "
                 f"{name}); save it as a fast tokenizer of Transformers, with a tokenizer.json."
@@ -164,16 +162,22 @@ def _check_pointers(key: str, folder: Path) -> None:
 
 def _check_counts(key: str, folder: Path) -> None:
     """Raise `InputError` where config.json has a number of layers or labels that would take Transformers for ever."""
-    contents = {}
-    with suppress(InputError, OSError):  # What cannot be read is reported where it is loaded.
-        contents = read_json(folder / "config.json")
-    for name in (*LAYERS, "num_labels") if isinstance(contents, dict) else ():
+    contents = _said(folder / "config.json")
+    for name in (*LAYERS, "num_labels"):
         value = contents.get(name)
         if isinstance(value, int) and value > (MOST_LABELS if name == "num_labels" else _MOST_LAYERS):
             raise InputError(
                 f"{key}: {folder} says in its config.json that its {name} is {shortened(str(value))}; take the "
                 "config.json that belongs to the weights."
             )
+
+
+def _said(file: Path) -> dict:
+    """What a file says; nothing where it cannot be read or is no object, which is reported where it is loaded."""
+    with suppress(InputError, OSError):
+        contents = read_json(file)
+        return contents if isinstance(contents, dict) else {}
+    return {}
 
 
 def load_tokenizer(record: ModelRecord):
