@@ -6,15 +6,14 @@ what they need themselves.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.stage import Stage
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
-Path_ = str | Path
 # The files of a result, by model and by task or partition.
-Files = Mapping[tuple[str, str], Path_]
+Files = Mapping[tuple[str, str], StrPath]
 
 
 def _quantity(quantity: str, statistic: str) -> str:
@@ -46,16 +45,16 @@ class Analysis:
     tested: Callable[..., Any] | None = None
     """(task, *paths) -> a row for each `quantity`, by the key of its column, `layer` and `head`, with p-values by which
     it is claimed that the head is beyond what chance gives (`p`), and that it is not (`p_not`)."""
-    per_pair: Callable[[Path_], Any] | None = None
+    per_pair: Callable[[StrPath], Any] | None = None
     """(path) -> [head, head], from one head to the other, which the atlas shows for the chosen head."""
     best: Callable[..., Iterable[dict]] | None = None
     """(task, *paths) -> {layer, head, name, value, above} each: what a head is best at, said beside it in the atlas."""
     of_sets: Callable[..., Iterable[dict]] | None = None
     """(task, *paths) -> a prediction of what any set of heads costs, by each metric, for the atlas."""
-    per_set: Callable[[str, Path_, Mapping[str, Any], int], Iterator] | None = None
+    per_set: Callable[[str, StrPath, Mapping[str, Any], int], Iterator] | None = None
     """(task, path, heads of each type, seed) -> `per_set.Measure` each: a number of a set of heads, for the comparison
     of each type with random heads."""
-    per_type: Callable[[str, Path_, int], Iterator] | None = None
+    per_type: Callable[[str, StrPath, int], Iterator] | None = None
     """(task, path, seed) -> `per_set.TypeValue` each: a number of a type, measured of random heads as well."""
     line: Callable[[str, str], str] = _quantity
     """(quantity, statistic) -> the name of a row in the figure of this comparison."""

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.api.reading import check_evaluating, longest_of, samples_of
 from headtypes.attention.one_pass import read_attention
-from headtypes.core.files import write_text
+from headtypes.core.files import StrPath, write_text
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.models.model_config import body_of, headed_layers
@@ -28,7 +28,7 @@ class Page:
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(self.html)}" style="width: 100%; height: 48rem; border: 0"></iframe>'
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: StrPath) -> None:
         """Write the page; it opens from disk, without a network and without other files."""
         write_text(path, self.html)
 

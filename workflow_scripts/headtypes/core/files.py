@@ -14,6 +14,9 @@ from typing import Any
 
 from headtypes.core.errors import InputError, one_line, shortened
 
+# What a function takes for a file or folder.
+StrPath = str | Path
+
 # Errors that the user can fix: no space, no permission, a broken disk.
 _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 
@@ -36,7 +39,7 @@ def checking(check: Callable[[Path, Path], None]) -> Iterator[None]:
 
 
 @contextmanager
-def writing(path: str | Path) -> Iterator[None]:
+def writing(path: StrPath) -> Iterator[None]:
     """Turn errors of disk space and permission into an `InputError` that names `path`."""
     try:
         yield
@@ -48,7 +51,7 @@ def writing(path: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def atomic_write(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: StrPath) -> Iterator[Path]:
     """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
 
     The data reach the disk before the name does, so that after a crash `path` is either absent, old or whole.
@@ -69,7 +72,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def reach_disk(path: str | Path) -> None:
+def reach_disk(path: StrPath) -> None:
     """Wait until a file, or each file in a folder, is on disk."""
     path = Path(path)
     for file in path.iterdir() if path.is_dir() else [path]:
@@ -77,14 +80,14 @@ def reach_disk(path: str | Path) -> None:
             os.fsync(written.fileno())
 
 
-def leftovers(path: str | Path) -> list[Path]:
+def leftovers(path: StrPath) -> list[Path]:
     """The temporary files that processes left beside `path` when they were killed while writing it."""
     temporary = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
     # A folder belongs to another path, whose name continues with a dot and a digit.
     return [file for file in temporary if file.is_file()]
 
 
-def check_writable(path: str | Path) -> None:
+def check_writable(path: StrPath) -> None:
     """Raise `InputError` where `path` cannot be written, before anything is computed for it."""
     folder = next(parent for parent in Path(path).absolute().parents if parent.exists())
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -105,7 +108,7 @@ def refusal(error: BaseException | None) -> str | None:
 
 
 @contextmanager
-def undamaged(path: str | Path, otherwise: str) -> Iterator[None]:
+def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
     """Wrap the reading of a result, so that any error becomes an `InputError` that names the file.
 
     otherwise: what may be wrong with a file that is not damaged, such as `is not a feature file`.
@@ -125,18 +128,18 @@ def canonical_json(data: Any) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def write_text(path: str | Path, text: str) -> None:
+def write_text(path: StrPath, text: str) -> None:
     """Write UTF-8 text as a whole file."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_json(path: str | Path, data: Any) -> None:
+def write_json(path: StrPath, data: Any) -> None:
     """Write JSON that a person can read, as a whole file, keys in the order given."""
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_json(path: str | Path, unique: bool = False) -> Any:
+def read_json(path: StrPath, unique: bool = False) -> Any:
     """Read a JSON file. Raises `InputError` that names the file and the line where it is broken.
 
     unique: whether an object that has a key twice is refused, too: readers differ in which of the two they take.
@@ -171,12 +174,12 @@ def _beyond_reading(error: RecursionError | ValueError) -> str:
     return "holds a number of too many digits to be read"
 
 
-def write_json_lines(path: str | Path, rows: Iterable[dict]) -> None:
+def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:
     """Write one JSON object per line, as a whole file."""
     write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
 
 
-def read_json_lines(path: str | Path) -> list[dict]:
+def read_json_lines(path: StrPath) -> list[dict]:
     """Read one JSON object per line, blank lines left out.
 
     Raises `InputError` that names a broken line, one with a key twice, or a file without rows.
@@ -184,7 +187,7 @@ def read_json_lines(path: str | Path) -> list[dict]:
     return [row for _, row in numbered_objects(path)]
 
 
-def numbered_objects(path: str | Path) -> Iterator[tuple[int, dict]]:
+def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
     """The objects of a file of JSON Lines, each with the number of its line; otherwise as `read_json_lines`."""
     for number, line in numbered_rows(path):
         try:
@@ -207,7 +210,7 @@ def read_each(read: Callable[[Any], Any], files: Mapping) -> dict:
     return {key: read(file) for key, file in files.items()}
 
 
-def numbered_rows(path: str | Path) -> Iterator[tuple[int, bytes]]:
+def numbered_rows(path: StrPath) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that are not blank, each with its number, from 1.
 
     Raises `InputError` for a file without such a line, once it has been read.
@@ -222,13 +225,13 @@ def numbered_rows(path: str | Path) -> Iterator[tuple[int, bytes]]:
         raise InputError(f"{path} has no rows; give data that have some, or delete it and run again.")
 
 
-def sha256_file(path: str | Path) -> str:
+def sha256_file(path: StrPath) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with open(path, "rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()
 
 
-def sha256_path(path: str | Path) -> str:
+def sha256_path(path: StrPath) -> str:
     """The SHA-256 of a file's bytes; of a folder, that of the names in it and of their files' bytes.
 
     Hidden files do not count, since Snakemake puts one into every folder that a job makes.

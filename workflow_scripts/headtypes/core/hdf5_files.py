@@ -5,13 +5,12 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
-from headtypes.core.files import atomic_write, canonical_json, refusal, undamaged
+from headtypes.core.files import StrPath, atomic_write, canonical_json, refusal, undamaged
 
 # How large data sets are compressed.
 PACKED = {"compression": "gzip", "shuffle": True}
@@ -41,7 +40,7 @@ class _File(_Group, h5py.File):
 
 
 @contextmanager
-def new_hdf5(path: str | Path, **options) -> Iterator[h5py.File]:
+def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
     """Yield a new HDF5 file, which appears under `path` when the block ends well; errors as of `files.atomic_write`.
 
     options: of `h5py.File`.
@@ -60,7 +59,7 @@ def new_hdf5(path: str | Path, **options) -> Iterator[h5py.File]:
 
 
 @contextmanager
-def new_result(path: str | Path, provenance: dict) -> Iterator[h5py.File]:
+def new_result(path: StrPath, provenance: dict) -> Iterator[h5py.File]:
     """Yield the new HDF5 file of a result, which keeps the order in which it is filled, and add its provenance."""
     with new_hdf5(path, track_order=True) as file:
         yield file
@@ -68,7 +67,7 @@ def new_result(path: str | Path, provenance: dict) -> Iterator[h5py.File]:
 
 
 @contextmanager
-def opened_result(path: str | Path, otherwise: str, **options) -> Iterator[h5py.File]:
+def opened_result(path: StrPath, otherwise: str, **options) -> Iterator[h5py.File]:
     """Yield an HDF5 file to read; any error becomes an `InputError` that names the file, as of `files.undamaged`.
 
     options: of `h5py.File`.

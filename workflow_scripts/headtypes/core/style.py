@@ -11,7 +11,7 @@ from matplotlib.figure import Figure, FigureBase
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
-from headtypes.core.files import atomic_write, canonical_json
+from headtypes.core.files import StrPath, atomic_write, canonical_json
 
 # Inches: the widths of a column and of a page's text in print, and the height of a page less that of a caption.
 COLUMN, PAGE, PAGE_HEIGHT = 3.3, 6.9, 9.2
@@ -116,7 +116,7 @@ def clipped(text: str, letters: int) -> str:
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
-def save_figure(figure: Figure, vector: str | Path, png: str | Path, provenance: dict) -> None:
+def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict) -> None:
     """Write a figure as PDF or SVG, by the ending, and as PNG of 300 dots per inch; each file whole.
 
     provenance: what made the figure (`headtypes.planning.provenance`), kept as its description.

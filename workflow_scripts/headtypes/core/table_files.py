@@ -2,15 +2,14 @@
 
 import csv
 from collections.abc import Iterable
-from pathlib import Path
 
 import pandas as pd
 
-from headtypes.core.files import atomic_write, undamaged, write_text
+from headtypes.core.files import StrPath, atomic_write, undamaged, write_text
 from headtypes.core.texts import check_header
 
 
-def read_csv(path: str | Path, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
+def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
     """Read a CSV file that the workflow wrote.
 
     otherwise: as in `files.undamaged`; columns: those it must have; rows: the least number; options: of
@@ -21,7 +20,7 @@ def read_csv(path: str | Path, otherwise: str, columns: Iterable[str], rows: int
         return _checked(read_delimited(path, **options), columns, rows)
 
 
-def read_delimited(path: str | Path, sep: str = ",", quoting: int = csv.QUOTE_MINIMAL, **options) -> pd.DataFrame:
+def read_delimited(path: StrPath, sep: str = ",", quoting: int = csv.QUOTE_MINIMAL, **options) -> pd.DataFrame:
     """Read a table with `pandas.read_csv`; raises `InputError` where two columns have one name, and as pandas does.
 
     Of two such columns, pandas renames the second.
@@ -32,18 +31,18 @@ def read_delimited(path: str | Path, sep: str = ",", quoting: int = csv.QUOTE_MI
     return pd.read_csv(path, **form, **options)
 
 
-def write_csv(path: str | Path, table: pd.DataFrame) -> None:
+def write_csv(path: StrPath, table: pd.DataFrame) -> None:
     """Write a table as a whole CSV file, numbers to nine digits: equal tables give equal bytes."""
     write_text(path, table.to_csv(index=False, float_format="%.9g", lineterminator="\n"))
 
 
-def read_parquet(path: str | Path, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
+def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
     """Read what `write_parquet` wrote, with or without rows; `otherwise` as in `read_csv`."""
     with undamaged(path, otherwise):
         return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)
 
 
-def write_parquet(path: str | Path, table: pd.DataFrame) -> None:
+def write_parquet(path: StrPath, table: pd.DataFrame) -> None:
     """Write a table as a whole Parquet file, with checksums."""
     with atomic_write(path) as temporary:
         table.to_parquet(temporary, index=False, write_page_checksum=True)

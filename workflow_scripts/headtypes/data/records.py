@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import numbered_rows, write_json_lines
+from headtypes.core.files import StrPath, numbered_rows, write_json_lines
 
 
 class Strict:
@@ -31,12 +30,12 @@ class Sample(Strict):
     second: str | None
 
 
-def write_records(path: str | Path, records: Sequence[Strict]) -> None:
+def write_records(path: StrPath, records: Sequence[Strict]) -> None:
     """Write records of one class as JSON Lines, with their fields in order."""
     write_json_lines(path, (_adapter(type(record)).dump_python(record) for record in records))
 
 
-def read_records(path: str | Path, record: type[Record]) -> list[Record]:
+def read_records(path: StrPath, record: type[Record]) -> list[Record]:
     """Read what `write_records` wrote.
 
     record: the class of the records.

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import h5py
 import numpy as np
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import canonical_json, undamaged
+from headtypes.core.files import StrPath, canonical_json, undamaged
 from headtypes.core.hdf5_files import new_hdf5
 
 TOKEN_ARRAYS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
@@ -153,7 +152,7 @@ def check_same(rows: Sequence, windows: Windows) -> None:
         raise InputError("The windows were built from other questions or pairs than these; build them again.")
 
 
-def write_windows(path: str | Path, windows: Windows, provenance: dict) -> None:
+def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
     """Write windows and their provenance as HDF5: one compressed data set with checksums for each array."""
     names = (*_OF_TOKENS, "offsets", "question", *_OF_SOURCES, "source_offsets")
     arrays = {name: getattr(windows, name) for name in names}
@@ -167,7 +166,7 @@ def write_windows(path: str | Path, windows: Windows, provenance: dict) -> None:
                 file.create_dataset(name, data=array, chunks=chunk, compression="gzip", shuffle=True, fletcher32=True)
 
 
-def read_windows(path: str | Path) -> Windows:
+def read_windows(path: StrPath) -> Windows:
     """Read what `write_windows` wrote.
 
     Raises `InputError` if the file is damaged or contains no windows.

@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 
 from headtypes.core.errors import InputError, shortened
+from headtypes.core.files import StrPath
 from headtypes.deposit.contents import declared
 from headtypes.papers.claims import join
 from headtypes.planning.config.schema import Config
@@ -185,5 +186,5 @@ def left_out_text(left_out: Iterable[LeftOut]) -> str:
     return text.getvalue()
 
 
-def _inside(path: str | Path, results: Path) -> str:
+def _inside(path: StrPath, results: Path) -> str:
     return (RESULTS / Path(path).relative_to(results)).as_posix()

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import canonical_json
+from headtypes.core.files import StrPath, canonical_json
 from headtypes.deposit.writing import SUMS
 from headtypes.planning.provenance import RESULTS, folder_of_records, is_record
 
@@ -29,7 +29,7 @@ class Deposit:
     sums: Mapping[str, str]
     records: Mapping[str, dict]
 
-    def __init__(self, path: str | Path):
+    def __init__(self, path: StrPath):
         """Check every file. Raises `InputError` where this is no deposit, or a file is missing or has changed."""
         self.path = Path(path)
         if self.path.is_dir():

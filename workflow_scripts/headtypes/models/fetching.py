@@ -8,7 +8,7 @@ from pathlib import Path
 from transformers import AutoConfig, AutoTokenizer
 
 from headtypes.core.errors import InputError, one_line, shortened
-from headtypes.core.files import read_json, sha256_file
+from headtypes.core.files import StrPath, read_json, sha256_file
 from headtypes.models.files import (
     MODEL_FILES,
     PICKLES,
@@ -222,7 +222,7 @@ def _loading(otherwise: str) -> Iterator[None]:
         raise InputError(f"{otherwise} ({one_line(error)}); take the files that belong to the model.") from error
 
 
-def _tokenizer_of(key: str, folder: str | Path, gguf: str | None):
+def _tokenizer_of(key: str, folder: StrPath, gguf: str | None):
     where = f"{key}: {Path(folder, gguf or '')}"
     with _loading(f"{where} has no tokenizer that loads"):
         # With the package mistral-common, tekken.json would be read by that one.
@@ -261,7 +261,7 @@ def _numbers_of_pickle(file: Path) -> int:
     return sum(tensor.numel() for tensor in tensors.values())
 
 
-def _shape(key: str, folder: str | Path, gguf: str | None, units: str, attention: str) -> dict:
+def _shape(key: str, folder: StrPath, gguf: str | None, units: str, attention: str) -> dict:
     """The fields of `ModelRecord` that config.json and the tokenizer give; also checks that these two fit together."""
     where = f"{key}: {Path(folder, gguf or '')}"
     needed = ("vocab_size", "num_hidden_layers", "num_attention_heads")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import read_json
+from headtypes.core.files import StrPath, read_json
 
 # What `from_pretrained` reads for a model and its tokenizer; a repository may hold much more.
 MODEL_FILES = (
@@ -38,12 +38,12 @@ _ADAPTER = "adapter_config.json"
 _SHARD = re.compile(r"shard-\d{5}-model-\d{5}-of-\d{5}\.safetensors$")
 
 
-def checkpoint_in(folder: str | Path, step: int) -> Path:
+def checkpoint_in(folder: StrPath, step: int) -> Path:
     """Where a model that the workflow made keeps itself as it was after so many updates of its training."""
     return Path(folder, f"step-{step}")
 
 
-def model_files(folder: str | Path, pickle: bool = False) -> list[Path]:
+def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
     """The files of a model's folder that loading it reads, sorted; pickle: whether its weights may be one.
 
     Raises `InputError` where one of them is a folder, or a link that leads nowhere, or anything there is a pipe.
@@ -67,7 +67,7 @@ def _check_ordinary(files: Iterable[Path]) -> None:
             raise InputError(f"{file} is not a file but a pipe or a device; remove it, or fetch the model again.")
 
 
-def weight_files(folder: str | Path, pickle: bool = False, gguf: str | None = None) -> list[Path]:
+def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None) -> list[Path]:
     """The files of weights that Transformers loads from a model's folder, sorted; none where there are none.
 
     These are model.safetensors, or what its index names; where neither is there and `pickle` allows it,
@@ -129,7 +129,7 @@ def gguf_among(weights: Iterable[str]) -> str | None:
     return next((name for name in weights if name.endswith(".gguf")), None)
 
 
-def pretrained(folder: str | Path, gguf: str | None = None) -> dict[str, Any]:
+def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:
     """The arguments by which every `from_pretrained` of Transformers finds a model's files, in its folder alone."""
     alone = folder if gguf is None else _folder_of(os.path.abspath(Path(folder, gguf)))
     arguments = {"pretrained_model_name_or_path": str(alone), "local_files_only": True, "trust_remote_code": False}
@@ -145,7 +145,7 @@ def _folder_of(file: str) -> str:
     return folder
 
 
-def check_beside(key: str, folder: str | Path) -> None:
+def check_beside(key: str, folder: StrPath) -> None:
     """Raise `InputError` where a folder holds files with which Transformers loads another model than its weights.
 
     key: of the model, for the message.

@@ -10,10 +10,10 @@ import math
 import os
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from headtypes.core.errors import InputError, one_line
+from headtypes.core.files import StrPath
 
 _MAGIC = b"GGUF"
 # By the number of a type in a header: how `struct` names it.
@@ -38,7 +38,7 @@ class Header:
         return self.values.get(f"{self.values.get('general.architecture')}.{key}")
 
 
-def check_gguf(key: str, file: str | Path) -> None:
+def check_gguf(key: str, file: StrPath) -> None:
     """Raise `InputError` where a file cannot be read as a model in GGUF: not there, another format, or no `gguf`.
 
     key: of the model in the configuration, for messages.
@@ -63,7 +63,7 @@ def reader_version() -> str:
         return "absent"
 
 
-def read_header(file: str | Path) -> Header:
+def read_header(file: StrPath) -> Header:
     """Read the header of a GGUF file. Raises `InputError` where it is not one, or is damaged."""
     try:
         with open(file, "rb") as data:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headtypes.core.errors import InputError, one_line
-from headtypes.core.files import read_json
+from headtypes.core.files import StrPath, read_json
 from headtypes.models.files import weight_files
 from headtypes.models.gguf_files import read_header
 from headtypes.models.language_weights import lacking_head
@@ -112,7 +112,7 @@ class Demands:
     pieces: bool = False
 
 
-def outline_of(key: str, folder: str | Path, pickle: bool = False, gguf: str | None = None) -> Outline:
+def outline_of(key: str, folder: StrPath, pickle: bool = False, gguf: str | None = None) -> Outline:
     """Read what config.json and the heads of the safetensors in a folder say, or the header of its file in GGUF.
 
     key: of the model in the configuration, for messages; pickle: whether the weights may be a pickle.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import read_json, undamaged, write_json
+from headtypes.core.files import StrPath, read_json, undamaged, write_json
 from headtypes.models.files import gguf_among, pretrained
 
 # Of an encoder with a decoder, the attention whose heads are read: that of the encoder, that of the decoder, or that of
@@ -67,12 +67,12 @@ class ModelRecord:
         return pretrained(self.folder, self.gguf)
 
 
-def write_model_record(path: str | Path, record: ModelRecord) -> None:
+def write_model_record(path: StrPath, record: ModelRecord) -> None:
     """Write a record as JSON."""
     write_json(path, asdict(record))
 
 
-def read_model_record(path: str | Path, *, run: bool = True) -> ModelRecord:
+def read_model_record(path: StrPath, *, run: bool = True) -> ModelRecord:
     """Read what `write_model_record` wrote.
 
     run: whether the model is to be run, so that its folder has to be there.

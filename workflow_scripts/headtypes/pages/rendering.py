@@ -10,10 +10,10 @@ from typing import Any
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
-from headtypes.core.files import canonical_json
+from headtypes.core.files import StrPath, canonical_json
 
 
-def render(values: Mapping[str, Any], sources: Mapping[str, Sequence[str | Path]], provenance: Mapping) -> str:
+def render(values: Mapping[str, Any], sources: Mapping[str, Sequence[StrPath]], provenance: Mapping) -> str:
     """Render a page from files; everything that comes from data is escaped.
 
     values: of the names in the template; sources: the files of the templates (`html`, the page itself last), of the
@@ -55,7 +55,7 @@ def embedded(data: Mapping) -> Markup:
     return Markup(text)
 
 
-def _read(path: str | Path) -> str:
+def _read(path: StrPath) -> str:
     return Path(path).read_text(encoding="utf-8")
 
 

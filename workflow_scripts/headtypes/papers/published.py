@@ -7,6 +7,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from headtypes.core.errors import InputError, one_line
+from headtypes.core.files import StrPath
 
 
 class Data(BaseModel):
@@ -48,7 +49,7 @@ class Published(Data):
 PublishedKind = TypeVar("PublishedKind", bound=Published)
 
 
-def read_published(path: str | Path, kind: type[PublishedKind]) -> PublishedKind:
+def read_published(path: StrPath, kind: type[PublishedKind]) -> PublishedKind:
     """Read a paper's data from YAML. Raises `InputError` that names the file and the key that is wrong."""
     try:
         return kind.model_validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import leftovers, read_json, sha256_path, write_json
+from headtypes.core.files import StrPath, leftovers, read_json, sha256_path, write_json
 from headtypes.models.gguf_files import reader_version
 from headtypes.planning.code.packages import NUMERIC_PACKAGES, version
 
@@ -28,7 +28,7 @@ _MOST_SHARDS = 100_000
 _IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
 
 
-def results_folder(path: str | Path) -> Path | None:
+def results_folder(path: StrPath) -> Path | None:
     """The folder of results that a path lies in, None where it lies in none.
 
     It is the innermost folder of this name: a prefix may contain the name too, but nothing inside the folder may
@@ -190,7 +190,7 @@ def forget_merged(results: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-def recorded(path: str | Path) -> dict | None:
+def recorded(path: StrPath) -> dict | None:
     """The record of a result; None where there is none. Raises `InputError` where it is damaged."""
     if not beside(path).is_file():
         return None
@@ -217,7 +217,7 @@ def is_record(found: Any) -> bool:
     )
 
 
-def shards_of(path: str | Path) -> int | None:
+def shards_of(path: StrPath) -> int | None:
     """The number of shards that a result was merged from; None where there is no such result, or no whole record."""
     try:
         record = recorded(path) if Path(path).exists() else None
@@ -226,13 +226,13 @@ def shards_of(path: str | Path) -> int | None:
     return record and record.get("shards", 1)
 
 
-def is_shard(path: str | Path) -> bool:
+def is_shard(path: StrPath) -> bool:
     """Whether a file is merged with others into a result."""
     results = results_folder(path)
     return results is not None and Path(path).is_relative_to(results / "shards")
 
 
-def beside(path: str | Path) -> Path:
+def beside(path: StrPath) -> Path:
     """Where the record of a result lies."""
     results = results_folder(path)
     return folder_of_records(results) / f"{Path(path).relative_to(results)}.json"
@@ -247,7 +247,7 @@ def _sources(paths: Iterable[str], results: Path) -> dict[str, dict]:
     return sources
 
 
-def source_of(path: str | Path, results: Path) -> dict[str, dict]:
+def source_of(path: StrPath, results: Path) -> dict[str, dict]:
     """The model or data that a file of `results/sources` describes; nothing for other files."""
     path, folder = Path(path), results / "sources"
     if not (path.is_relative_to(folder) and path.suffix == ".json" and path.is_file()):

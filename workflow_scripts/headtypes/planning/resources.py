@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from headtypes.analyses.stage import Stage, encoding_of, given
 from headtypes.comparisons.heads.settings import MOST_HEADS
 from headtypes.core.errors import InputError
-from headtypes.core.files import read_json
+from headtypes.core.files import StrPath, read_json
 from headtypes.models.placement import BYTES, GB, gpus_for
 from headtypes.planning.config.schema import Windows
 from headtypes.planning.plan import Plan
@@ -102,7 +102,7 @@ def memory_of(plan: Plan, model: str) -> dict[str, float] | None:
     return None if memory is None else given(memory)
 
 
-def placed(plan: Plan, record: str | Path, sizes: "Sizes") -> ModelSize:
+def placed(plan: Plan, record: StrPath, sizes: "Sizes") -> ModelSize:
     """The size of a model, with where its weights may lie."""
     return sizes.model(record)._replace(memory=memory_of(plan, Path(record).stem))
 
@@ -115,15 +115,15 @@ def grown(value: int, attempt: int) -> int:
 class Sizes:
     """The sizes of a job's inputs, which are those of files."""
 
-    def model(self, record: str | Path) -> ModelSize:
+    def model(self, record: StrPath) -> ModelSize:
         """The size of a model, from the path of its record."""
         return model_size(record)
 
-    def texts(self, rows: str | Path, windows: Windows | None = None) -> Texts:
+    def texts(self, rows: StrPath, windows: Windows | None = None) -> Texts:
         """The size of the texts in a file, or of the windows that they are cut into."""
         return texts_of(rows, windows)
 
-    def megabytes(self, files: Iterable[str | Path]) -> float:
+    def megabytes(self, files: Iterable[StrPath]) -> float:
         """The size of some files together."""
         return sum(Path(file).stat().st_size for file in files) / _MB
 
@@ -183,7 +183,7 @@ def _read(plan: Plan, stage: Stage, wildcards: Any, inputs: Any, sizes: Sizes) -
     return sizes.texts(file).cut(min(encoding_of(plan, task).get("max_seq_length", longest), longest))
 
 
-def _models(plan: Plan, task: str, features: Iterable[str | Path], sizes: Sizes) -> Iterable[ModelSize]:
+def _models(plan: Plan, task: str, features: Iterable[StrPath], sizes: Sizes) -> Iterable[ModelSize]:
     """The sizes of the models whose features on a task lie in these files; their records need not be there."""
     for entry, file in zip(plan.compared_heads[task], features, strict=True):
         results = str(file).removesuffix(paths.FEATURES.format(**entry.wildcards))
@@ -198,7 +198,7 @@ def runs_model(rule: str, inputs: Any) -> bool:
     return STAGES[rule].runs_model and not getattr(inputs, "parts", ())
 
 
-def model_size(record: str | Path) -> ModelSize:
+def model_size(record: StrPath) -> ModelSize:
     """The size of a model, from the record that `fetch_model` wrote."""
     try:
         fields = read_json(record)
@@ -207,7 +207,7 @@ def model_size(record: str | Path) -> ModelSize:
         return UNKNOWN
 
 
-def texts_of(rows: str | Path, windows: Windows | None = None) -> Texts:
+def texts_of(rows: StrPath, windows: Windows | None = None) -> Texts:
     """The size of the texts in a file that has one (or one pair) per line, or of the windows that they are cut into."""
     state = Path(rows).stat()
     return _texts_of(str(rows), state.st_mtime_ns, state.st_size, windows)

@@ -18,6 +18,7 @@ from jaxtyping import Bool, Int64
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from headtypes.core.files import StrPath
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.data.world.tasks import make_text
@@ -34,7 +35,7 @@ _COPIED, _BATCHES = 0.95, 10
 
 
 def train_model(
-    out_folder: str | Path, *, layers: int, seed: int, steps: int = COPYING_STEPS, keep: Collection[int] = ()
+    out_folder: StrPath, *, layers: int, seed: int, steps: int = COPYING_STEPS, keep: Collection[int] = ()
 ) -> None:
     """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies; save it as `out_folder`.
 

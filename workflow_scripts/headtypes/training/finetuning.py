@@ -14,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, Trai
 from transformers.trainer_callback import PrinterCallback
 
 from headtypes.core.errors import InputError, one_line
-from headtypes.core.files import canonical_json
+from headtypes.core.files import StrPath, canonical_json
 from headtypes.core.progress import progress
 from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS
@@ -33,7 +33,7 @@ from headtypes.training.settings import FinetuningSettings
 silence_transformers()
 
 
-def finetune_model(record: ModelRecord, rows: Sequence, out_folder: str | Path, *, kind: str, **settings) -> None:
+def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, kind: str, **settings) -> None:
     """Fine-tune a fetched model on a task's training data, and save it with its tokenizer as `out_folder`.
 
     record:   the model, as `models.fetching.fetch_model` returns it.

@@ -1,14 +1,14 @@
 """Ablation, and the importance of heads, as analyses: their results, and what of them is shown where."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 from headtypes.core.results import ARTICLES, TEXT, Result
 
 
-def per_head(task: str, path: str | Path) -> list:
+def per_head(task: str, path: StrPath) -> list:
     """The gradient-based importance of each head."""
     from headtypes.analyses.ablation.results import read_importance
     from headtypes.analyses.per_head import Column
@@ -18,7 +18,7 @@ def per_head(task: str, path: str | Path) -> list:
     return [Column(f"importance.{task}", f"importance on {task}", "Importance", values, note=note)]
 
 
-def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest importance of a head, as normalised in its layer."""
     from headtypes.analyses.ablation.results import read_importance
     from headtypes.analyses.per_set import summaries

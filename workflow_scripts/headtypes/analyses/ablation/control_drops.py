@@ -1,6 +1,5 @@
 """What a condition costs, compared with the same operations on random heads, on the same questions."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ import pandas as pd
 from headtypes.analyses.ablation.families import FAMILIES, LAYER, prefix
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.analyses.ablation.sequential import sequential_p
+from headtypes.core.files import StrPath
 from headtypes.core.statistics import ALPHA, EQUAL, crossed_intervals, mean_intervals, mean_over
 from headtypes.core.table_files import read_parquet
 from headtypes.data.kinds.metrics import Metric
@@ -72,15 +72,13 @@ def of_family(controls: pd.DataFrame, family: str = LAYER) -> pd.DataFrame:
     return controls[controls["family"] == family]
 
 
-def read_control_drops(
-    controls: str | Path, scores: str | Path, baseline: str | Path, *, seed: int
-) -> dict[str, float | int]:
+def read_control_drops(controls: StrPath, scores: StrPath, baseline: StrPath, *, seed: int) -> dict[str, float | int]:
     """Call `control_drops` with the scores of each question, read from files."""
     read = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
     return control_drops(*read, seed=seed)
 
 
-def read_drops_of_draws(controls: str | Path, scores: str | Path, baseline: str | Path, *, seed: int) -> DropsOfDraws:
+def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath, *, seed: int) -> DropsOfDraws:
     """The drops of a task's first score beside heads of the same layers, from the files of `control_drops`."""
     controls, *own = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
     metrics, lost, own_lost, _, sizes = _lost(of_family(controls), *own)

@@ -1,24 +1,23 @@
 """The files of ablations: scores, their intervals and curves, the importance of heads, and mean head outputs."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import undamaged
+from headtypes.core.files import StrPath, undamaged
 from headtypes.core.hdf5_files import add_data, new_result, opened_result
 from headtypes.core.table_files import read_csv, read_parquet, write_parquet
 
 
-def write_scores(path: str | Path, scores: pd.DataFrame, provenance: dict) -> None:
+def write_scores(path: StrPath, scores: pd.DataFrame, provenance: dict) -> None:
     """Write a table of scores with its provenance as a Parquet file with checksums."""
     scores.attrs["provenance"] = provenance
     write_parquet(path, scores)
 
 
-def read_scores(paths: Sequence[str | Path]) -> list[pd.DataFrame]:
+def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
     """Read the scores of each question for one model under several conditions.
 
     Raises an `InputError` that names a file that is damaged, or that does not have the first file's questions in the
@@ -31,25 +30,25 @@ def read_scores(paths: Sequence[str | Path]) -> list[pd.DataFrame]:
     return read
 
 
-def read_parts(paths: Iterable[str | Path]) -> list[pd.DataFrame]:
+def read_parts(paths: Iterable[StrPath]) -> list[pd.DataFrame]:
     """Read what `evaluate_part` returned from Parquet files. Raises `InputError` that names a damaged one."""
     return [read_parquet(path, "is not a part of an evaluation", ["window"]) for path in paths]
 
 
-def read_intervals(path: str | Path) -> pd.DataFrame:
+def read_intervals(path: StrPath) -> pd.DataFrame:
     """Read the table of `intervals.condition_intervals`. Raises `InputError` that names a damaged file."""
     # A name may be a number, or what pandas takes for a missing value.
     kinds = {"condition": str}
     return read_csv(path, "holds no intervals", kinds, dtype=kinds, keep_default_na=False, na_values=[""])
 
 
-def read_curves(path: str | Path) -> pd.DataFrame:
+def read_curves(path: StrPath) -> pd.DataFrame:
     """Read the table of `curves.evaluate_curves`. Raises `InputError` that names a damaged file."""
     kinds = {"type": str, "order": str, "draw": int, "heads": int}
     return read_csv(path, "holds no curves", kinds, dtype=kinds, keep_default_na=False)
 
 
-def read_importance(path: str | Path) -> np.ndarray:
+def read_importance(path: StrPath) -> np.ndarray:
     """The normalised importance in a CSV of `importance.measure_importance`'s table: [layer, head].
 
     Raises `InputError` that names a damaged file.
@@ -60,13 +59,13 @@ def read_importance(path: str | Path) -> np.ndarray:
         return table["normalised"].to_numpy().reshape(table["layer"].max() + 1, -1)
 
 
-def write_head_outputs(path: str | Path, head_outputs: np.ndarray, provenance: dict) -> None:
+def write_head_outputs(path: StrPath, head_outputs: np.ndarray, provenance: dict) -> None:
     """Write mean head outputs as a whole HDF5 file with a checksum, and what made them."""
     with new_result(path, provenance) as file:
         add_data(file, "head_output", head_outputs)
 
 
-def read_head_outputs(path: str | Path | None) -> np.ndarray | None:
+def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
     """Read what `write_head_outputs` wrote: [layer, head, channel] float32; None where no path is given.
 
     Raises `InputError` for a damaged file.

@@ -1,17 +1,17 @@
 """Antecedents of mentions, as an analysis: its results, and what of them is shown where."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
 # Guesses of antecedents that stand for a head: those by which claims are decided, and those that the atlas shows.
 _DECIDING, _SHOWN = "words", "mentions"
 
 
-def per_head(task: str, path: str | Path) -> list:
+def per_head(task: str, path: StrPath) -> list:
     """How often each head finds an antecedent, by the type of mention."""
     from headtypes.analyses.coreference.results import read_coreference
     from headtypes.analyses.per_head import Column, by_head
@@ -34,7 +34,7 @@ def per_head(task: str, path: str | Path) -> list:
     ]
 
 
-def tested(task: str, path: str | Path) -> Any:
+def tested(task: str, path: StrPath) -> Any:
     """Whether each head finds antecedents better than the nearest candidate, over documents in which they differ."""
     from headtypes.analyses.coreference.results import read_coreference
     from headtypes.core.statistics import sign_tests
@@ -45,7 +45,7 @@ def tested(task: str, path: str | Path) -> Any:
     return table.assign(quantity=f"coreference.{task}." + table["type"], p=p, p_not=p_not)
 
 
-def best_at(task: str, path: str | Path) -> Iterator[dict]:
+def best_at(task: str, path: StrPath) -> Iterator[dict]:
     """The mentions at whose antecedents each head is the best."""
     from headtypes.analyses.coreference.results import read_coreference
 
@@ -56,7 +56,7 @@ def best_at(task: str, path: str | Path) -> Iterator[dict]:
         yield {**row, "name": name, "value": row["accuracy"], "above": None}
 
 
-def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Accuracy of the best head of the set at finding an antecedent, by the type of mention."""
     from headtypes.analyses.coreference.results import read_coreference
     from headtypes.analyses.per_set import best_head

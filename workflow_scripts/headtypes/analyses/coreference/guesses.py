@@ -1,11 +1,11 @@
 """Guesses at antecedents on disk: one small HDF5 file per model and set of documents."""
 
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int16
 
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import add_data, new_result, opened_result
 
 # Among which words a head's guess is taken. No number says anything without the name of its candidates: for one and the
@@ -34,14 +34,14 @@ class AntecedentGuesses:
     guess: Int16[np.ndarray, "mention layer head 3"]
 
 
-def write_antecedents(path: str | Path, guesses: AntecedentGuesses, provenance: dict) -> None:
+def write_antecedents(path: StrPath, guesses: AntecedentGuesses, provenance: dict) -> None:
     """Write guesses as a whole HDF5 file with checksums, and what made them."""
     with new_result(path, provenance) as file:
         for field in fields(AntecedentGuesses):
             add_data(file, field.name, getattr(guesses, field.name), compression="gzip")
 
 
-def read_antecedents(path: str | Path) -> AntecedentGuesses:
+def read_antecedents(path: StrPath) -> AntecedentGuesses:
     """Read what `write_antecedents` wrote. Raises `InputError` that names a damaged file."""
     with opened_result(path, "holds no guesses at antecedents") as file:
         guesses = AntecedentGuesses(*(file[field.name][:] for field in fields(AntecedentGuesses)))

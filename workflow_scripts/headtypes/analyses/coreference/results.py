@@ -1,9 +1,8 @@
 """The accuracies of heads and baselines at antecedents, as CSV."""
 
-from pathlib import Path
-
 import pandas as pd
 
+from headtypes.core.files import StrPath
 from headtypes.core.table_files import read_csv
 
 COLUMNS = (
@@ -23,6 +22,6 @@ COLUMNS = (
 )
 
 
-def read_coreference(path: str | Path) -> pd.DataFrame:
+def read_coreference(path: StrPath) -> pd.DataFrame:
     """Read what `accuracy.measure_coreference` found. Raises `InputError` that names a damaged file."""
     return read_csv(path, "holds no accuracies at antecedents", COLUMNS)

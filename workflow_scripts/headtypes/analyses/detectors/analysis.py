@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
 
-def per_head(task: str, path: str | Path) -> list:
+def per_head(task: str, path: StrPath) -> list:
     """Of which kinds each head is, and its score by each detector."""
     import pandas as pd
 
@@ -34,13 +34,13 @@ def per_head(task: str, path: str | Path) -> list:
     ]
 
 
-def aligned(task: str, path: str | Path) -> list:
+def aligned(task: str, path: StrPath) -> list:
     """The score of each head by each detector."""
     _, *scores = per_head(task, path)
     return [replace(it, label=f"by detector {it.key.removeprefix('detector.')}") for it in scores]
 
 
-def tested(task: str, path: str | Path) -> Any:
+def tested(task: str, path: StrPath) -> Any:
     """Whether each head is of each kind, over sequences of random tokens."""
     from headtypes.analyses.detectors.results import read_detector_table
     from headtypes.core.statistics import sign_tests
@@ -50,7 +50,7 @@ def tested(task: str, path: str | Path) -> Any:
     return table.assign(quantity="detector." + table["detector"], p=p, p_not=p_not)
 
 
-def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest score of each detector, and how many heads of the set it detects."""
     from headtypes.analyses.detectors.results import read_detector_table
     from headtypes.analyses.per_set import Measure, summaries

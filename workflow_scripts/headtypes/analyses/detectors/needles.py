@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int64
@@ -11,6 +10,7 @@ from transformers import PreTrainedTokenizerFast
 
 from headtypes.analyses.detectors.sequences import as_encoded, frame_of, ordinary_tokens
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.data.encoding import Encoded
 from headtypes.data.kinds.registry import read_rows
@@ -41,7 +41,7 @@ class Needles:
     between: Int64[np.ndarray, "text token"]
 
 
-def read_texts(paths: Sequence[str | Path]) -> list[str] | None:
+def read_texts(paths: Sequence[StrPath]) -> list[str] | None:
     """The documents of tasks of text, for `draw_needles`, None for none; errors as in `data.records.read_records`."""
     return [" ".join(document.paragraphs) for path in paths for document in read_rows(path, Text.name)] or None
 

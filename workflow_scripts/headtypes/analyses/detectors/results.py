@@ -1,10 +1,9 @@
 """Which heads are of a kind: tests of how much more they attend to what a detector looks for than under its null."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
+from headtypes.core.files import StrPath
 from headtypes.core.statistics import holm, mean_intervals, sign_tests
 from headtypes.core.table_files import read_csv, read_parquet
 
@@ -66,17 +65,17 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
     return table.iloc[np.argsort(order, kind="stable")].astype(COLUMNS)[list(COLUMNS)]
 
 
-def read_detector_scores(path: str | Path) -> pd.DataFrame:
+def read_detector_scores(path: StrPath) -> pd.DataFrame:
     """Read what `detectors.measure.measure_detectors` returned. Raises `InputError` that names a damaged file."""
     names = ("detector", "sequence", "layer", "head", "score", "null")
     return read_parquet(path, "holds no scores of detectors", names)
 
 
-def read_detector_table(path: str | Path) -> pd.DataFrame:
+def read_detector_table(path: StrPath) -> pd.DataFrame:
     """Read a CSV of `detector_table`. Raises `InputError` that names a damaged file."""
     return read_csv(path, "holds no heads by detector", COLUMNS, dtype=COLUMNS)
 
 
-def read_retrieval(path: str | Path) -> pd.DataFrame:
+def read_retrieval(path: StrPath) -> pd.DataFrame:
     """Read a CSV of `retrieval.measure_retrieval`. Raises `InputError` that names a damaged file."""
     return read_csv(path, "does not say what is copied without heads", RETRIEVAL, rows=0)

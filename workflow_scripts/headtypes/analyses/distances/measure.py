@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
@@ -12,16 +11,17 @@ from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.distances.results import SHARES, Features, merge_features, write_features
 from headtypes.attention.one_pass import Reducer
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.files import StrPath
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.models.records import ModelRecord
 
 
 def write_task_features(
-    path: str | Path,
+    path: StrPath,
     samples: list[Sample],
     record: ModelRecord,
-    parts: Sequence[str | Path],
+    parts: Sequence[StrPath],
     provenance: dict,
     **settings,
 ) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float32
@@ -12,6 +11,7 @@ from jaxtyping import Float32
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_features
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import PACKED, add_data, new_result, of_one_width, opened_result, read_texts
 
 # Samples in one chunk.
@@ -44,14 +44,14 @@ class Features:
     norms_first: Float32[np.ndarray, f"sample layer head {COLUMNS}"] | None = None
 
 
-def write_features(path: str | Path, features: Features, provenance: dict) -> None:
+def write_features(path: StrPath, features: Features, provenance: dict) -> None:
     """Write features as a whole file, in compressed chunks with checksums, with their provenance."""
     shares = {name: values for name in _ALL_SHARES if (values := getattr(features, name)) is not None}
     blocks = {name: map(values.__getitem__, _blocks(len(values))) for name, values in shares.items()}
     _write(path, features.distance.shape, blocks, features.length, features.truncated, features.sample_ids, provenance)
 
 
-def merge_features(path: str | Path, sample_ids: Sequence[str], parts: Sequence[str | Path], provenance: dict) -> None:
+def merge_features(path: StrPath, sample_ids: Sequence[str], parts: Sequence[StrPath], provenance: dict) -> None:
     """Write features that were extracted in parts as one file, with one chunk of them in memory at a time.
 
     sample_ids: of all samples, in order.
@@ -89,7 +89,7 @@ def _blocks(samples: int) -> list[slice]:
 
 
 def _write(
-    path: str | Path,
+    path: StrPath,
     shape: tuple[int, ...],
     shares: Mapping[str, Iterable[np.ndarray]],
     length: np.ndarray,
@@ -111,7 +111,7 @@ def _write(
         add_data(file, "sample_id", of_one_width(sample_ids))
 
 
-def read_features(path: str | Path) -> Features:
+def read_features(path: StrPath) -> Features:
     """Read what `write_features` wrote. Raises `InputError` that names a damaged file."""
     with _opened(path) as file:
         return Features(
@@ -122,19 +122,19 @@ def read_features(path: str | Path) -> Features:
         )
 
 
-def has_first_token(path: str | Path) -> bool:
+def has_first_token(path: StrPath) -> bool:
     """Whether the attention to the first token is stored on its own, as it is where no sample has a `[CLS]`."""
     with _opened(path) as file:
         return "first" in file
 
 
-def read_lengths(path: str | Path) -> np.ndarray:
+def read_lengths(path: StrPath) -> np.ndarray:
     """Read how many tokens each sample has: [sample] int."""
     with _opened(path) as file:
         return file["length"][:]
 
 
-def read_distance(path: str | Path, distance_bins: int, first_token: bool = True, of: Of = "weights") -> np.ndarray:
+def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights") -> np.ndarray:
     """Read the distance features of every sample: [sample, head, column] float32, heads layer by layer.
 
     first_token: whether the first token counts as `[CLS]` where its attention is stored on its own.
@@ -153,7 +153,7 @@ def read_distance(path: str | Path, distance_bins: int, first_token: bool = True
 
 
 def read_head_features(
-    path: str | Path, distance_bins: int, first_token: bool = True, of: Of = "weights"
+    path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights"
 ) -> tuple[np.ndarray, tuple[int, int]]:
     """Read the head features, the means over the samples: [head, column] float64; and (layers, heads)."""
     with _opened(path) as file:
@@ -162,7 +162,7 @@ def read_head_features(
 
 
 @contextmanager
-def _opened(path: str | Path):
+def _opened(path: StrPath):
     # Room for one chunk of a large model, so that a chunk that is read in pieces is unpacked once.
     with opened_result(path, "is not a feature file", rdcc_nbytes=_CACHE_BYTES) as file:
         if getattr(file["distance"], "shape", ())[3:] != (COLUMNS,):

@@ -1,21 +1,21 @@
 """Divergences between heads, as an analysis: its results, and what of them is shown where."""
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
 
-def per_pair(path: str | Path) -> Any:
+def per_pair(path: StrPath) -> Any:
     """The mean divergence of a row of any two heads, in nats."""
     from headtypes.analyses.divergence.results import read_divergence
 
     return read_divergence(path).of_a_row
 
 
-def per_set(task: str, path: str | Path, types: Mapping[str, Any], seed: int) -> Iterator:
+def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
     """Mean divergence of two heads of the set, and of a head of the set and another one of a type."""
     import numpy as np
 

@@ -7,7 +7,6 @@ all heads is computed again for some rows at a time, and compared.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ from headtypes.attention.blocks import EntropySums, Group
 from headtypes.attention.hook import Layer
 from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.files import StrPath
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.models.model_config import layers_and_heads, queries_per_head
@@ -182,10 +182,10 @@ def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums:
 
 
 def write_task_divergence(
-    path: str | Path,
+    path: StrPath,
     samples: list[Sample],
     record: ModelRecord,
-    parts: Sequence[str | Path],
+    parts: Sequence[StrPath],
     provenance: dict,
     **settings,
 ) -> None:

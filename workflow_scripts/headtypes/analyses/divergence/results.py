@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import read_json, undamaged
+from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import add_data, new_result, of_one_width, opened_result, read_texts
 from headtypes.core.table_files import read_csv
 
@@ -50,7 +49,7 @@ class Divergence:
         return np.repeat(np.arange(self.layers), len(self.total) // self.layers)
 
 
-def write_divergence(path: str | Path, divergence: Divergence, provenance: dict) -> None:
+def write_divergence(path: StrPath, divergence: Divergence, provenance: dict) -> None:
     """Write divergences as a whole file with checksums, with their provenance."""
     with new_result(path, provenance) as file:
         add_data(file, "divergence", divergence.total)
@@ -62,7 +61,7 @@ def write_divergence(path: str | Path, divergence: Divergence, provenance: dict)
             add_data(file, "norms", divergence.norms)
 
 
-def read_divergence(path: str | Path) -> Divergence:
+def read_divergence(path: StrPath) -> Divergence:
     """Read what `write_divergence` wrote. Raises `InputError` that names a damaged file."""
     with opened_result(path, "holds no divergences between heads") as file:
         divergence = Divergence(
@@ -79,9 +78,7 @@ def read_divergence(path: str | Path) -> Divergence:
         return divergence
 
 
-def merge_divergences(
-    path: str | Path, sample_ids: Sequence[str], parts: Sequence[str | Path], provenance: dict
-) -> None:
+def merge_divergences(path: StrPath, sample_ids: Sequence[str], parts: Sequence[StrPath], provenance: dict) -> None:
     """Add up divergences that were measured in parts, and write them as one file.
 
     sample_ids: of all samples, in order.
@@ -96,12 +93,12 @@ def merge_divergences(
     write_divergence(path, Divergence(total, rows, read[0].layers, list(sample_ids), norms), provenance)
 
 
-def read_projection(path: str | Path) -> pd.DataFrame:
+def read_projection(path: StrPath) -> pd.DataFrame:
     """Read places of heads (`projection.project_heads`). Raises `InputError` that names a damaged file."""
     return read_csv(path, "holds no places of heads", PROJECTION_COLUMNS, dtype=PROJECTION_COLUMNS)
 
 
-def read_projection_fit(path: str | Path) -> dict:
+def read_projection_fit(path: StrPath) -> dict:
     """Read how well they fit (`projection.project_heads`). Raises `InputError` that names a damaged file."""
     with undamaged(path, "does not say how well a projection fits"):
         fit = read_json(path)

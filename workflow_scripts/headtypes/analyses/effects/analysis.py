@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 from headtypes.core.results import ARTICLES, Result
 
 NOTE = (
@@ -14,7 +14,7 @@ NOTE = (
 )
 
 
-def per_head(task: str, path: str | Path, *_: str | Path) -> list:
+def per_head(task: str, path: StrPath, *_: StrPath) -> list:
     """What leaving out each head costs, by each metric."""
     from headtypes.analyses.effects.results import read_effects
     from headtypes.analyses.per_head import Column
@@ -31,7 +31,7 @@ def per_head(task: str, path: str | Path, *_: str | Path) -> list:
     ]
 
 
-def aligned(task: str, path: str | Path, *_: str | Path) -> list:
+def aligned(task: str, path: StrPath, *_: StrPath) -> list:
     """What leaving out each head costs at least, by each metric: 0 where the interval does not exclude it.
 
     The percent of questions that are lost; of a loss in nats, that by which the probability of a token falls.
@@ -48,7 +48,7 @@ def aligned(task: str, path: str | Path, *_: str | Path) -> list:
     return columns
 
 
-def tested(task: str, path: str | Path, *_: str | Path) -> Any:
+def tested(task: str, path: StrPath, *_: StrPath) -> Any:
     """Whether leaving out each head costs anything."""
     from headtypes.analyses.effects.results import read_effects
 
@@ -58,7 +58,7 @@ def tested(task: str, path: str | Path, *_: str | Path) -> Any:
     return table.assign(quantity=f"effect.{task}." + table["metric"], p=p, p_not=1 - p)
 
 
-def of_sets(task: str, heads: str | Path, draws: str | Path, fit: str | Path) -> Iterator[dict]:
+def of_sets(task: str, heads: StrPath, draws: StrPath, fit: StrPath) -> Iterator[dict]:
     """The regression of each metric, and the sets it was tried on: how many heads, their cost and the predicted one."""
     from headtypes.analyses.effects.results import read_effects
     from headtypes.analyses.per_head import rounded
@@ -81,7 +81,7 @@ def of_sets(task: str, heads: str | Path, draws: str | Path, fit: str | Path) ->
         }
 
 
-def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest effect of a set's heads, by each metric."""
     from headtypes.analyses.effects.results import read_effects
     from headtypes.analyses.per_set import summaries

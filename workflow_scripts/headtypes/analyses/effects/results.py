@@ -1,9 +1,8 @@
 """The files of effects: scores of random sets of heads, and the tables that are made of them."""
 
-from pathlib import Path
-
 import pandas as pd
 
+from headtypes.core.files import StrPath
 from headtypes.core.table_files import read_csv, read_parquet
 
 _TESTED = ("draws", "effect", "low", "high", "p", "corrected_p")
@@ -25,12 +24,12 @@ COLUMNS = {
 }
 
 
-def read_subsets(path: str | Path) -> pd.DataFrame:
+def read_subsets(path: StrPath) -> pd.DataFrame:
     """Read what `draws.evaluate_subsets` returned. Raises `InputError` that names a damaged file."""
     return read_parquet(path, "holds no scores of sets of heads", ["draw", "removed", "id"])
 
 
-def read_effects(path: str | Path, table: str) -> pd.DataFrame:
+def read_effects(path: StrPath, table: str) -> pd.DataFrame:
     """Read one of the tables in `COLUMNS`, which `measure.Tables` or `draws.evaluate_cheapest` describes.
 
     Raises `InputError` that names a damaged file.

@@ -1,10 +1,10 @@
 """Gradients by kind of token, as an analysis: its results, and what of them is shown where."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
 # What each kind of token is called in the atlas.
@@ -17,7 +17,7 @@ LABELS = {
 }
 
 
-def per_head(task: str, path: str | Path) -> list:
+def per_head(task: str, path: StrPath) -> list:
     """How much the loss depends on each head's attention to each kind of token."""
     from headtypes.analyses.gradients.results import read_gradients
     from headtypes.analyses.per_head import Column
@@ -31,7 +31,7 @@ def per_head(task: str, path: str | Path) -> list:
     ]
 
 
-def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest gradient of each kind of token, divided by the mean over all tokens of the layer."""
     import numpy as np
 

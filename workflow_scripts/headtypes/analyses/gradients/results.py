@@ -1,12 +1,11 @@
 """The file of a model's gradients by kind of token, in the form in which it is read by others."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from headtypes.core.files import undamaged
+from headtypes.core.files import StrPath, undamaged
 from headtypes.core.heads import per_head
 from headtypes.core.table_files import read_csv
 
@@ -43,7 +42,7 @@ class Gradients:
         return per_head((layers, heads), columns)
 
 
-def read_gradients(path: str | Path) -> Gradients:
+def read_gradients(path: StrPath) -> Gradients:
     """Read a CSV of the table. Raises `InputError` that names a damaged file."""
     kinds = dict.fromkeys(ATTENDED, float)
     columns = {"layer": int, "head": int, **kinds, "loss": str, "samples": int, "reason": str}

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import h5py
 import numpy as np
 
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import PACKED, add_data, new_result, opened_result, read_texts
 
 
@@ -28,26 +28,26 @@ class AttentionMaps:
     lengths: np.ndarray | None = None
 
 
-def write_maps(path: str | Path, maps: AttentionMaps, provenance: dict) -> None:
+def write_maps(path: StrPath, maps: AttentionMaps, provenance: dict) -> None:
     """Write attention maps as a whole HDF5 file, in half precision, and what made them."""
     with new_result(path, provenance) as file:
         _write(file, maps)
 
 
-def read_maps(path: str | Path) -> AttentionMaps:
+def read_maps(path: StrPath) -> AttentionMaps:
     """Read what `write_maps` wrote. Raises `InputError` that names a damaged file."""
     with opened_result(path, "holds no attention maps") as file:
         return _read(file)
 
 
-def write_sample_maps(path: str | Path, samples: Sequence[AttentionMaps], provenance: dict) -> None:
+def write_sample_maps(path: StrPath, samples: Sequence[AttentionMaps], provenance: dict) -> None:
     """Write the attention maps of several samples as a whole HDF5 file, in half precision, and what made them."""
     with new_result(path, provenance) as file:
         for number, maps in enumerate(samples):
             _write(file.create_group(str(number), track_order=True), maps)
 
 
-def read_sample_maps(path: str | Path) -> list[AttentionMaps]:
+def read_sample_maps(path: StrPath) -> list[AttentionMaps]:
     """Read what `write_sample_maps` wrote. Raises `InputError` that names a damaged file."""
     with opened_result(path, "holds no attention maps of samples") as file:
         return [_read(file[str(number)]) for number in range(max(1, len(file)))]

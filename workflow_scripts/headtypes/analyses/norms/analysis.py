@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.stage import Plan, stage
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
 
@@ -23,7 +23,7 @@ def compare_norms(plan: Plan, model: str, task: str) -> dict:
     }
 
 
-def read_shares(path: str | Path) -> Any:
+def read_shares(path: StrPath) -> Any:
     """Read the table of `compare.shares_table`, layer by layer. Raises `InputError` that names a damaged file."""
     from headtypes.analyses.norms.compare import BY_NORMS, SHARES
     from headtypes.core.table_files import read_csv
@@ -33,7 +33,7 @@ def read_shares(path: str | Path) -> Any:
     return table.sort_values(["layer", "head"], ignore_index=True)
 
 
-def per_head(task: str, path: str | Path) -> list:
+def per_head(task: str, path: StrPath) -> list:
     """Near, special and far of each head, by weights and by norms."""
     from headtypes.analyses.norms.compare import BY_NORMS
     from headtypes.analyses.per_head import Column
@@ -47,7 +47,7 @@ def per_head(task: str, path: str | Path) -> list:
     ]
 
 
-def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest share by norms of a set's heads; by weights they are what types are made of."""
     from headtypes.analyses.norms.compare import BY_NORMS
     from headtypes.analyses.per_set import summaries

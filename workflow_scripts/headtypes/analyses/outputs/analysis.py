@@ -1,11 +1,11 @@
 """What comes out of heads, as an analysis: its results, and what of them is shown where."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.stage import Plan, given, of_inputs_alone, samples_of, stage
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
 # Of each column that is shown: what it is called, and the factor that makes its unit.
@@ -42,7 +42,7 @@ def tabulate_outputs(plan: Plan, model: str, task: str) -> dict:
 plot_outputs = of_inputs_alone("plot_outputs")
 
 
-def per_head(task: str, path: str | Path) -> list:
+def per_head(task: str, path: StrPath) -> list:
     """How much each head writes, and on how many samples it is off."""
     from headtypes.analyses.outputs.results import read_heads
     from headtypes.analyses.per_head import Column
@@ -59,7 +59,7 @@ def per_head(task: str, path: str | Path) -> list:
     ]
 
 
-def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest of what the heads of a set write, and of how often they are off."""
     from headtypes.analyses.outputs.results import read_heads
     from headtypes.analyses.per_set import summaries

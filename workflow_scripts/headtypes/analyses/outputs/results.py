@@ -1,12 +1,12 @@
 """What comes out of heads on disk: one HDF5 file per model and task, and the tables made of it."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float32, Float64
 
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import PACKED, add_data, new_result, of_one_width, opened_result, read_texts
 from headtypes.core.table_files import read_csv
 
@@ -52,7 +52,7 @@ class Outputs:
         return self.written[..., COLUMNS.index(name)].astype(float)
 
 
-def write_outputs(path: str | Path, outputs: Outputs, provenance: dict) -> None:
+def write_outputs(path: StrPath, outputs: Outputs, provenance: dict) -> None:
     """Write what heads write as a whole file, with checksums, with its provenance."""
     with new_result(path, provenance) as file:
         add_data(file, "written", outputs.written, _CHUNK_SAMPLES, **PACKED)
@@ -62,7 +62,7 @@ def write_outputs(path: str | Path, outputs: Outputs, provenance: dict) -> None:
         file.attrs["reason"] = outputs.reason or ""
 
 
-def read_outputs(path: str | Path) -> Outputs:
+def read_outputs(path: StrPath) -> Outputs:
     """Read what `write_outputs` wrote. Raises `InputError` that names a damaged file."""
     with opened_result(path, "holds nothing that heads write") as file:
         ids = read_texts(file["sample_id"])
@@ -76,12 +76,12 @@ def read_outputs(path: str | Path) -> Outputs:
         return outputs
 
 
-def read_heads(path: str | Path) -> pd.DataFrame:
+def read_heads(path: StrPath) -> pd.DataFrame:
     """Read the table of `tables.heads_table`, layer by layer. Raises `InputError` that names a damaged file."""
     table = read_csv(path, "holds nothing that heads write", HEADS)
     return table.sort_values(["layer", "head"], ignore_index=True)
 
 
-def read_layers(path: str | Path) -> pd.DataFrame:
+def read_layers(path: StrPath) -> pd.DataFrame:
     """Read the table of `tables.layers_table`. Raises `InputError` that names a damaged file."""
     return read_csv(path, "says nothing of a residual stream", LAYERS)

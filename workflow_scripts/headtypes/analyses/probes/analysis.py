@@ -1,13 +1,13 @@
 """Probes, as an analysis: its results, and what of them is shown where."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
 
-def per_type(task: str, path: str | Path, seed: int) -> Iterator:
+def per_type(task: str, path: StrPath, seed: int) -> Iterator:
     """The unlabelled attachment score of the probes that read the heads of one type alone."""
     from headtypes.analyses.per_set import TypeValue
     from headtypes.analyses.probes.scores import read_type_probes, score_type_probes

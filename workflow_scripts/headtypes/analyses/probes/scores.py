@@ -1,7 +1,6 @@
 """How well probes parse, beside the best fixed guesses (Clark et al. 2019, Table 3), and those of a type alone."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.relations.offsets import offset_guesses, offsets_up_to
 from headtypes.core.errors import InputError
-from headtypes.core.files import read_json, undamaged
+from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.statistics import ratio_intervals
 from headtypes.core.table_files import read_csv
 from headtypes.data.kinds.treebank import Sentence
@@ -24,7 +23,7 @@ def counts(sentence: Sentence) -> list[bool]:
     return [relation.partition(":")[0] != "punct" for relation in sentence.relations]
 
 
-def read_probes(path: str | Path) -> dict:
+def read_probes(path: StrPath) -> dict:
     """Read what `probes.measure.train_probes` returned, from JSON. Raises `InputError` that names a damaged file."""
     found = read_json(path)
     with undamaged(path, "holds no probes"):
@@ -34,7 +33,7 @@ def read_probes(path: str | Path) -> dict:
         return found
 
 
-def read_probe_scores(path: str | Path) -> pd.DataFrame:
+def read_probe_scores(path: StrPath) -> pd.DataFrame:
     """Read what `measure_probes` returned, from CSV. Raises `InputError` that names a damaged file."""
     return read_csv(path, "holds no scores of probes", ("system", "minus", "uas", "low", "high", "least", "most"))
 
@@ -110,7 +109,7 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dic
     return dict(zip(BASELINES, found, strict=True))
 
 
-def read_type_probes(path: str | Path) -> dict:
+def read_type_probes(path: StrPath) -> dict:
     """Read what `of_types.train_type_probes` returned, from JSON. Raises `InputError` that names a damaged file."""
     found = read_json(path)
     with undamaged(path, "holds no probes of types"):

@@ -1,12 +1,10 @@
 """Which key-value heads need the whole cache, as DuoAttention's users and kvpress read it."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 from headtypes.analyses.reach.results import Reach
-from headtypes.core.files import write_json, write_text
+from headtypes.core.files import StrPath, write_json, write_text
 from headtypes.core.statistics import bounds, resampled_means
 from headtypes.core.table_files import write_csv
 
@@ -61,9 +59,7 @@ def sides(score: np.ndarray, resampled: np.ndarray | None) -> dict[str, np.ndarr
     return {"full": full, "keeps_side": keeps}
 
 
-def write_full_attention(
-    pattern: str | Path, config: str | Path, table: str | Path, heads: pd.DataFrame, about: dict
-) -> None:
+def write_full_attention(pattern: StrPath, config: StrPath, table: StrPath, heads: pd.DataFrame, about: dict) -> None:
     """Write the scores as `full_attention_heads.tsv` [layer, key-value head], its `config.json`, and the whole table.
 
     DuoAttention's `load_attn_pattern` and kvpress' `DuoAttentionPress` read the first two: the scores with

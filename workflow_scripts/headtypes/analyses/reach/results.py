@@ -1,11 +1,11 @@
 """How much heads attend beyond sinks and recent tokens, on disk: one small HDF5 file per model and task."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float32
 
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import add_data, new_result, opened_result
 
 
@@ -24,7 +24,7 @@ class Reach:
     recent_size: int
 
 
-def write_reach(path: str | Path, reach: Reach, provenance: dict) -> None:
+def write_reach(path: StrPath, reach: Reach, provenance: dict) -> None:
     """Write it as a whole file with a checksum, with its provenance."""
     with new_result(path, provenance) as file:
         add_data(file, "share", reach.share)
@@ -32,7 +32,7 @@ def write_reach(path: str | Path, reach: Reach, provenance: dict) -> None:
             file.attrs[name] = getattr(reach, name)
 
 
-def read_reach(path: str | Path) -> Reach:
+def read_reach(path: StrPath) -> Reach:
     """Read what `write_reach` wrote. Raises `InputError` for a damaged file."""
     with opened_result(path, "holds no reach of heads") as file:
         sizes = {name: int(file.attrs[name]) for name in ("kv_heads", "sink_size", "recent_size")}

@@ -1,16 +1,16 @@
 """Dependency relations, as an analysis: its results, and what of them is shown where."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
 _DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent": "from head to dependent"}
 
 
-def per_head(task: str, path: str | Path, best: str | Path) -> list:
+def per_head(task: str, path: StrPath, best: StrPath) -> list:
     """The dependency relation that each head finds best: farthest above the best fixed offset, if above it at all.
 
     No columns where no head is above it, as where no relation of a small treebank is listed (`relations.least`).
@@ -33,12 +33,12 @@ def per_head(task: str, path: str | Path, best: str | Path) -> list:
     ]
 
 
-def traced(task: str, path: str | Path, best: str | Path) -> list:
+def traced(task: str, path: StrPath, best: StrPath) -> list:
     """The accuracy of each head at each relation, in either direction, in percent."""
     return _accuracies(task, _universal(path))
 
 
-def aligned(task: str, path: str | Path, best: str | Path) -> list:
+def aligned(task: str, path: StrPath, best: StrPath) -> list:
     """The accuracy of each head at each relation, in either direction; where it is less, that of the best fixed offset.
 
     Heads that find a relation no better than an offset does are alike in that.
@@ -47,14 +47,14 @@ def aligned(task: str, path: str | Path, best: str | Path) -> list:
     return _accuracies(task, table.assign(accuracy=table["accuracy"].clip(lower=table["offset_accuracy"])))
 
 
-def _universal(path: str | Path) -> Any:
+def _universal(path: StrPath) -> Any:
     from headtypes.analyses.relations.results import read_relations
 
     table = read_relations(path)
     return table[(table["part"] == "file") & (table["annotation"] == "universal")]
 
 
-def _beside_offsets(path: str | Path, best: str | Path) -> Any:
+def _beside_offsets(path: StrPath, best: StrPath) -> Any:
     from headtypes.analyses.relations.pairs import TOTALS
     from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
 
@@ -79,7 +79,7 @@ def _accuracies(task: str, table: Any) -> list:
     ]
 
 
-def tested(task: str, path: str | Path, best: str | Path) -> Any:
+def tested(task: str, path: StrPath, best: StrPath) -> Any:
     """Whether each head is better at each relation than the best fixed offset, over sentences in which they differ."""
     from headtypes.analyses.relations.results import read_relations
     from headtypes.core.statistics import sign_tests
@@ -92,7 +92,7 @@ def tested(task: str, path: str | Path, best: str | Path) -> Any:
     )
 
 
-def best_at(task: str, path: str | Path, best: str | Path) -> Iterator[dict]:
+def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
     """The relations at which each head is the best."""
     from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
 
@@ -102,7 +102,7 @@ def best_at(task: str, path: str | Path, best: str | Path) -> Iterator[dict]:
         yield {**row, "name": name, "value": row["accuracy"], "above": row["above_offset"]}
 
 
-def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Accuracy of the best head of the set at each relation, in either direction, and how many relations it finds best.
 
     Chosen and scored on the part `file`, as the paper does; which set has the best head is counted over relations, not

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Float16, Int16
 
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import PACKED, add_data, new_result, opened_result
 
 # Words in one chunk.
@@ -44,7 +44,7 @@ class ArcGuesses:
         return (first > 0) & (first <= head) & (head <= last)
 
 
-def write_arcs(path: str | Path, parts: Mapping[str, ArcGuesses], provenance: dict) -> None:
+def write_arcs(path: StrPath, parts: Mapping[str, ArcGuesses], provenance: dict) -> None:
     """Write the guesses for each part of a treebank, `file` and, where there is one, `test`."""
     with new_result(path, provenance) as file:
         for name, part in parts.items():
@@ -52,7 +52,7 @@ def write_arcs(path: str | Path, parts: Mapping[str, ArcGuesses], provenance: di
                 add_data(file, f"{name}/{field}", getattr(part, field), _CHUNK_WORDS, **PACKED)
 
 
-def read_arcs(path: str | Path) -> dict[str, ArcGuesses]:
+def read_arcs(path: StrPath) -> dict[str, ArcGuesses]:
     """Read what `write_arcs` wrote. Raises `InputError` that names a damaged file."""
     with opened_result(path, "holds no guesses at syntactic heads") as file:
         parts = {name: ArcGuesses(*(group[field][:] for field in _FIELDS)) for name, group in file.items()}

@@ -1,9 +1,8 @@
 """The accuracies of heads at dependency relations, and the best heads, as CSV."""
 
-from pathlib import Path
-
 import pandas as pd
 
+from headtypes.core.files import StrPath
 from headtypes.core.table_files import read_csv
 
 # A treebank may call a relation by a number, or by what pandas takes for a missing value.
@@ -18,12 +17,12 @@ _BEST = (
 )
 
 
-def read_relations(path: str | Path) -> pd.DataFrame:
+def read_relations(path: StrPath) -> pd.DataFrame:
     """Read the table of all heads of `relations.measure_relations`. Raises `InputError` that names a damaged file."""
     return read_csv(path, "holds no accuracies of relations", _HEADS, **NAMED)
 
 
-def read_best_heads(path: str | Path) -> pd.DataFrame:
+def read_best_heads(path: StrPath) -> pd.DataFrame:
     """Read the table of the best heads of `relations.measure_relations`; errors name a damaged file."""
     return read_csv(path, "holds no best heads", _BEST, **NAMED)
 

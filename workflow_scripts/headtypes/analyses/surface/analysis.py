@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
 # What each column is called in the atlas, and its unit.
@@ -27,7 +27,7 @@ LABELS = {
 BY_NORMS = " Of each row's norms, what tokens hand over (Kobayashi et al. 2020)."
 
 
-def per_head(task: str, path: str | Path) -> list:
+def per_head(task: str, path: StrPath) -> list:
     """The patterns of each head, those that the model can have."""
     import numpy as np
 
@@ -58,7 +58,7 @@ def _quantity(name: str, of: str) -> str:
     return name if of == "weights" else f"{name}_by_norms"
 
 
-def per_set(task: str, path: str | Path, types: Any, seed: int) -> Iterator:
+def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest of each pattern; the mean with its interval over samples."""
     import numpy as np
 

@@ -1,12 +1,12 @@
 """Surface patterns on disk: one HDF5 file per model and task."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Float32
 
 from headtypes.attention.settings import Of
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import PACKED, add_data, new_result, of_one_width, opened_result, read_texts
 from headtypes.core.statistics import mean_of_known
 
@@ -66,7 +66,7 @@ class Surface:
         return mean_of_known(self.column(name, of))
 
 
-def write_surface(path: str | Path, surface: Surface, provenance: dict) -> None:
+def write_surface(path: StrPath, surface: Surface, provenance: dict) -> None:
     """Write surface patterns as a whole file, in compressed chunks with checksums, with their provenance."""
     with new_result(path, provenance) as file:
         add_data(file, "surface", surface.patterns, _CHUNK_SAMPLES, **PACKED)
@@ -78,7 +78,7 @@ def write_surface(path: str | Path, surface: Surface, provenance: dict) -> None:
             add_data(file, "norms", surface.norms, _CHUNK_SAMPLES, **PACKED)
 
 
-def read_surface(path: str | Path) -> Surface:
+def read_surface(path: StrPath) -> Surface:
     """Read what `write_surface` wrote. Raises `InputError` that names a damaged file."""
     with opened_result(path, "holds no surface patterns") as file:
         if read_texts(file["column"]) != list(COLUMNS):

@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
+from headtypes.core.files import StrPath
 from headtypes.core.table_files import read_csv
 
 STABILITY = tuple(f"{half}_{name}" for half in ("heads", "samples", "pairs") for name in ("all_agree", "pairwise"))
@@ -39,22 +39,22 @@ class Choice:
     best: pd.DataFrame
 
 
-def read_choice(ways: str | Path, agreement: str | Path, best: str | Path) -> Choice:
+def read_choice(ways: StrPath, agreement: StrPath, best: StrPath) -> Choice:
     """Read the three tables of a `Choice`. Raises `InputError` that names a damaged file."""
     return Choice(read_ways(ways), read_agreement(agreement), read_best(best))
 
 
-def read_ways(path: str | Path) -> pd.DataFrame:
+def read_ways(path: StrPath) -> pd.DataFrame:
     """Read the first of the three tables alone. Raises `InputError` as `read_choice` does."""
     return read_csv(path, _OTHERWISE, TABLE)
 
 
-def read_agreement(path: str | Path) -> pd.DataFrame:
+def read_agreement(path: StrPath) -> pd.DataFrame:
     """Read the second of the three tables alone. Raises `InputError` as `read_choice` does."""
     return read_csv(path, _OTHERWISE, AGREEMENT)
 
 
-def read_best(path: str | Path) -> pd.DataFrame:
+def read_best(path: StrPath) -> pd.DataFrame:
     """Read the third of the three tables alone. Raises `InputError` as `read_choice` does."""
     counted = dict.fromkeys([column for column in BEST if column.endswith("_k")], "Int64")
     return read_csv(path, _OTHERWISE, BEST, dtype=counted)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
@@ -18,6 +17,7 @@ from headtypes.analyses.types.naming import Naming, name_types
 from headtypes.analyses.types.partition_rows import read_partition_rows
 from headtypes.analyses.types.partitions import Partition, build_partition, order_types
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 
 
 class IndivisibleError(InputError):
@@ -223,7 +223,7 @@ def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
     return np.stack([points[labels == cluster].mean(axis=0) for cluster in range(k)])
 
 
-def import_partition(csv_path: str | Path, features: np.ndarray, shape: tuple[int, int]) -> Partition:
+def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
     """Import the user's CSV, with the columns layer, head (both from 0) and type, in any order of rows.
 
     features: [layer * head, column] distance features; shape: number of layers, heads in a layer.

@@ -1,12 +1,11 @@
 """The heads' features in two dimensions, where heads that look at similar things lie close to one another."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
+from headtypes.core.files import StrPath
 from headtypes.core.heads import per_head
 from headtypes.core.table_files import read_csv
 
@@ -30,7 +29,7 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
     return per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(_KINDS)
 
 
-def read_embedding(path: str | Path) -> pd.DataFrame:
+def read_embedding(path: StrPath) -> pd.DataFrame:
     """Read what `embed_heads` returns, whose nine digits bring every float32 back as it was.
 
     Raises `InputError` that names a damaged file.

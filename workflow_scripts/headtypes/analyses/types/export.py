@@ -1,14 +1,13 @@
 """The heads of a model with their types, as JSON, as CSV, and as masks for tensors."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from safetensors.numpy import save
 
 from headtypes.analyses.types.partitions import Partition, order_types
-from headtypes.core.files import atomic_write, canonical_json, read_json, undamaged, write_json
+from headtypes.core.files import StrPath, atomic_write, canonical_json, read_json, undamaged, write_json
 from headtypes.core.table_files import read_csv
 
 _SHARES = ("near", "special", "far")
@@ -44,21 +43,21 @@ def head_table(partition: Partition, confidence: pd.DataFrame | None = None, que
     return table
 
 
-def read_confidence(path: str | Path) -> pd.DataFrame:
+def read_confidence(path: StrPath) -> pd.DataFrame:
     """The table of `types.confidence.head_confidence`, by layer and head; raises `InputError` for a damaged file."""
     kinds = {"layer": int, "head": int, **dict.fromkeys(_KEEPS.values(), float)}
     table = read_csv(path, "holds no confidence of heads", kinds, dtype=kinds)
     return table.sort_values(["layer", "head"], ignore_index=True)
 
 
-def read_doubts(path: str | Path) -> dict[str, str]:
+def read_doubts(path: StrPath) -> dict[str, str]:
     """Why the name of each type is doubtful (`clustering`'s naming); empty where it is not."""
     with undamaged(path, "holds no names of types"):
         return {name: about["doubt"] for name, about in read_json(path)["types"].items()}
 
 
 def write_head_list(
-    path: str | Path, table: pd.DataFrame, doubts: Mapping[str, str], about: Mapping[str, str], provenance: dict
+    path: StrPath, table: pd.DataFrame, doubts: Mapping[str, str], about: Mapping[str, str], provenance: dict
 ) -> None:
     """Write heads as JSON: what they are of, the types, the heads, and what made them.
 
@@ -87,7 +86,7 @@ def _head(row: dict) -> dict:
     }
 
 
-def write_masks(path: str | Path, partition: Partition, provenance: dict) -> None:
+def write_masks(path: StrPath, partition: Partition, provenance: dict) -> None:
     """Write, as safetensors, a mask for each type: bool [layer, head], true for its heads, under the type's name.
 
     The metadata hold the provenance, as JSON.

@@ -2,17 +2,17 @@
 
 import csv
 import re
-from pathlib import Path
 
 from headtypes.analyses.types.names import TYPE_NAME
 from headtypes.core.errors import InputError, one_line, shortened
+from headtypes.core.files import StrPath
 from headtypes.core.texts import check_header
 
 _NUMBER = re.compile(r"\s*-?[0-9]{1,9}\s*")
 Row = tuple[int, tuple[int, int], str]
 
 
-def read_partition_rows(path: str | Path, shape: tuple[int, int]) -> list[Row]:
+def read_partition_rows(path: StrPath, shape: tuple[int, int]) -> list[Row]:
     """Line, (layer, head), both from 0, and type of each row of a CSV with the columns layer, head and type.
 
     shape: number of layers, heads in a layer. Other columns are ignored. Raises `InputError` that names the file and
@@ -40,7 +40,7 @@ def read_partition_rows(path: str | Path, shape: tuple[int, int]) -> list[Row]:
     return rows
 
 
-def _read_rows(path: str | Path) -> list[tuple[int, tuple[int, int], str]]:
+def _read_rows(path: StrPath) -> list[tuple[int, tuple[int, int], str]]:
     """Read line number, (layer, head) and type of every row."""
     rows = []
     try:
@@ -70,7 +70,7 @@ def _read_rows(path: str | Path) -> list[tuple[int, tuple[int, int], str]]:
     return rows
 
 
-def _whole_number(path: str | Path, line: int, column: str, row: dict[str, str]) -> int:
+def _whole_number(path: StrPath, line: int, column: str, row: dict[str, str]) -> int:
     # Python reads more as a number: 1_0 is ten.
     if _NUMBER.fullmatch(row[column]) is None:
         raise InputError(
@@ -79,7 +79,7 @@ def _whole_number(path: str | Path, line: int, column: str, row: dict[str, str])
     return int(row[column])
 
 
-def _type_name(path: str | Path, line: int, name: str) -> str:
+def _type_name(path: StrPath, line: int, name: str) -> str:
     if not name:
         raise InputError(f"{path}, line {line}: the type is empty; each head must have one.")
     if not re.fullmatch(TYPE_NAME, name):
@@ -90,7 +90,7 @@ def _type_name(path: str | Path, line: int, name: str) -> str:
     return name
 
 
-def _check_range(path: str | Path, name: str, number_on_line: dict[int, int], size: int) -> None:
+def _check_range(path: StrPath, name: str, number_on_line: dict[int, int], size: int) -> None:
     for line, number in number_on_line.items():
         if not 0 <= number < size:
             numbers = number_on_line.values()

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from jaxtyping import Int
 
 from headtypes.analyses.distances.columns import attention_groups
 from headtypes.analyses.types.names import TYPES
-from headtypes.core.files import undamaged
+from headtypes.core.files import StrPath, undamaged
 from headtypes.core.heads import per_head
 from headtypes.core.table_files import read_csv, write_csv
 
@@ -131,12 +130,12 @@ def profile_groups(partition: Partition) -> Int[np.ndarray, "layer head"]:
     return groups.reshape(partition.shape)
 
 
-def write_partition(path: str | Path, partition: Partition) -> None:
+def write_partition(path: StrPath, partition: Partition) -> None:
     """Write a partition as CSV: equal partitions give equal bytes."""
     write_csv(path, partition.table)
 
 
-def read_partition(path: str | Path) -> Partition:
+def read_partition(path: StrPath) -> Partition:
     """Read what `write_partition` wrote. Raises `InputError` that names a damaged file."""
     otherwise = "is not a partition file of this workflow"
     table = read_csv(

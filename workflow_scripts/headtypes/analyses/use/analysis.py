@@ -1,13 +1,13 @@
 """Whether heads that find relations are used for them, as an analysis: its results, and what of them is shown where."""
 
-from pathlib import Path
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
 
-def per_head(task: str, path: str | Path) -> list:
+def per_head(task: str, path: StrPath) -> list:
     """For what each head is used, and by how much the loss rises without this attention."""
     import pandas as pd
 

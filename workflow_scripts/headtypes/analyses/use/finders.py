@@ -1,18 +1,17 @@
 """What heads find, from the guesses that are stored of a treebank or of documents."""
 
-from pathlib import Path
-
 from headtypes.analyses.coreference.guesses import read_antecedents
 from headtypes.analyses.relations.guesses import read_arcs
 from headtypes.analyses.relations.parts import read_parts
 from headtypes.analyses.use.antecedents import find_antecedents
 from headtypes.analyses.use.found import Found, Texts, find_heads
+from headtypes.core.files import StrPath
 from headtypes.data.kinds.coreference.kind import Coreference
 from headtypes.data.kinds.registry import read_rows
 
 
 def read_found(
-    rows: str | Path, test: str | Path | None, guesses: str | Path, *, kind: str, least: int, **listed
+    rows: StrPath, test: StrPath | None, guesses: StrPath, *, kind: str, least: int, **listed
 ) -> tuple[list[Found], Texts]:
     """The best heads and the texts of their words: of `antecedents.find_antecedents`, or of `found.find_heads`.
 

@@ -1,7 +1,6 @@
 """Which heads find a relation, which are used for it, and of which it cannot be told."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ from jaxtyping import Bool, Float
 
 from headtypes.analyses.relations.results import NAMED
 from headtypes.analyses.use.found import Found
+from headtypes.core.files import StrPath
 from headtypes.core.statistics import ALPHA, RESAMPLES, bounds, draw_units, holm, p_values
 from headtypes.core.table_files import read_csv, read_parquet
 
@@ -74,12 +74,12 @@ def use_table(
     return table.drop(columns="is_above")
 
 
-def read_losses(path: str | Path) -> pd.DataFrame:
+def read_losses(path: StrPath) -> pd.DataFrame:
     """Read what `measure.measure_use` returned. Raises `InputError` that names a damaged file."""
     return read_parquet(path, "holds no losses without arcs", LOSSES)
 
 
-def read_use(path: str | Path) -> pd.DataFrame:
+def read_use(path: StrPath) -> pd.DataFrame:
     """Read a CSV of `use_table`. Raises `InputError` that names a damaged file."""
     return read_csv(path, "does not say which heads are used", COLUMNS, rows=0, **NAMED)
 

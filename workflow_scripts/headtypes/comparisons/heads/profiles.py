@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.registry import ANALYSES
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 
 # What the distance feature has by itself, in words; and what would say it once more, or not where a head looks.
 _TOKENS = {"self": "to itself", "cls": "to [CLS]", "sep": "to [SEP]", "comma": "to commas", "period": "to periods"}
@@ -35,7 +35,7 @@ class Profiles:
 
 
 def read_profiles(
-    features: Mapping[str, str | Path],
+    features: Mapping[str, StrPath],
     measured: Mapping[str, Files],
     *,
     task: str,
@@ -75,7 +75,7 @@ def _read_by(measured: Mapping[str, Files]) -> Iterator[tuple[Analysis, str, lis
             yield from ((analysis, task, files) for task in dict.fromkeys(task for _, task in files[0]))
 
 
-def _shares(analysis: Analysis, task: str, paths: list[str | Path]) -> dict[str, np.ndarray]:
+def _shares(analysis: Analysis, task: str, paths: list[StrPath]) -> dict[str, np.ndarray]:
     columns = (analysis.aligned or analysis.per_head)(task, *paths)
     if analysis.extends_features:
         said = {*analysis.repeats, *_SAID}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import lcm
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.analyses.types.stability import compare_partitions, matched_clusters
+from headtypes.core.files import StrPath
 from headtypes.core.table_files import read_csv
 
 PAIRS = {
@@ -120,7 +120,7 @@ def heads_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> p
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(HEADS))
 
 
-def read_pairs(path: str | Path) -> pd.DataFrame:
+def read_pairs(path: StrPath) -> pd.DataFrame:
     """Read a table of `pairs_table` that was written as CSV. Raises `InputError` that names a damaged file."""
     # A name may be what pandas takes for a missing value.
     numbers = {name: [""] for name, kind in PAIRS.items() if kind is float}

@@ -1,7 +1,6 @@
 """The types of one model beside those of the model that it was fine-tuned from."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.analyses.types.stability import check_shapes, compare_partitions, matched_clusters
+from headtypes.core.files import StrPath
 from headtypes.core.table_files import read_csv
 
 COLUMNS = ["model", "parent", "same_type", "same_cluster", "adjusted_rand"]
@@ -78,7 +78,7 @@ def layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str 
     return pd.concat(tables, ignore_index=True)
 
 
-def read_comparison(path: str | Path) -> pd.DataFrame:
+def read_comparison(path: StrPath) -> pd.DataFrame:
     """Read a table of `comparison_table` that was written as CSV. Raises `InputError` that names a damaged file."""
     # A name may be a number, or what pandas takes for a missing value.
     kinds = {**dict.fromkeys(COLUMNS, float), "model": str, "parent": str}

@@ -1,7 +1,6 @@
 """Results on disk, from which types are compared with random heads."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 
@@ -9,15 +8,16 @@ from headtypes.analyses.ablation.control_drops import of_family
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import LeftOut, compare_types
+from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import read_parquet
 
 
 def compare_files(
     partition: Partition,
-    files: Mapping[str, Mapping[str, str | Path]],
+    files: Mapping[str, Mapping[str, StrPath]],
     *,
-    left_out: Sequence[tuple[Mapping[str, str], str | Path, str | Path, str | Path]] = (),
+    left_out: Sequence[tuple[Mapping[str, str], StrPath, StrPath, StrPath]] = (),
     seed: int,
 ) -> pd.DataFrame:
     """Call `compare_types` with what files hold.

@@ -1,7 +1,6 @@
 """Every type of a partition in every analysis of the model, beside random heads: one long table."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.comparisons.types.random_heads import draw_heads, place_among
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import holm, mean_intervals, mean_over
 from headtypes.core.table_files import read_csv
@@ -136,7 +136,7 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     return table[~left_out & ~table["statistic"].isin(_HIDDEN)]
 
 
-def read_compared_types(path: str | Path) -> pd.DataFrame:
+def read_compared_types(path: StrPath) -> pd.DataFrame:
     """Read a CSV of the table of `compare_types`. Raises `InputError` that names a damaged file."""
     # A name may be what pandas takes for a missing value.
     numbers = {name: [""] for name, kind in COLUMNS.items() if kind is not str}

@@ -1,8 +1,8 @@
 """The registry of the kinds of task, from which the configuration derives its keys and tables their columns."""
 
 from collections.abc import Collection
-from pathlib import Path
 
+from headtypes.core.files import StrPath
 from headtypes.data.kinds.coreference.kind import Coreference
 from headtypes.data.kinds.metrics import Metric
 from headtypes.data.kinds.multiple_choice import MultipleChoice
@@ -42,6 +42,6 @@ def kinds_with(key: str) -> list[str]:
     return having or list(KINDS)
 
 
-def read_rows(path: str | Path, kind: str) -> list:
+def read_rows(path: StrPath, kind: str) -> list:
     """Read the rows of a task of some kind, as `records.write_records` wrote them; errors as in `read_records`."""
     return read_records(path, KINDS[kind].row)

@@ -1,7 +1,6 @@
 """What leaving heads out costs, and what other analyses call single heads."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pandas as pd
 
@@ -9,11 +8,12 @@ from headtypes.analyses.ablation.control_drops import read_drops_of_draws
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.per_head import rounded
 from headtypes.analyses.registry import ANALYSES
+from headtypes.core.files import StrPath
 from headtypes.data.kinds.registry import METRICS
 from headtypes.pages.atlas.found import Found, of_each_task
 
 
-def costs_of(path: str | Path, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
+def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
     """The drop of each metric under each condition that changes something, with its 95 % interval (`Metric`).
 
     path: of the intervals of a partition; conditions: {type or head: operation} of each. A condition evaluated under a

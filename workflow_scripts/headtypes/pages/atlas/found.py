@@ -1,12 +1,12 @@
 """The files of results that an atlas is made of."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.core.files import StrPath
 
 # For each kind of result, the names (tasks or partitions) and files of those that there are.
-Found = Mapping[str, Sequence[tuple[str, str | Path]]]
+Found = Mapping[str, Sequence[tuple[str, StrPath]]]
 
 
 def of_each_task(analysis: Analysis, found: Found) -> Iterator[tuple]:

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path
 
-from headtypes.core.files import write_text
+from headtypes.core.files import StrPath, write_text
 from headtypes.pages.rendering import embedded, rendered
 
 _SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "head", "facts", "whatif")
@@ -13,7 +12,7 @@ _SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "h
 PAGES = [("All results", "../index.html"), ("Words on these pages", "../index.html#words")]
 
 
-def write_page(path: str | Path, data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> None:
+def write_page(path: StrPath, data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> None:
     """Write the page of `data.gather` whole, with what made it; links: as in `page_of`."""
     write_text(path, page_of(data, provenance, links))
 

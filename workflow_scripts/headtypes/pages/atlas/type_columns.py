@@ -1,10 +1,9 @@
 """Columns of the atlas about the types of heads."""
 
-from pathlib import Path
-
 from headtypes.analyses.per_head import WHOLE, Column, by_head
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
+from headtypes.core.files import StrPath
 from headtypes.core.table_files import read_csv
 
 
@@ -23,7 +22,7 @@ def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> 
     return Column(f"{key}.{name}", f"{label} ({name})", "Types", indices, categories=categories, note=note)
 
 
-def confidence_columns(name: str, path: str | Path) -> list[Column]:
+def confidence_columns(name: str, path: StrPath) -> list[Column]:
     """Near, special and far of each head, and how often it keeps its type; name: of the partition."""
     table = by_head(read_csv(path, "does not say how certain heads are", ("layer", "head", "near", "near_low")))
     shares = {

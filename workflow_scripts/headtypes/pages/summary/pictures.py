@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined
 from PIL import Image
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import undamaged
+from headtypes.core.files import StrPath, undamaged
 
 # Pixels: twice the width at which the page shows a figure.
 _WIDTH = 1400
@@ -30,7 +30,7 @@ class Picture:
     file: str
 
 
-def picture_of(title: str, png: str | Path, caption: list[str], file: str) -> Picture:
+def picture_of(title: str, png: StrPath, caption: list[str], file: str) -> Picture:
     """Read a PNG and make it as wide as the page needs. Raises `InputError` that names a damaged file."""
     with undamaged(png, "is not a PNG"), Image.open(png) as image:
         flat = Image.new("RGB", image.size, "white")
@@ -43,7 +43,7 @@ def picture_of(title: str, png: str | Path, caption: list[str], file: str) -> Pi
     return Picture(title, caption, f"data:image/png;base64,{data}", flat.width, flat.height, file)
 
 
-def caption_of(path: str | Path, wildcards: dict[str, str]) -> list[str]:
+def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
     """The paragraphs of a caption of Snakemake's report, as plain text.
 
     Raises `InputError` where it needs more than wildcards.

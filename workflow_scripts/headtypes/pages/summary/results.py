@@ -15,7 +15,7 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.attention.settings import Of
 from headtypes.comparisons.models.compared import read_pairs
 from headtypes.comparisons.types.table import read_compared_types
-from headtypes.core.files import read_json
+from headtypes.core.files import StrPath, read_json
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown
 from headtypes.pages.ledger.page import alone
@@ -289,5 +289,5 @@ def _report_before(inputs: Mapping[str, Keyed], folder: Path) -> str:
     )
 
 
-def _relative(path: str | Path, folder: Path) -> str:
+def _relative(path: StrPath, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()

@@ -1,11 +1,11 @@
 """Example maps on disk: the attention of a few heads among a few tokens, one small HDF5 file per model and task."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import h5py
 import numpy as np
 
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import add_data, new_result, opened_result, read_texts
 
 # Patterns of Clark's Figure 1, and the column of surface patterns in which the head shown has the largest value.
@@ -40,7 +40,7 @@ class Examples:
     sample_id: str
 
 
-def write_examples(path: str | Path, examples: Examples, provenance: dict) -> None:
+def write_examples(path: StrPath, examples: Examples, provenance: dict) -> None:
     """Write example maps as a whole file, with their provenance."""
     with new_result(path, provenance) as file:
         for example in examples.examples:
@@ -51,7 +51,7 @@ def write_examples(path: str | Path, examples: Examples, provenance: dict) -> No
         file.attrs["sample_id"] = examples.sample_id
 
 
-def read_examples(path: str | Path) -> Examples:
+def read_examples(path: StrPath) -> Examples:
     """Read what `write_examples` wrote. Raises `InputError` that names a damaged file."""
     with opened_result(path, "holds no example maps") as file:
         tokens = read_texts(file["token"])

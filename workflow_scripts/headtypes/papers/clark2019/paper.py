@@ -1,10 +1,10 @@
 """Clark et al., "What Does BERT Look At?" (BlackboxNLP 2019)."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headtypes.analyses.stage import given
+from headtypes.core.files import StrPath
 from headtypes.papers.clark2019 import page, stage
 from headtypes.papers.clark2019.language import stage as language
 from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files, stages_in
@@ -29,7 +29,7 @@ class _Clark2019(Paper):
     figures, tables = page.FIGURES, page.TABLES
     judges_tasks = True
 
-    def read(self, path: str | Path) -> "Clark2019":
+    def read(self, path: StrPath) -> "Clark2019":
         """As `published.read_clark2019`."""
         from headtypes.papers.clark2019.published import read_clark2019
 

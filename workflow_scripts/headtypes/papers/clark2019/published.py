@@ -1,10 +1,10 @@
 """The numbers that Clark et al. 2019 published, and their contradictions, as `reference/clark2019.yaml` has them."""
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import model_validator
 
+from headtypes.core.files import StrPath
 from headtypes.papers.published import Data, Published, read_published
 
 Direction = Literal["dependent_to_head", "head_to_dependent"]
@@ -228,6 +228,6 @@ class Clark2019(Published):
         return ("base",)
 
 
-def read_clark2019(path: str | Path) -> Clark2019:
+def read_clark2019(path: StrPath) -> Clark2019:
     """Read `reference/clark2019.yaml`. Raises `InputError` that names the file and the key that is wrong."""
     return read_published(path, Clark2019)

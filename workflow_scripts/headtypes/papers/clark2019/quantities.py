@@ -16,7 +16,6 @@ What the claims ask for has the names that `heads` gives. The others are
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -24,6 +23,7 @@ from threadpoolctl import threadpool_limits
 from headtypes.analyses.divergence.results import read_projection_fit
 from headtypes.analyses.gradients.results import Gradients, read_gradients
 from headtypes.analyses.surface.results import Surface, read_surface
+from headtypes.core.files import StrPath
 from headtypes.core.statistics import RESAMPLES, draw_units
 from headtypes.papers.claims import wanted_by
 from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
@@ -46,9 +46,9 @@ _BLOCK = 250
 
 
 def collect_all(
-    surfaces: Mapping[Key, str | Path],
-    gradients: Mapping[Key, str | Path],
-    fits: Mapping[Key, str | Path],
+    surfaces: Mapping[Key, StrPath],
+    gradients: Mapping[Key, StrPath],
+    fits: Mapping[Key, StrPath],
     published: Clark2019,
     *,
     seed: int,

@@ -1,9 +1,9 @@
 """Guan et al., "How Far Does BERT Look At" (COLING 2020)."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headtypes.core.files import StrPath
 from headtypes.papers.guan2020 import page, stage
 from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files, stages_in
 
@@ -24,7 +24,7 @@ class _Guan2020(Paper):
     results = stage.RESULTS
     figures, tables = page.FIGURES, page.TABLES
 
-    def read(self, path: str | Path) -> "Guan2020":
+    def read(self, path: StrPath) -> "Guan2020":
         """As `published.read_guan2020`."""
         from headtypes.papers.guan2020.published import read_guan2020
 

@@ -1,10 +1,10 @@
 """The numbers that Guan et al. 2020 published, and their contradictions, as `reference/guan2020.yaml` has them."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal
 
 from headtypes.attention.operations import head_of
+from headtypes.core.files import StrPath
 from headtypes.papers.published import Data, Published, read_published
 
 METRICS = {"exact_match": "exact match", "f1": "F1"}
@@ -88,6 +88,6 @@ class Guan2020(Published):
         return next((condition for condition in self.conditions if condition.operations == wanted), None)
 
 
-def read_guan2020(path: str | Path) -> Guan2020:
+def read_guan2020(path: StrPath) -> Guan2020:
     """Read `reference/guan2020.yaml`. Raises `InputError` that names the file and the key that is wrong."""
     return read_published(path, Guan2020)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 
@@ -11,7 +10,7 @@ from headtypes.analyses.ablation.results import read_scores
 from headtypes.analyses.types.choice_files import gap_beyond_one, read_agreement, read_ways
 from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition, read_partition
-from headtypes.core.files import read_each
+from headtypes.core.files import StrPath, read_each
 from headtypes.core.table_files import read_csv
 from headtypes.papers.comparison import tidy_table
 from headtypes.papers.guan2020.comparison import compare_with_guan, comparison_page
@@ -48,18 +47,18 @@ def compare_files(
     return Compared(tidy_table(quantities, PARTITION_KEYS), table, comparison_page(table, published))
 
 
-def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame | None:
+def read_tables(paths: Iterable[StrPath]) -> pd.DataFrame | None:
     """Tables of ours with the same columns, one below the other; None where there is none."""
     read = [read_csv(path, "is not a table of this workflow", ["model"], rows=0, **NAMED) for path in paths]
     return pd.concat(read, ignore_index=True) if read else None
 
 
-def read_intervals_of(scores: Mapping[tuple[str, str, str], str | Path], seed: int) -> dict[Key, object]:
+def read_intervals_of(scores: Mapping[tuple[str, str, str], StrPath], seed: int) -> dict[Key, object]:
     """The intervals of weighted sums of every partition that is evaluated: `intervals.weighted_sums`.
 
     scores: the file of the scores of each question, by model, partition and condition.
     """
-    by_partition: dict[Key, dict[str, str | Path]] = {}
+    by_partition: dict[Key, dict[str, StrPath]] = {}
     for (model, partition, condition), path in scores.items():
         by_partition.setdefault((model, partition), {})[condition] = path
     return {
@@ -69,7 +68,7 @@ def read_intervals_of(scores: Mapping[tuple[str, str, str], str | Path], seed: i
 
 
 def read_choices(
-    partitions: Iterable[dict], ways: dict[Key, str | Path], agreements: dict[Key, str | Path]
+    partitions: Iterable[dict], ways: dict[Key, StrPath], agreements: dict[Key, StrPath]
 ) -> dict[Key, dict[str, float]]:
     """What the comparisons of clusterings say of clusterings like each partition: quantities, as `model` names them.
 

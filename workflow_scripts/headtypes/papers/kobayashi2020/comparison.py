@@ -1,13 +1,13 @@
 """Special tokens by weights and by norms, on every task on which norms were read, and the verdicts on the claims."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from headtypes.analyses.distances.columns import FINE_BINS, SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import SHARES, read_features
+from headtypes.core.files import StrPath
 from headtypes.core.statistics import RESAMPLES, resampled_means
 from headtypes.papers import comparison
 from headtypes.papers.comparison import (
@@ -29,7 +29,7 @@ _NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
 
 
 def compare_files(
-    features: Mapping[Key, str | Path], published: Kobayashi2020, *, seed: int, repeats: Mapping[str, Sequence[str]]
+    features: Mapping[Key, StrPath], published: Kobayashi2020, *, seed: int, repeats: Mapping[str, Sequence[str]]
 ) -> Compared:
     """Judge the paper's claims on feature files, by model and task; seed: of the samples drawn for the intervals;
     repeats: as in `comparison.comparison_table`."""
@@ -58,7 +58,7 @@ def compare_files(
     return Compared(tidy_table(quantities, TASK_KEYS), table, page)
 
 
-def collect_shares(path: str | Path, published: Kobayashi2020, seed: int) -> Shares:
+def collect_shares(path: StrPath, published: Kobayashi2020, seed: int) -> Shares:
     """Shares of all heads, in percent, by kind of token and by what is summed; and of each layer, without interval."""
     features = read_features(path)
     by_name, values, columns = {}, {}, []

@@ -1,9 +1,9 @@
 """Kobayashi et al., "Attention is Not Only a Weight" (EMNLP 2020): what its abstract claims of BERT."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headtypes.core.files import StrPath
 from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class _Kobayashi2020(Paper):
     row = "none, since its abstract has no numbers"
     judged = "task on which the norms of every model were read (`clustering.of`)"
 
-    def read(self, path: str | Path) -> "Kobayashi2020":
+    def read(self, path: StrPath) -> "Kobayashi2020":
         """As `claims.Kobayashi2020`."""
         from headtypes.papers.kobayashi2020.claims import Kobayashi2020
         from headtypes.papers.published import read_published

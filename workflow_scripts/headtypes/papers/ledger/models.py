@@ -3,11 +3,11 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 
 import pandas as pd
 from scipy.stats import beta
 
+from headtypes.core.files import StrPath
 from headtypes.core.statistics import ALPHA
 from headtypes.core.table_files import read_csv
 from headtypes.papers.ledger.table import CLAIM
@@ -81,7 +81,7 @@ def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[fl
     return float(low), float(high)
 
 
-def read_over_models(path: str | Path) -> pd.DataFrame:
+def read_over_models(path: StrPath) -> pd.DataFrame:
     """Read what `over_models` makes. Raises `InputError` that names a damaged file."""
     kinds = {name: str if name in _SAID else float if name in ("low", "high") else int for name in COLUMNS}
     return read_csv(path, "is no table of claims over models", COLUMNS, rows=0, dtype=kinds)

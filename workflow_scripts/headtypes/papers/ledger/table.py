@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from headtypes.core.files import StrPath
 from headtypes.core.markdown import anchor
 from headtypes.core.table_files import read_csv
 from headtypes.papers.comparison import TOGETHER, subject_title
@@ -25,12 +26,12 @@ _SAME = ["verdict", "value", "low", "high", "p", "reason"]
 
 
 def ledger_table(
-    comparisons: Mapping[str, str | Path],
-    readings: Mapping[str, str | Path],
+    comparisons: Mapping[str, StrPath],
+    readings: Mapping[str, StrPath],
     *,
     families: Mapping[str, str],
     partitions: Iterable[Mapping],
-    page: str | Path,
+    page: StrPath,
 ) -> pd.DataFrame:
     """Every verdict of the papers' comparisons, and those under further readings that change anything.
 
@@ -69,7 +70,7 @@ def ledger_table(
     return table.astype({**dict.fromkeys(NUMBERS, float), "k": "Int64"})
 
 
-def together_table(comparisons: Mapping[str, str | Path]) -> pd.DataFrame:
+def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
     """The verdicts over models that differ in a seed alone.
 
     comparisons: as of `ledger_table`.
@@ -85,7 +86,7 @@ def together_table(comparisons: Mapping[str, str | Path]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[kept]
 
 
-def read_ledger(path: str | Path) -> pd.DataFrame:
+def read_ledger(path: StrPath) -> pd.DataFrame:
     """Read a ledger, with empty texts where there are none. Raises `InputError` that names a damaged file."""
     kinds = {**_TEXT, **dict.fromkeys(NUMBERS, float)}
     return read_csv(path, "is no results/ledger.csv", COLUMNS, rows=0, **{**NAMED, "dtype": kinds}).fillna(
@@ -93,7 +94,7 @@ def read_ledger(path: str | Path) -> pd.DataFrame:
     )
 
 
-def _read(path: str | Path) -> pd.DataFrame:
+def _read(path: StrPath) -> pd.DataFrame:
     columns = ("model", "id", "basis", "place", "ours", "low", "high", "p", "verdict", "reason")
     table = read_csv(path, "is no table of claims", columns, rows=0, **NAMED)
     return table.rename(columns={"quantity": "claim", "ours": "value"})
@@ -109,5 +110,5 @@ def _changed(readings: pd.DataFrame) -> pd.DataFrame:
     return further[((before != now) & ~(before.isna() & now.isna())).any(axis=1)]
 
 
-def _page(path: str | Path, folder: Path) -> str:
+def _page(path: StrPath, folder: Path) -> str:
     return Path(os.path.relpath(Path(path).with_suffix(".html"), folder)).as_posix()

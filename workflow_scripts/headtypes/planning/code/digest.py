@@ -11,7 +11,7 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-from headtypes.core.files import canonical_json
+from headtypes.core.files import StrPath, canonical_json
 from headtypes.planning.code.definitions import Definition, Module
 from headtypes.planning.code.effects import Effects
 from headtypes.planning.code.packages import NUMERIC_PACKAGES, version
@@ -34,7 +34,7 @@ _UNDERNEATH = {
 }
 
 
-def code_digest(script: str | Path, modules: Path | None = None) -> str:
+def code_digest(script: StrPath, modules: Path | None = None) -> str:
     """Return the digest of a script, of what it reaches in the modules of its folder, and of its packages' versions.
 
     Docstrings, comments and formatting do not count. A package that is not installed counts as absent, so that a plan
@@ -45,7 +45,7 @@ def code_digest(script: str | Path, modules: Path | None = None) -> str:
     return digest_of(code_parts(script, modules))
 
 
-def code_parts(script: str | Path, modules: Path | None = None) -> dict[str, str]:
+def code_parts(script: StrPath, modules: Path | None = None) -> dict[str, str]:
     """What `code_digest` covers: {module, relative to the script's folder, and name: its digest; package: its version}.
 
     The name `(order)` of a module stands for the order of its statements, where something may depend on it.
@@ -60,19 +60,19 @@ def digest_of(parts: dict[str, str]) -> str:
     return _sha256(canonical_json(parts))
 
 
-def reached_modules(script: str | Path) -> set[str]:
+def reached_modules(script: StrPath) -> set[str]:
     """The files, relative to the script's folder, that the code that `code_digest` covers loads."""
     reached = _reached(Path(script).resolve())
     return {module.path for module in reached.runs if module.file.is_file()}
 
 
-def whole_modules(script: str | Path) -> set[str]:
+def whole_modules(script: StrPath) -> set[str]:
     """Those of the files that count as a whole, since it cannot be told which of their names are looked up."""
     reached = _reached(Path(script).resolve())
     return {module.path for module in reached.whole if module.file.is_file()}
 
 
-def reached_lines(script: str | Path) -> dict[str, set[int]]:
+def reached_lines(script: StrPath) -> dict[str, set[int]]:
     """The lines of the files, relative to the script's folder, that `code_digest` covers; a class has its members'."""
     reached, lines = _reached(Path(script).resolve()), defaultdict(set)
     for definition in reached.definitions:

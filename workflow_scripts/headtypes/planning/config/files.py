@@ -12,6 +12,7 @@ from typing import Any, get_origin
 import yaml
 
 from headtypes.core.errors import InputError, nearest, one_line, shortened
+from headtypes.core.files import StrPath
 from headtypes.planning.config.schema import Config
 
 # The parts of a configuration whose keys are names of entries.
@@ -38,9 +39,7 @@ class LaidOver:
     places: dict[str, str]
 
 
-def laid_over(
-    config: Mapping[str, Any], files: Iterable[str | Path], given: Mapping[str, Any] | None = None
-) -> LaidOver:
+def laid_over(config: Mapping[str, Any], files: Iterable[StrPath], given: Mapping[str, Any] | None = None) -> LaidOver:
     """Take away what `null` takes away, and put the keys of every mapping into the order of the files.
 
     In every file but the lowest, a `null` that is written out takes an entry of a registry, or a whole registry or
@@ -73,7 +72,7 @@ def laid_over(
     )
 
 
-def read_keys(file: str | Path, places: dict[str, str] | None = None) -> Keys:
+def read_keys(file: StrPath, places: dict[str, str] | None = None) -> Keys:
     """Read the keys of a YAML or JSON file, nested as they stand there, without its values.
 
     places: gets the file and line of each key, as in `LaidOver`.

@@ -10,7 +10,7 @@ from safetensors import SafetensorError
 from tokenizers import Tokenizer
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import read_json
+from headtypes.core.files import StrPath, read_json
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.registry import read_rows
 from headtypes.data.records import write_records
@@ -53,13 +53,13 @@ class ExpectedSizes(Sizes):
         """Say how large a file will be, which `megabytes` counts until it is there."""
         self._made[file] = megabytes
 
-    def megabytes(self, files: Iterable[str | Path]) -> float:
+    def megabytes(self, files: Iterable[StrPath]) -> float:
         """The size of some files together."""
         return sum(
             Path(file).stat().st_size / 1e6 if Path(file).is_file() else self._made.get(str(file), 0) for file in files
         )
 
-    def model(self, record: str | Path) -> ModelSize:
+    def model(self, record: StrPath) -> ModelSize:
         """The size of a model, from its record or else from where it will come from."""
         if Path(record).is_file():
             return model_size(record)
@@ -86,7 +86,7 @@ class ExpectedSizes(Sizes):
         source = self._plan.config.models[model].source
         return source.hub is not None and self._of_source(source) is None
 
-    def texts(self, rows: str | Path, windows: Windows | None = None) -> Texts:
+    def texts(self, rows: StrPath, windows: Windows | None = None) -> Texts:
         """The size of the texts in a file that is there, or will be; or of the windows that they are cut into."""
         path = Path(rows)
         if path.is_file():

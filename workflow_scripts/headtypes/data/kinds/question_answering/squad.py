@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from headtypes.core.errors import InputError, shortened
+from headtypes.core.files import StrPath
 from headtypes.data.records import Strict
 
 
@@ -24,7 +24,7 @@ class Question(Strict):
     answer_starts: tuple[int, ...]
 
 
-def questions_of(data: Any, source: str | Path) -> list[Question]:
+def questions_of(data: Any, source: StrPath) -> list[Question]:
     """Questions of parsed SQuAD v1.1 JSON, in its order.
 
     Raises `InputError` that names the source, the question and what to do; see `questions_from_rows`.
@@ -60,7 +60,7 @@ def questions_of(data: Any, source: str | Path) -> list[Question]:
     return questions_from_rows(rows, source)
 
 
-def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str | Path) -> list[Question]:
+def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: StrPath) -> list[Question]:
     """Questions from rows as the dataset `rajpurkar/squad` has them, in their order.
 
     rows      each with `id`, `title`, `context`, `question` and `answers`, the last a mapping of two equally
@@ -82,7 +82,7 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str | Path) -
     return questions
 
 
-def _question(row: Mapping[str, Any], number: int, source: str | Path) -> Question:
+def _question(row: Mapping[str, Any], number: int, source: StrPath) -> Question:
     try:
         name, article, context, text = (row[key] for key in ("id", "title", "context", "question"))
         answers = list(zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True))

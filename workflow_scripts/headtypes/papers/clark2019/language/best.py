@@ -1,7 +1,6 @@
 """The heads that are best at the relations of Clark's Figure 5, and at coreference."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -9,6 +8,7 @@ import pandas as pd
 from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.analyses.coreference.results import read_coreference
 from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
+from headtypes.core.files import StrPath
 from headtypes.papers.clark2019.language.scores import ALL, our_relation
 from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELATIONS
 
@@ -43,7 +43,7 @@ def best_of_mentions(table: pd.DataFrame) -> BestHead:
     return BestHead(COREFERENCE, int(row["layer"]), int(row["head"]), "", float(row["accuracy"]))
 
 
-def best_heads(relations: Sequence[str | Path], mentions: Sequence[str | Path]) -> dict[tuple[int, int], str]:
+def best_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
     """What heads of a model are best at, by layer and head.
 
     relations, mentions: tables of the model on its treebanks, and on its documents; the first of each counts.

@@ -1,7 +1,6 @@
 """Results on disk, from which the quantities about treebanks and coreference are collected."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from headtypes.analyses.coreference.accuracy import score_mentions
 from headtypes.analyses.coreference.guesses import read_antecedents
@@ -9,6 +8,7 @@ from headtypes.analyses.probes.scores import read_probes, right_words
 from headtypes.analyses.relations.choice import best_heads
 from headtypes.analyses.relations.guesses import read_arcs
 from headtypes.analyses.relations.parts import read_parts
+from headtypes.core.files import StrPath
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
@@ -16,13 +16,13 @@ from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.keys import Key
 from headtypes.papers.quantities import Quantities
 
-Paths = Mapping[Key, str | Path]
+Paths = Mapping[Key, StrPath]
 
 
 def collect_treebanks(
     arcs: Paths,
     rows: Paths,
-    tests: Mapping[str, str | Path],
+    tests: Mapping[str, StrPath],
     probes: Paths,
     published: Clark2019,
     *,

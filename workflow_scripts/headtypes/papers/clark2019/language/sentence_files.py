@@ -1,11 +1,11 @@
 """Maps of sentences on disk, for Clark's Figure 5: one small HDF5 file per model and task."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import h5py
 import numpy as np
 
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import add_data, new_result, opened_result, read_texts
 
 # What the figure shows: relations by the paper's names, and coreference.
@@ -34,7 +34,7 @@ class SentenceMap:
     attention: np.ndarray
 
 
-def write_sentence_maps(path: str | Path, maps: list[SentenceMap], provenance: dict) -> None:
+def write_sentence_maps(path: StrPath, maps: list[SentenceMap], provenance: dict) -> None:
     """Write maps as a whole file, with their provenance."""
     with new_result(path, provenance) as file:
         for number, shown in enumerate(maps):
@@ -46,7 +46,7 @@ def write_sentence_maps(path: str | Path, maps: list[SentenceMap], provenance: d
                 group.attrs[name] = getattr(shown, name)
 
 
-def read_sentence_maps(path: str | Path) -> list[SentenceMap]:
+def read_sentence_maps(path: StrPath) -> list[SentenceMap]:
     """Read what `write_sentence_maps` wrote. Raises `InputError` that names a damaged file."""
     with opened_result(path, "holds no maps of sentences") as file:
         # A whole file says what made it, also where no sentence is shown.

@@ -1,7 +1,6 @@
 """Maps of the best heads on a few sentences, for Clark's Figure 5 alone; nothing is measured on them."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from headtypes.analyses.words.settings import Subwords
 from headtypes.analyses.words.words import WordMaps
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
@@ -51,7 +51,7 @@ class Chosen(NamedTuple):
     marked: list[int]
 
 
-def read_chosen(kind: str, rows: str | Path, guesses: str | Path, best: str | Path) -> list[Chosen]:
+def read_chosen(kind: str, rows: StrPath, guesses: StrPath, best: StrPath) -> list[Chosen]:
     """Choose the sentences of a task from results on disk.
 
     kind: `treebank` or `coreference`; rows: its data; guesses: those of the heads (`relations.guesses`,
