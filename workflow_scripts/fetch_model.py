@@ -1,8 +1,9 @@
 from headtypes.planning.job import job
 from headtypes.analyses.types.partition_rows import read_partition_rows
 from headtypes.models.architectures import check_model
+from headtypes.models.demands import Demands, check_demands
 from headtypes.models.fetching import fetch_model
-from headtypes.models.outline import Demands, check_demands, outline_of
+from headtypes.models.outline import outline_of
 from headtypes.models.records import write_model_record
 
 with job(snakemake) as (inputs, spec, outputs, _):

@@ -14,8 +14,9 @@ from headtypes.attention.hook import Forward, Layer
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
 from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.models.demands import Demands, check_demands
 from headtypes.models.loading import load_model
-from headtypes.models.outline import Demands, check_demands, outline_of
+from headtypes.models.outline import outline_of
 from headtypes.models.placement import device_of, gpus_for, limit
 from tests.support.models import tiny_family
 from tests.support.records import SAMPLES, questions, recorded

@@ -1,4 +1,4 @@
-"""What the files of a model say of it before anything loads them, and whether that is what the configuration asks for.
+"""What the files of a model say of it before anything loads them.
 
 Planning uses this for models that are on the disk, and the job that fetches a model for all others; so nothing heavy is
 imported here.
@@ -7,7 +7,7 @@ imported here.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import StrPath, read_json
 from headtypes.models.files import weight_files
 from headtypes.models.gguf_files import read_header
-from headtypes.models.language_weights import lacking_head
 from headtypes.models.quantised import as_loaded, is_dequantised
 
 # Names of these numbers in config.json; older families have names of their own.
@@ -34,18 +33,6 @@ _RULES = (
     "full_attn_idxs",
     "hybrid_override_pattern",
 )
-# By the head that a task needs: how the weights of such heads are called, and what it is for messages.
-_NEEDED = {
-    "question_answering": (("qa_outputs",), "question-answering head"),
-    "sequence_classification": (
-        ("classifier", "score", "classification_head", "sequence_summary", "logits_proj"),
-        "classification head",
-    ),
-}
-# What language models answer with: any head for language, or that for the next token.
-_OF_LANGUAGE = ("language_model", "causal_lm")
-# Types whose heads have other names.
-_OTHERWISE = ("big_bird", "lxmert", "modernbert", "splinter")
 # A layer's number is the first one in the name of its weights.
 _IN_LAYER = re.compile(r"(.*?(?:^|\.))(\d+)(?=\.)")
 # Of safetensors: numbers that a model computes with as they are.
@@ -87,29 +74,6 @@ class Outline:
     def with_heads(self, layers: int | None, heads: int | None) -> "Outline":
         """The same model, of which so many layers, and units in a layer, have or count as heads."""
         return replace(self, layers=layers, heads=heads)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Demands:
-    """What the configuration asks of a model, besides that it is one; no result depends on it.
-
-    sha256:     of its file of weights.
-    head:       the head that it needs, as in `loading.HEADS`, or `protocol.LANGUAGE_MODEL` of the tasks.
-    labels:     the task that it is evaluated on, where it is a classifier, and by each label of the data what the task
-        says that it is called.
-    clusters:   the largest k.
-    named:      heads that conditions name, (layer, head) from 0, by the name of the condition.
-    partitions: the user's files of types, by the name of the partition.
-    pieces:     whether its weights are to be loaded piece by piece, into several places.
-    """
-
-    sha256: str | None = None
-    head: str | None = None
-    labels: tuple[str, Mapping[str, str]] | None = None
-    clusters: int | None = None
-    named: Mapping[str, list[tuple[int, int]]] = field(default_factory=dict)
-    partitions: Mapping[str, str] = field(default_factory=dict)
-    pieces: bool = False
 
 
 def outline_of(key: str, folder: StrPath, pickle: bool = False, gguf: str | None = None) -> Outline:
@@ -186,66 +150,6 @@ def check_outline(key: str, outline: Outline) -> None:
         )
 
 
-def check_demands(key: str, outline: Outline, demands: Demands) -> None:
-    """Raise `InputError` where a model cannot be used as the configuration says; what is not known is not asked.
-
-    sha256 and partitions are checked where they are read (`fetching.fetch_model`, `types.partition_rows`).
-    """
-    where, evaluated = f"{key}: {outline.folder}", f"{key.removeprefix('config: ')}.evaluate"
-    if demands.pieces and outline.whole:
-        raise InputError(
-            f"{key}.memory: only weights in safetensors that are not quantised are loaded piece by piece; save the "
-            "model with save_pretrained, or leave the key out."
-        )
-    if demands.head not in (None, "seq2seq_lm") and outline.two_stacks:
-        raise InputError(
-            f"{where} is an encoder with a decoder, which is evaluated on texts with targets alone; name a task of "
-            f"kind text_to_text, or leave {evaluated} out."
-        )
-    if demands.head == "seq2seq_lm" and outline.type is not None and not outline.two_stacks:
-        raise InputError(
-            f"{where} is no encoder with a decoder, which alone predicts a target from a source; leave {evaluated} out."
-        )
-    if demands.head in _NEEDED and outline.tensors and outline.type is not None and outline.type not in _OTHERWISE:
-        names, in_words = _NEEDED[demands.head]
-        if not any(name in tensor.split(".") for tensor in outline.tensors for name in names):
-            raise InputError(
-                f"{where} has no {in_words}: none of its weights is called {' or '.join(names)}; name a model that was "
-                f"fine-tuned for the task, or leave {evaluated} out."
-            )
-    if demands.head in _OF_LANGUAGE:
-        lacking = lacking_head(
-            outline.type, outline.decoder, outline.tied, outline.tensors, demands.head == "causal_lm"
-        )
-        if lacking is not None:
-            better = "causal language model" if demands.head == "causal_lm" else "language model"
-            raise InputError(f"{where} {lacking}; name a {better}, or leave {evaluated} out.")
-    if demands.labels is not None and outline.labels is not None:
-        _check_labels(where, outline.labels, *demands.labels)
-    if outline.layers is None or outline.heads is None:
-        return
-    mistakes = []
-    begin, shape = key[: key.index("models.")], f"{outline.layers} layers of {outline.heads} heads"
-    where = where.removeprefix(begin)
-    if demands.clusters is not None and demands.clusters > outline.layers * outline.heads:
-        mistakes.append(
-            f"{begin}clustering.k: {where} has {shape}, {outline.layers * outline.heads} in all, which cannot "
-            f"be divided into {demands.clusters} types; take {demands.clusters} out of it, or choose with "
-            "select.partitions."
-        )
-    for condition, heads in demands.named.items():
-        lacking = [
-            f"{layer + 1}-{head + 1}" for layer, head in heads if layer >= outline.layers or head >= outline.heads
-        ]
-        if lacking:
-            mistakes.append(
-                f"{begin}conditions.{condition}: {where} has {shape}, and conditions.{condition} names "
-                f"{', '.join(lacking)}; name other heads, or leave the condition out with select.conditions."
-            )
-    if mistakes:
-        raise InputError(" ".join(mistakes))
-
-
 def layers_said(config: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """How many layers a config.json says there are, and how many of them have heads.
 
@@ -294,20 +198,6 @@ def layers_in(tensors: Iterable[str]) -> int:
             numbers.setdefault(match[1], []).append(int(match[2][:9]))
     # Other lists of modules hold fewer weights.
     return 1 + max(max(numbers.values(), key=len)) if numbers else 0
-
-
-def _check_labels(where: str, names: tuple[str, ...], task: str, labels: Mapping[str, str]) -> None:
-    known = known_labels(names)
-    if unknown := {label: it for label, it in labels.items() if it.casefold() not in known}:
-        found = (
-            f"{label!r}" + f" (for which {task}.labels says {it!r})" * (it != label) for label, it in unknown.items()
-        )
-        # The task is what is to be changed, and whose line is named.
-        begin, *model = where.partition("models.")
-        raise InputError(
-            f"{begin}{task}.labels: {''.join(model)} knows the labels {', '.join(known)}, and {task} has "
-            f"{', '.join(found)}; {advice_on_labels(unknown)}."
-        )
 
 
 def advice_on_labels(unknown: Iterable[Any]) -> str:

@@ -12,7 +12,8 @@ from transformers import AutoModelForSequenceClassification
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
-from headtypes.models.outline import Demands, check_demands, check_outline, layers_in, layers_said, outline_of
+from headtypes.models.demands import Demands, check_demands
+from headtypes.models.outline import check_outline, layers_in, layers_said, outline_of
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan

@@ -10,8 +10,9 @@ from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, read_json
 from headtypes.data.kinds.registry import KINDS
+from headtypes.models.demands import Demands, check_demands
 from headtypes.models.files import gguf_among, place_of
-from headtypes.models.outline import Demands, Outline, check_demands, check_outline, outline_of
+from headtypes.models.outline import Outline, check_outline, outline_of
 from headtypes.planning.config.labels import labels_in
 from headtypes.planning.config.messages import check_all
 from headtypes.planning.plan import Plan
