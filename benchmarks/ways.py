@@ -31,8 +31,9 @@ from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import Batch
 from headtypes.attention.hook import ATTENTION, run
 from headtypes.attention.norms import KeyLengths
-from headtypes.attention.one_pass import AttentionReader, Pass, PerSample
+from headtypes.attention.one_pass import AttentionReader
 from headtypes.attention.operations import Reading
+from headtypes.attention.reducers import Pass, PerSample
 from headtypes.models.products import fast_products
 
 # Hidden size, heads, inner size of the feed-forward layers, and layers of the model of that name.

@@ -7,7 +7,8 @@ from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.maps.measure import Maps
 from headtypes.attention.batches import Batch
-from headtypes.attention.one_pass import AttentionReader, Pass, read_attention
+from headtypes.attention.one_pass import AttentionReader, read_attention
+from headtypes.attention.reducers import Pass
 
 
 def read_with(reducer, model, encoded, batch_tokens=4096, what="test"):

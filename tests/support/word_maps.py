@@ -7,7 +7,8 @@ import torch
 
 from headtypes.attention.batches import Batch
 from headtypes.attention.hook import Layer
-from headtypes.attention.one_pass import AttentionReader, Pass, Reducer
+from headtypes.attention.one_pass import AttentionReader
+from headtypes.attention.reducers import Pass, Reducer
 from headtypes.data.kinds.treebank import Sentence
 
 

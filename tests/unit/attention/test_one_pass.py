@@ -9,7 +9,8 @@ from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.maps.measure import Maps
 from headtypes.attention.batches import Part, batched
-from headtypes.attention.one_pass import PerSample, read_attention
+from headtypes.attention.one_pass import read_attention
+from headtypes.attention.reducers import PerSample
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from tests.support.blocks import cut_into_blocks

@@ -22,7 +22,8 @@ from headtypes.api.reading import check_evaluating, longest_of, samples_of
 from headtypes.attention.batches import Batch, check_heads
 from headtypes.attention.blocks import Group
 from headtypes.attention.norms import scale_rows
-from headtypes.attention.one_pass import Block, Pass, read_attention
+from headtypes.attention.one_pass import read_attention
+from headtypes.attention.reducers import Block, Pass
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair

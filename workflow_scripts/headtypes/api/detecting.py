@@ -13,7 +13,8 @@ from headtypes.analyses.detectors.needles import draw_needles
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
 from headtypes.api.reading import check_evaluating, longest_of
-from headtypes.attention.one_pass import Block, PerSample, read_attention
+from headtypes.attention.one_pass import read_attention
+from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.errors import InputError
 from headtypes.models.model_config import body_of
 

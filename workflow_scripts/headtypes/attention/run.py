@@ -8,7 +8,8 @@ import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.attention.batches import WHOLE, Part, batched
-from headtypes.attention.one_pass import Reducer, read_attention
+from headtypes.attention.one_pass import read_attention
+from headtypes.attention.reducers import Reducer
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.records import Sample
 from headtypes.models.fetching import load_tokenizer

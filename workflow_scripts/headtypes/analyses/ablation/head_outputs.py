@@ -6,7 +6,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from headtypes.attention.batches import Batch
-from headtypes.attention.one_pass import Block, Pass, Reducer
+from headtypes.attention.reducers import Block, Pass, Reducer
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.records import Sample
 from headtypes.models.records import ModelRecord

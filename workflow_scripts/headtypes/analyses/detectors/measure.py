@@ -12,7 +12,8 @@ from transformers import PreTrainedModel
 from headtypes.analyses.detectors.needles import Needles, draw_needles
 from headtypes.analyses.detectors.results import DETECTORS
 from headtypes.analyses.detectors.sequences import Sequences, draw_sequences
-from headtypes.attention.one_pass import Block, PerSample, read_attention
+from headtypes.attention.one_pass import read_attention
+from headtypes.attention.reducers import Block, PerSample
 from headtypes.attention.run import ModelOnTask
 from headtypes.models.records import ModelRecord
 

@@ -10,7 +10,7 @@ from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS
 from headtypes.analyses.distances.reducer import TOLERANCE, ByColumn
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import Group
-from headtypes.attention.one_pass import Block
+from headtypes.attention.reducers import Block
 
 
 class AlignedDistances(ByColumn):

@@ -9,7 +9,7 @@ from headtypes.analyses.distances.columns import lacks_cls, split
 from headtypes.analyses.distances.cross import AlignedDistances
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.distances.results import SHARES, Features, merge_features, write_features
-from headtypes.attention.one_pass import Reducer
+from headtypes.attention.reducers import Reducer
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.files import StrPath
 from headtypes.data.encoding import Encoded

@@ -13,7 +13,7 @@ from headtypes.analyses.distances.fused import fused_reader
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import LEAST_ROWS, Group
 from headtypes.attention.hook import Layer
-from headtypes.attention.one_pass import Block, PerSample
+from headtypes.attention.reducers import Block, PerSample
 from headtypes.attention.settings import Of
 from headtypes.data.tokens import SPECIAL_KINDS
 
@@ -41,7 +41,7 @@ class ByColumn(PerSample):
 class DistanceFeatures(ByColumn):
     """The distance features within a text.
 
-    Each row sums to one. Where heads give attention to no token (`one_pass.Block.to_none`), it lacks their share of it.
+    Each row sums to one. Where heads give attention to no token (`reducers.Block.to_none`), it lacks their share of it.
 
     On a GPU the fused kernel reads whole layers, where it applies and this reducer has the pass to itself.
     """

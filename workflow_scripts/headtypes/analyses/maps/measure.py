@@ -9,7 +9,7 @@ from torch import Tensor
 
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.attention.batches import Batch
-from headtypes.attention.one_pass import Block, ListPerSample
+from headtypes.attention.reducers import Block, ListPerSample
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples

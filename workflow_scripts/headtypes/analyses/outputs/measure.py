@@ -16,7 +16,7 @@ from torch import Tensor
 from headtypes.analyses.outputs.results import COLUMNS, QUARTERS, STREAM, TOKENS, Outputs
 from headtypes.attention.batches import Batch
 from headtypes.attention.norms import KeyLengths
-from headtypes.attention.one_pass import Block, Pass, PerSample
+from headtypes.attention.reducers import Block, Pass, PerSample
 from headtypes.attention.run import ModelOnTask
 from headtypes.attention.streams import ResidualStream
 from headtypes.core.errors import InputError

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from headtypes.analyses.reach.results import Reach
-from headtypes.attention.one_pass import Block, PerSample
+from headtypes.attention.reducers import Block, PerSample
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.records import Sample

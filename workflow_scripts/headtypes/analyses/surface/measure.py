@@ -11,7 +11,7 @@ from torch import Tensor
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import EntropySums
-from headtypes.attention.one_pass import Block, PerSample
+from headtypes.attention.reducers import Block, PerSample
 from headtypes.attention.run import ModelOnTask
 from headtypes.attention.settings import Of
 from headtypes.data.records import Sample
@@ -40,7 +40,7 @@ class SurfacePatterns(PerSample):
     special:              the sum of these three.
     sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all others, of the attention to `[SEP]`.
     entropy, entropy_cls: mean over the rows of the entropy, and that of the row of `[CLS]`, in nats; no token, where a
-        share goes there (`one_pass.Block.to_none`), is an outcome like the others.
+        share goes there (`reducers.Block.to_none`), is an outcome like the others.
     peak:                 mean over the rows of the largest attention.
     first:                mean over the rows of the attention to the first token.
 

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from headtypes.analyses.words.settings import Subwords
 from headtypes.attention.batches import Batch
-from headtypes.attention.one_pass import Block, ListPerSample
+from headtypes.attention.reducers import Block, ListPerSample
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from tqdm import tqdm
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import Batch, run_model
 from headtypes.attention.hook import Layer
-from headtypes.attention.one_pass import AttentionReader, Pass, Reducer
+from headtypes.attention.one_pass import AttentionReader
 from headtypes.attention.operations import OPERATIONS, Reading, head_of
+from headtypes.attention.reducers import Pass, Reducer
 from headtypes.core.errors import InputError
 from headtypes.core.texts import check_text
 from headtypes.data.encoding import Encoded, encode_samples

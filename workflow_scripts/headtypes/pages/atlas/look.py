@@ -9,7 +9,7 @@ from headtypes.analyses.distances.columns import head_features, lacks_cls, split
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.maps.measure import KeyLengthsRead, Maps, readable
 from headtypes.analyses.maps.results import AttentionMaps
-from headtypes.attention.one_pass import Reducer
+from headtypes.attention.reducers import Reducer
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded

@@ -6,7 +6,7 @@ import numpy as np
 
 from headtypes.analyses.maps.measure import Maps, readable
 from headtypes.analyses.surface.results import Surface
-from headtypes.attention.one_pass import Block
+from headtypes.attention.reducers import Block
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample

@@ -1,0 +1,197 @@
+"""Reducers: what reads the attention of a model while it runs, block by block."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from headtypes.attention.batches import Batch
+from headtypes.attention.blocks import Group
+from headtypes.attention.hook import Layer
+from headtypes.attention.settings import Of
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a reducer knows before the first batch.
+
+    what:    name of the work, for messages.
+    samples: numbers of the samples that are read, in order: all of those encoded, or those of a part.
+    layers, heads: shape of the model; kv_heads: how many heads of a layer have keys and values of their own.
+    queries: heads of queries that count as one head (`model_config.queries_per_head`).
+    dtype:   precision of the model.
+    """
+
+    what: str
+    samples: np.ndarray
+    layers: int
+    heads: int
+    kv_heads: int
+    dtype: torch.dtype
+    queries: int = 1
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some query rows of one layer, of samples that have one length.
+
+    layer:     the layer's number, from 0.
+    group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
+    heads:     which of the layer's heads these are: all, unless every reducer of the pass reads by head. Where several
+        heads of queries count as one, its attention is their mean, and its outputs are theirs side by side.
+    rows:      which of the group's query rows these are.
+    attention: each row sums to one, for a reducer of norms after its product with `lengths`, together with `to_none`
+        if there is that. None where no reducer of the pass reads attention. The memory is reused for the next block,
+        and other reducers read it too, so a reducer must neither keep nor change it.
+    outputs:   the head outputs, attention times values, in the model's precision.
+    mask:      true where the model lets a token look; None where a token may look at all of its sample. None as well
+        where no reducer of the pass reads attention.
+    lengths:   for a reducer of norms, the length of what each token hands over (`norms.KeyLengths`).
+    to_none:   what each row gives to no token, in a layer with a sink (`hook.Layer`); None where rows sum to one.
+    stream:    for a reducer of the stream, all rows of the residual stream that the layer's output is added to, in the
+        model's precision.
+    written:   with it, the length of what each head adds to each token, float32.
+    """
+
+    layer: int
+    group: Group
+    heads: slice
+    rows: slice
+    attention: Float[Tensor, "sample head row key"] | None
+    outputs: Float[Tensor, "sample head row channel"]
+    mask: Bool[Tensor, "#sample 1 row key"] | None
+    lengths: Float[Tensor, "sample head key"] | None = None
+    to_none: Float[Tensor, "sample head row"] | None = None
+    stream: Float[Tensor, "sample token width"] | None = None
+    written: Float[Tensor, "sample head row"] | None = None
+
+    @property
+    def shares(self) -> Float[Tensor, "sample head row key"]:
+        """What sums to one in each row: the attention; for a reducer of norms its product with the lengths, a copy."""
+        return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the first row of the group and of these heads of this layer is here."""
+        return self.rows.start == 0
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the last row of the group and of these heads of this layer is here."""
+        return self.rows.stop == self.group.length
+
+
+class Reducer(Protocol):
+    """Reads the attention of a model while it runs.
+
+    The methods are called in the order `begin`, for each batch `start`, `add` with each block, `right` and `finish`,
+    and at the end `result`. A batch that does not fit into the GPU's memory is started anew in halves, so what it has
+    added counts only once it has finished. Blocks come layer by layer, in a layer group by group, in a group row by
+    row; if heads come one by one, the rows of one head come before those of the next.
+
+    reads_attention: false for a reducer that looks at head outputs alone. Where no reducer of a pass reads attention,
+        none is computed row by row, and every group comes as one block.
+    of: whether it reads the weights of attention, or each token's share of the norms (`attention.norms`).
+    by_head: true for a reducer that can read one head after another (`Block.heads`). Where all reducers of a pass can,
+        attention of long samples is computed so on a CPU, which is faster.
+    reads_stream: whether it needs the residual stream, and what heads write into it (`Block.stream`, `Block.written`).
+    reads_cross: whether it can read cross-attention, whose rows are tokens of one text and whose keys those of another.
+    fault: what is wrong with a head `{}` of which a number is not `right`, for the message.
+    """
+
+    reads_attention: bool = True
+    by_head: bool = False
+    of: Of = "weights"
+    reads_stream: bool = False
+    reads_cross: bool = False
+    fault: str = "the attention of head {} is not finite"
+
+    def begin(self, about: Pass) -> None:
+        """Prepare for a pass."""
+
+    def start(self, batch: Batch) -> None:
+        """Prepare for a batch, and forget one that has not finished."""
+
+    def add(self, block: Block) -> None:
+        """Read a block of the batch."""
+
+    def right(self) -> Bool[Tensor, "sample layer head ..."]:
+        """Which of the numbers read of the batch can be right: the pass raises `InputError` where one is not.
+
+        They show whether the attention was finite, as sums of it do.
+        """
+
+    def finish(self) -> None:
+        """Keep what was read of the batch."""
+
+    def result(self) -> Any:
+        """What was read of all samples."""
+
+    def read_layer(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"] | None:
+        """Read a whole layer of the batch at once instead of block by block, and return its head outputs.
+
+        Called only if this is the only reducer of the pass. Returning None, as by default, asks for blocks.
+        """
+
+
+class PerSample(Reducer):
+    """A reducer whose result is some numbers of each head on each sample, such as [sample, layer, head] float32.
+
+    columns: shape of what is read of a head on a sample; none for a single number.
+    values:  those of the current batch, [sample, layer, head, *columns] float32, zeros when it starts; filled by
+        `add`.
+    """
+
+    def __init__(self, *columns: int):
+        self._columns = columns
+
+    def begin(self, about: Pass) -> None:
+        """Make room for the result."""
+        self.about = about
+        self._result = np.empty((len(about.samples), about.layers, about.heads, *self._columns), np.float32)
+
+    def start(self, batch: Batch) -> None:
+        """Begin with zeros."""
+        self.batch = batch
+        self.values = torch.zeros(len(batch.samples), *self._result.shape[1:], device=batch.device)
+
+    def right(self) -> Bool[Tensor, "sample layer head ..."]:
+        """Those that are finite."""
+        return self.values.isfinite()
+
+    def finish(self) -> None:
+        """Keep the values of the batch."""
+        self._result[np.searchsorted(self.about.samples, self.batch.samples)] = self.values.cpu().numpy()
+
+    def result(self) -> np.ndarray:
+        """[sample, layer, head, *columns] float32, in the order of the samples."""
+        return self._result
+
+
+class ListPerSample(Reducer):
+    """A reducer whose result is a list with what `of_batch` finds of each sample, in the order of the samples."""
+
+    def begin(self, about: Pass) -> None:
+        """Begin with no samples."""
+        self.about = about
+        self._found: dict[int, Any] = {}
+
+    def start(self, batch: Batch) -> None:
+        """Note the batch."""
+        self.batch = batch
+
+    def of_batch(self) -> Iterable[Any]:
+        """What was read of each sample of the batch."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Keep what was read of the batch."""
+        self._found |= zip(self.batch.samples.tolist(), self.of_batch(), strict=True)
+
+    def result(self) -> list[Any]:
+        """What was read of each sample."""
+        return [self._found[sample] for sample in self.about.samples.tolist()]
