@@ -70,6 +70,10 @@ def plan_of(layers: LaidOver) -> "Plan":
         raise InputError(placed(str(error), layers.places)) from None
 
 
+# Evaluations by model and partition.
+ByPartition = dict[tuple[str, str], list[AblationPlan]]
+
+
 class Plan:
     """The selected entries of the configuration and what follows from them.
 
@@ -223,7 +227,7 @@ class Plan:
         return self._controlled_of.get((model, partition), [])
 
     @cached_property
-    def _controlled_of(self) -> dict[tuple[str, str], list[AblationPlan]]:
+    def _controlled_of(self) -> ByPartition:
         return _by_partition(self.controlled)
 
     @cached_property
@@ -376,7 +380,7 @@ class Plan:
         return self._ablations_of.get((model, partition), [])
 
     @cached_property
-    def _ablations_of(self) -> dict[tuple[str, str], list[AblationPlan]]:
+    def _ablations_of(self) -> ByPartition:
         return _by_partition(self.ablations)
 
     def baseline(self, model: str, partition: str) -> AblationPlan | None:
@@ -526,9 +530,9 @@ class Plan:
         return [name for name in self.conditions if name in fitting] if ablated else []
 
 
-def _by_partition(ablations: Iterable[AblationPlan]) -> dict[tuple[str, str], list[AblationPlan]]:
+def _by_partition(ablations: Iterable[AblationPlan]) -> ByPartition:
     """Evaluations by model and partition, which are asked for once for each partition of a large study."""
-    grouped: dict[tuple[str, str], list[AblationPlan]] = defaultdict(list)
+    grouped: ByPartition = defaultdict(list)
     for ablation in ablations:
         grouped[ablation.model, ablation.partition].append(ablation)
     return grouped

@@ -19,13 +19,11 @@ from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
 from headtypes.data.answering import Answers, load_for
+from headtypes.data.kinds.protocol import Scored
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
 from headtypes.models.model_config import attention_read, queries_per_head
 from headtypes.models.records import ModelRecord
-
-# Answers and scores, as `Kind.score_answers` gives them.
-Evaluated = tuple[dict[str, str], pd.DataFrame]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +66,7 @@ def evaluate_condition(
     condition: str,
     operations: dict[str, str],
     **settings,
-) -> Evaluated:
+) -> Scored:
     """Answer questions, classify pairs, predict texts or choose, while some heads are ablated, and score the answers.
 
     rows, windows: questions, pairs or documents as drawn, and as cut for this model (`encoding.prepare_windows`).
@@ -123,7 +121,7 @@ def evaluate_all(
     head_outputs: np.ndarray | None,
     settings: Settings,
     what: str,
-) -> list[Evaluated]:
+) -> list[Scored]:
     """Evaluate a model under several sets of operations, loading it once.
 
     wanted: [layer, head] operations each.
@@ -143,7 +141,7 @@ def evaluator(
     settings: Settings,
     what: str,
     sets: int,
-) -> Iterator[Callable[[Sequence[np.ndarray]], list[Evaluated]]]:
+) -> Iterator[Callable[[Sequence[np.ndarray]], list[Scored]]]:
     """Load a model once, to evaluate it under sets of operations that may depend on what earlier ones gave.
 
     what:  name of the work, for the progress over all sets.
@@ -155,7 +153,7 @@ def evaluator(
     model, results = _model(rows, windows, record, settings), {}
     with progress(sets * len(windows), what, "windows") as bar:
 
-        def evaluate(wanted: Sequence[np.ndarray]) -> list[Evaluated]:
+        def evaluate(wanted: Sequence[np.ndarray]) -> list[Scored]:
             distinct = {tuple(operations.flat): operations for operations in wanted}
             # In this order, neighbours have the most first layers in common.
             keys = sorted((_full_window(distinct[key], settings), key) for key in distinct.keys() - results.keys())

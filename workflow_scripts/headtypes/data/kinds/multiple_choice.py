@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headtypes.core.errors import InputError, shortened
 from headtypes.data.kinds.metrics import ACCURACY, Metric
-from headtypes.data.kinds.protocol import ID, Column
+from headtypes.data.kinds.protocol import ID, Column, Columns, Draw, Scored
 from headtypes.data.kinds.tables import TableKind, checked_table
 from headtypes.data.records import Sample, Strict
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     from transformers import PreTrainedTokenizerBase
 
     from headtypes.data.windows import Windows
@@ -69,7 +68,7 @@ class MultipleChoice(TableKind):
     # The question and a choice are one running text, and in a causal layer padding would be a look at what follows.
     without_reading = ("sentences", "uniform_over_padding")
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[ChoiceQuestion]:
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[ChoiceQuestion]:
         """The questions of a table (a pandas.DataFrame), such as JSON Lines.
 
         columns: those of question, choices and answer and, if there is one, of id. Choices are a list of texts, and the
@@ -87,7 +86,7 @@ class MultipleChoice(TableKind):
             raise InputError(f"{key}.id: the column {columns.get('id')} of {where} holds an id more than once.")
         return read
 
-    def draw_samples(self, rows: Sequence[ChoiceQuestion], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+    def draw_samples(self, rows: Sequence[ChoiceQuestion], draw: Draw) -> list[Sample]:
         """Questions, each with its right answer."""
         return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
 
@@ -111,7 +110,7 @@ class MultipleChoice(TableKind):
 
     def score_answers(
         self, rows: Sequence[ChoiceQuestion], windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
-    ) -> tuple[dict[str, str], pd.DataFrame]:
+    ) -> Scored:
         """The texts that are chosen by their whole likelihood, and a row for each question.
 
         The likelihood of a choice is that of its tokens after the question: the sum of their logarithms, in nats; or,

@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 # Of a kind: what a language model answers, with its head for masked words or for the next token.
 LANGUAGE_MODEL = "language_model"
 
+# How a table's columns are called, by the fields of a row; None for a kind that has no such fields.
+Columns = Mapping[str, str] | None
+# Takes the number of inputs that there are, and returns the indices of those that are wanted, in rising order.
+Draw = Callable[[int], Sequence[int]]
+# Answers by id, and a table of scores with one row for each.
+Scored = tuple[dict[str, str], "pd.DataFrame"]
+
 
 class Column(NamedTuple):
     """A column of a table of data: its name unless the configuration gives another one, and what is in it."""
@@ -101,7 +108,7 @@ class Kind(ABC):
         return self.head is not None and "training_file" in self.source_keys
 
     @abstractmethod
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list:
         """The rows in the data of a file.
 
         data:    as `fetching.read_file` returns them; of the form `files`, the paths of one file or of all of a folder.
@@ -110,7 +117,7 @@ class Kind(ABC):
         Raises `InputError` if the data do not have the form that the kind requires.
         """
 
-    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list:
+    def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
         """The rows of a dataset of the Hub, if the kind supports these; otherwise as `rows_of_file`."""
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
@@ -118,7 +125,7 @@ class Kind(ABC):
         """The rows of a data set of the generated world, one of `worlds`."""
         raise NotImplementedError(f"The generated world has nothing of the kind {self.name}.")
 
-    def draw_samples(self, rows: Sequence, draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+    def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
         """Draw some of the inputs that the rows contain.
 
         draw: takes the number of inputs there are, and returns the indices of those that are wanted, in rising order.
@@ -173,7 +180,7 @@ class Kind(ABC):
 
     def score_answers(
         self, rows: Sequence, windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
-    ) -> tuple[dict[str, str], pd.DataFrame]:
+    ) -> Scored:
         """The answers by id, and a table of scores with one row for each.
 
         values: those of all windows, in their order, one array [window] for each of `answer_columns`.

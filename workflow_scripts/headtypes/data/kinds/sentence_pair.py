@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headtypes.core.errors import InputError, nearest
 from headtypes.data.kinds.metrics import ACCURACY, F1
-from headtypes.data.kinds.protocol import ID, Column
+from headtypes.data.kinds.protocol import ID, Column, Draw, Scored
 from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, read_texts
 from headtypes.data.records import Sample, Strict
 from headtypes.models.outline import advice_on_labels, known_labels
@@ -73,7 +73,7 @@ class SentencePair(TableKind):
         """The pairs that the world makes, numbered within their split."""
         return [Pair(f"{split}-{number:05d}", it.first, it.second, it.label) for number, it in enumerate(data)]
 
-    def draw_samples(self, rows: Sequence[Pair], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+    def draw_samples(self, rows: Sequence[Pair], draw: Draw) -> list[Sample]:
         """Pairs without their labels."""
         return [Sample(rows[index].id, rows[index].first, rows[index].second) for index in draw(len(rows))]
 
@@ -119,7 +119,7 @@ class SentencePair(TableKind):
 
     def score_answers(
         self, rows: Sequence[Pair], windows: Windows, record: ModelRecord, values: tuple[np.ndarray]
-    ) -> tuple[dict[str, str], pd.DataFrame]:
+    ) -> Scored:
         """The predicted labels, and the scores of `score_pairs`, from the labels read for all pairs."""
         ids = windows.question_ids
         scores = score_pairs(ids, _numbers_for(rows, record), values[0], labels_of(record))

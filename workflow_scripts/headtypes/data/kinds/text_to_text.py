@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from headtypes.data.kinds.protocol import ID, Column
+from headtypes.data.kinds.protocol import ID, Column, Columns, Draw
 from headtypes.data.kinds.tables import TableKind, checked_table, read_ids, read_texts
 from headtypes.data.kinds.token_loss import TokenLoss
 from headtypes.data.records import Sample, Strict
@@ -44,13 +44,13 @@ class TextToText(TableKind, TokenLoss):
     has_target = True
     counted = "pairs"
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[TextWithTarget]:
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[TextWithTarget]:
         """The texts of a table (a pandas.DataFrame); columns: those of text, target and, if there is one, of id."""
         table = checked_table(data, where, key, columns.values())
         texts = read_texts(table, where, [columns["text"], columns["target"]])
         return list(map(TextWithTarget, read_ids(table, where, key, columns.get("id")), *texts))
 
-    def draw_samples(self, rows: Sequence[TextWithTarget], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+    def draw_samples(self, rows: Sequence[TextWithTarget], draw: Draw) -> list[Sample]:
         """Texts with their targets."""
         return [Sample(rows[index].id, rows[index].text, rows[index].target) for index in draw(len(rows))]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.metrics import SIZES, Metric
-from headtypes.data.kinds.protocol import Kind
+from headtypes.data.kinds.protocol import Kind, Scored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +47,7 @@ class TokenLoss(Kind):
 
     def score_answers(
         self, rows: Sequence, windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
-    ) -> tuple[dict[str, str], pd.DataFrame]:
+    ) -> Scored:
         """No answers, and a row for each text that has tokens to predict: id, loss and tokens, summed over it."""
         import numpy as np
         import pandas as pd

@@ -1,11 +1,11 @@
 """Treebanks as a kind of task: rows are the sentences of a CoNLL-U file, of which none are drawn."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from headtypes.data import conllu
-from headtypes.data.kinds.protocol import Kind
+from headtypes.data.kinds.protocol import Columns, Kind
 from headtypes.data.records import Strict
 
 
@@ -45,7 +45,7 @@ class Treebank(Kind):
     keys = ("max_seq_length",)
     source_keys = ("training_file", "test_file", "training_size")
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Sentence]:
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[Sentence]:
         """The sentences of a CoNLL-U file."""
         return [sentence for file in data for sentence in read_sentences(file)]
 

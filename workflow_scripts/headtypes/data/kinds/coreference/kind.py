@@ -9,7 +9,7 @@ from headtypes.data.kinds.coreference.conll2012 import read_conll2012
 from headtypes.data.kinds.coreference.conllu import read_conllu
 from headtypes.data.kinds.coreference.marks import check_ids, document
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
-from headtypes.data.kinds.protocol import Kind
+from headtypes.data.kinds.protocol import Columns, Kind
 
 
 class Coreference(Kind):
@@ -24,9 +24,7 @@ class Coreference(Kind):
     keys = ("max_seq_length",)
     source_keys = ("folder",)
 
-    def rows_of_file(
-        self, data: Any, where: str, key: str, columns: Mapping[str, str] | None
-    ) -> list[AnnotatedDocument]:
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[AnnotatedDocument]:
         """The documents of files in CoNLL-U or CoNLL-2012, in their order."""
         return check_ids([(file, document) for file in data for document in _reader(file)(file)])
 

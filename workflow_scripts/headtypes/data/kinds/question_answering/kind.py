@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headtypes.data.kinds.metrics import F1, Metric
-from headtypes.data.kinds.protocol import Kind
+from headtypes.data.kinds.protocol import Columns, Draw, Kind, Scored
 from headtypes.data.kinds.question_answering.squad import Question, questions_from_rows, questions_of
 from headtypes.data.records import Sample
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     import torch
     from transformers import PreTrainedTokenizerBase
 
@@ -42,11 +41,11 @@ class QuestionAnswering(Kind):
     target_names = ("start_positions", "end_positions")
     answer_columns = ("score", "start", "end")
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Question]:
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[Question]:
         """The questions of SQuAD's JSON."""
         return questions_of(data, where)
 
-    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Question]:
+    def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list[Question]:
         """The questions of a dataset with the columns of `rajpurkar/squad`."""
         return questions_from_rows(data, where)
 
@@ -54,7 +53,7 @@ class QuestionAnswering(Kind):
         """The questions of SQuAD's JSON, as the world makes it."""
         return questions_of(data, "the generated world")
 
-    def draw_samples(self, rows: Sequence[Question], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+    def draw_samples(self, rows: Sequence[Question], draw: Draw) -> list[Sample]:
         """Questions, each with its context."""
         return [Sample(rows[index].id, rows[index].question, rows[index].context) for index in draw(len(rows))]
 
@@ -109,7 +108,7 @@ class QuestionAnswering(Kind):
 
     def score_answers(
         self, rows: Sequence[Question], windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
-    ) -> tuple[dict[str, str], pd.DataFrame]:
+    ) -> Scored:
         """The answers, and the scores of `answers.score_predictions`, from the spans of all windows."""
         from headtypes.data.kinds.question_answering.answers import Spans, answer_questions, score_predictions
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.protocol import LANGUAGE_MODEL
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Columns, Draw
 from headtypes.data.kinds.text.documents import Document, documents_of_columns, read_documents, segments_of
 from headtypes.data.kinds.token_loss import TokenLoss
 from headtypes.data.records import Sample
@@ -37,11 +37,11 @@ class Text(TokenLoss):
     head = LANGUAGE_MODEL
     counted = "documents"
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Document]:
+    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[Document]:
         """The documents of files: SQuAD's JSON, JSON Lines or plain text."""
         return read_documents(data, where)
 
-    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, str] | None) -> list[Document]:
+    def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list[Document]:
         """The documents of a dataset with a `title` and a `context` in each row, such as `rajpurkar/squad`."""
         return documents_of_columns(data, where)
 
@@ -49,7 +49,7 @@ class Text(TokenLoss):
         """The articles that the world makes, numbered within their split."""
         return [Document(f"{split}-{number:05d}", tuple(paragraphs)) for number, paragraphs in enumerate(data)]
 
-    def draw_samples(self, rows: Sequence[Document], draw: Callable[[int], Sequence[int]]) -> list[Sample]:
+    def draw_samples(self, rows: Sequence[Document], draw: Draw) -> list[Sample]:
         """Segments: paragraphs 2i and 2i + 1 of a document."""
         segments = [segment for row in rows for segment in segments_of(row)]
         return [segments[index] for index in draw(len(segments))]
