@@ -23,6 +23,8 @@ from headtypes.models.products import fast_products
 
 # Number of batches after which freed memory is returned: doing so more often costs time, less often memory.
 _BATCHES_PER_RETURN = 4
+# Of each input a number for each of its tokens: the token itself, or the text that it belongs to.
+Rows = Sequence[Sequence[int]]
 
 
 class Part(NamedTuple):
@@ -91,7 +93,7 @@ def batched(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> np
     return np.sort(np.concatenate([np.empty(0, np.int64), *plan_batches(lengths, batch_tokens, part)]))
 
 
-def pad(rows: Sequence[Sequence[int]], fill: int, device: torch.device, length: int | None = None) -> Tensor:
+def pad(rows: Rows, fill: int, device: torch.device, length: int | None = None) -> Tensor:
     """Stack rows of different lengths, padded at the end: [row, length] int64; by default to the longest."""
     padded = np.full((len(rows), length or max(map(len, rows))), fill, dtype=np.int64)
     for number, row in enumerate(rows):
@@ -100,8 +102,8 @@ def pad(rows: Sequence[Sequence[int]], fill: int, device: torch.device, length: 
 
 
 def model_inputs(
-    input_ids: Sequence[Sequence[int]],
-    token_types: Sequence[Sequence[int]] | None,
+    input_ids: Rows,
+    token_types: Rows | None,
     pad_token: int,
     device: torch.device,
     length: int | None = None,
@@ -118,11 +120,11 @@ def model_inputs(
 
 def filled_batches(
     model: PreTrainedModel,
-    input_ids: Sequence[Sequence[int]],
-    token_types: Sequence[Sequence[int]] | None,
+    input_ids: Rows,
+    token_types: Rows | None,
     plan: Iterable[np.ndarray],
     length: int | None = None,
-    others: Sequence[Sequence[int]] | None = None,
+    others: Rows | None = None,
 ) -> Iterator[Batch]:
     """The batches of a plan, filled for a model; `run_batches` says what the arguments are."""
     attention, pad_token = attention_read(model), padding_token(model.config) or 0
@@ -146,8 +148,8 @@ def filled_batches(
 
 def run_model(
     model: PreTrainedModel,
-    input_ids: Sequence[Sequence[int]],
-    token_types: Sequence[Sequence[int]] | None,
+    input_ids: Rows,
+    token_types: Rows | None,
     *,
     hook: Callable[[Batch], Hook],
     finish: Callable[[Batch, Any, Any], None],
@@ -171,8 +173,8 @@ def run_model(
 
 def run_batches(
     model: PreTrainedModel,
-    input_ids: Sequence[Sequence[int]],
-    token_types: Sequence[Sequence[int]] | None,
+    input_ids: Rows,
+    token_types: Rows | None,
     run_batch: Callable[[Batch, tqdm], None],
     *,
     batch_tokens: int,
@@ -182,7 +184,7 @@ def run_batches(
     length: int | None = None,
     part: Part = WHOLE,
     gradients: bool = False,
-    others: Sequence[Sequence[int]] | None = None,
+    others: Rows | None = None,
 ) -> None:
     """Do something with each batch of `plan_batches`, while the model's attention is open (`hook.open_attention`).
 

@@ -20,6 +20,9 @@ EQUAL = 1e-9
 # Counts that are held at once: 8 MB; and units that are drawn at once.
 _BLOCK, _TOGETHER = 2**20, 2**14
 
+# The lower and the upper ends of intervals.
+Ends = tuple[np.ndarray, np.ndarray]
+
 
 def score_intervals(
     scores: Mapping[str, np.ndarray],
@@ -98,7 +101,7 @@ def mean_intervals(
     sizes: np.ndarray | None = None,
     seed: int,
     resamples: int = RESAMPLES,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Ends:
     """Bootstrap intervals of means over questions, of 95 %, low and high, each [...].
 
     values: [..., question], any scores of the same questions (or samples), all of which are drawn together.
@@ -142,7 +145,7 @@ def crossed_intervals(
     sizes: np.ndarray | None = None,
     seed: int,
     resamples: int = RESAMPLES,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Ends:
     """Bootstrap intervals of means over draws and questions, low and high, each [...].
 
     values: [..., draw, question]; all else as in `mean_intervals`.
@@ -170,9 +173,7 @@ def crossed_intervals(
     return low.reshape(shape), high.reshape(shape)
 
 
-def ratio_intervals(
-    sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int = RESAMPLES
-) -> tuple[np.ndarray, np.ndarray]:
+def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int = RESAMPLES) -> Ends:
     """Bootstrap intervals of means that are over different items of the same units, low and high, each [column].
 
     sums, sizes: [unit, column] each unit's sum and over how many items it is; 0 where it has none of the column's.
@@ -212,7 +213,7 @@ def sums_by_unit(
     return sums, np.bincount(article, sizes).astype(float)
 
 
-def bounds(means: np.ndarray, sizes: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+def bounds(means: np.ndarray, sizes: np.ndarray, level: float = LEVEL) -> Ends:
     """Low and high ends of the intervals of resampled means [resample, ...], from the units' sizes [unit].
 
     level: share of such intervals that hold the true mean.
@@ -247,7 +248,7 @@ def p_of_side(means: np.ndarray, sizes: np.ndarray, limit: float, side: str) -> 
     return _p_of_tail(np.minimum(share, 1 - share), sizes, len(means))
 
 
-def ranked_bounds(means: np.ndarray, sizes: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
+def ranked_bounds(means: np.ndarray, sizes: np.ndarray, rank: int) -> Ends:
     """Ends of the interval of the truth that is the `rank`-th largest of several, [2], from estimates of each.
 
     means: [resample, estimate]; rank: from 1, or from -1 for the smallest; sizes: as in `bounds`.
@@ -411,7 +412,7 @@ def _corrections(estimates: int, rank: int) -> tuple[int, int]:
     return above, estimates + 1 - above
 
 
-def _corrected_bounds(means: np.ndarray, sizes: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+def _corrected_bounds(means: np.ndarray, sizes: np.ndarray, level: float) -> Ends:
     """As `bounds`, at a level whose ends the resamples may not reach, since they or the units are too few.
 
     Those ends are of Student's interval with the standard deviation of the resamples, or the last of these where it
