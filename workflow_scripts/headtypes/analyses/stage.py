@@ -58,15 +58,9 @@ class Stage:
         return self.spec(plan, *wildcards, **named)
 
 
-def stage(
-    computes: Computation | None = None,
-    reads: str | None = None,
-    passes: Callable[[Plan, Any, int], float] | None = None,
-    by_head: bool = False,
-    of: str | None = None,
-) -> Callable[[Callable[..., dict]], Stage]:
-    """Make a stage of the function that gives its spec; the function is named as the rule."""
-    return lambda spec: Stage(spec, computes, reads, passes, by_head, of)
+def stage(*about: Any, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
+    """Make a stage of the function that gives its spec, which is named as the rule; given: the other fields."""
+    return lambda spec: Stage(spec, *about, **named)
 
 
 def of_inputs_alone(rule: str) -> Stage:
