@@ -13,11 +13,8 @@ _DECIDING, _SHOWN = "words", "mentions"
 
 def per_head(task: str, path: StrPath) -> list:
     """How often each head finds an antecedent, by the type of mention."""
-    from headtypes.analyses.coreference.results import read_coreference
     from headtypes.analyses.per_head import Column, by_head
 
-    table = read_coreference(path)
-    table = table[(table["system"] == "head") & (table["candidates"] == _SHOWN)]
     note = (
         "Percent of mentions whose antecedent the head finds among earlier mentions (Clark et al. 2019, section 4.3)."
     )
@@ -30,17 +27,22 @@ def per_head(task: str, path: StrPath) -> list:
             "%",
             note=note,
         )
-        for type_, rows in table.groupby("type", sort=False)
+        for type_, rows in _of_heads(path, _SHOWN).groupby("type", sort=False)
     ]
+
+
+def _of_heads(path: StrPath, candidates: str) -> Any:
+    from headtypes.analyses.coreference.results import read_coreference
+
+    table = read_coreference(path)
+    return table[(table["system"] == "head") & (table["candidates"] == candidates)]
 
 
 def tested(task: str, path: StrPath) -> Any:
     """Whether each head finds antecedents better than the nearest candidate, over documents in which they differ."""
-    from headtypes.analyses.coreference.results import read_coreference
     from headtypes.core.statistics import sign_tests
 
-    table = read_coreference(path)
-    table = table[(table["system"] == "head") & (table["candidates"] == _SHOWN)]
+    table = _of_heads(path, _SHOWN)
     p, p_not = sign_tests(table["documents_above"], table["documents_above"] + table["documents_below"])
     return table.assign(quantity=f"coreference.{task}." + table["type"], p=p, p_not=p_not)
 
@@ -58,12 +60,9 @@ def best_at(task: str, path: StrPath) -> Iterator[dict]:
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Accuracy of the best head of the set at finding an antecedent, by the type of mention."""
-    from headtypes.analyses.coreference.results import read_coreference
     from headtypes.analyses.per_set import best_head
 
-    table = read_coreference(path)
-    heads = table[(table["system"] == "head") & (table["candidates"] == _DECIDING)]
-    for type_, rows in heads.groupby("type", sort=False):
+    for type_, rows in _of_heads(path, _DECIDING).groupby("type", sort=False):
         by_head = rows.sort_values(["layer", "head"])["accuracy"].to_numpy()
         yield best_head("coreference", task, f"antecedents ({type_})", by_head)
 

@@ -81,11 +81,9 @@ def _accuracies(task: str, table: Any) -> list:
 
 def tested(task: str, path: StrPath, best: StrPath) -> Any:
     """Whether each head is better at each relation than the best fixed offset, over sentences in which they differ."""
-    from headtypes.analyses.relations.results import read_relations
     from headtypes.core.statistics import sign_tests
 
-    table = read_relations(path)
-    table = table[(table["part"] == "file") & (table["annotation"] == "universal")].dropna(subset=["accuracy"])
+    table = _universal(path).dropna(subset=["accuracy"])
     p, p_not = sign_tests(table["sentences_above"], table["sentences_above"] + table["sentences_below"])
     return table.assign(
         quantity=[*map("accuracy.{}.{}".format, table["relation"], table["direction"])], p=p, p_not=p_not

@@ -170,9 +170,17 @@ def match_clusters(partition: Partition, parent_partition: Partition) -> dict[st
     names = order_types([*partition.types, *parent_partition.types])
     together = pd.crosstab(partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1))
     together = together.reindex(index=names, columns=names, fill_value=0).to_numpy()
-    # Equal names break ties alone: together they count less than one head.
-    ours, theirs = linear_sum_assignment((len(names) + 1) * together + np.eye(len(names)), maximize=True)
+    ours, theirs = most_together(together)
     return {names[one]: names[other] for one, other in zip(ours, theirs, strict=True) if together[one, other]}
+
+
+def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows and columns that are matched; together: how many heads are in both clusters, both in one order of names.
+
+    As `match_clusters` says.
+    """
+    # Equal names break ties alone: together they count less than one head.
+    return linear_sum_assignment((len(together) + 1) * together + np.eye(len(together)), maximize=True)
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
-from scipy.optimize import linear_sum_assignment
 
 from headtypes.analyses.types.partitions import Partition, order_types
-from headtypes.analyses.types.stability import check_shapes, compare_partitions, matched_clusters
+from headtypes.analyses.types.stability import check_shapes, compare_partitions, matched_clusters, most_together
 from headtypes.core.files import StrPath
 from headtypes.core.table_files import read_csv
 
@@ -41,7 +40,7 @@ def kept_of_types(
     for index in range(permutations):
         together = np.bincount(len(names) * rng.permutation(ours) + theirs, minlength=len(names) ** 2)
         together = together.reshape(len(names), -1)
-        one, other = linear_sum_assignment((len(names) + 1) * together + np.eye(len(names)), maximize=True)
+        one, other = most_together(together)
         kept[index, other] = together[one, other]
     return kept[:, [names.index(name) for name in parent_partition.types]]
 
