@@ -168,7 +168,7 @@ def crossed_intervals(
             rows = slice(done, done := done + len(units))
             for each, of_each in enumerate(sums):
                 means[rows, each] = ((shares[rows] @ of_each) * units).sum(axis=1) / (units @ of_units)
-    fewer = of_units if _effective_units(of_units) < draws else np.ones(draws)
+    fewer = of_units if effective_units(of_units) < draws else np.ones(draws)
     low, high = bounds(means, fewer)
     return low.reshape(shape), high.reshape(shape)
 
@@ -183,9 +183,7 @@ def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples
     drawn units. The bounds are those of `mean_intervals`, for each column with the units that have some item of it; NaN
     where fewer than two have.
     """
-    with threadpool_limits(1):
-        drawn = [(units @ sums, units @ sizes) for units in draw_units(len(sums), resamples, seed)]
-    totals, counts = (np.concatenate(each) for each in zip(*drawn, strict=True))
+    totals, counts = resampled_sums(sums, sizes, seed=seed, resamples=resamples)
     low, high = np.full((2, sums.shape[1]), np.nan)
     for column in np.flatnonzero((sizes > 0).sum(0) > 1):
         # A draw without any of the units has no mean.
@@ -193,6 +191,16 @@ def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples
         means = totals[some, column] / counts[some, column]
         low[column], high[column] = bounds(means, sizes[sizes[:, column] > 0, column])
     return low, high
+
+
+def resampled_sums(
+    sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int = RESAMPLES
+) -> tuple[np.ndarray, np.ndarray]:
+    """Both over the drawn units of each resample, [resample, column]; all as in `ratio_intervals`."""
+    with threadpool_limits(1):
+        drawn = [(units @ sums, units @ sizes) for units in draw_units(len(sums), resamples, seed)]
+    totals, counts = (np.concatenate(each) for each in zip(*drawn, strict=True))
+    return totals, counts
 
 
 def sums_by_unit(
@@ -420,7 +428,7 @@ def _corrected_bounds(means: np.ndarray, sizes: np.ndarray, level: float) -> End
     """
     low, high = bounds(means, sizes, level)
     if _expanded_tail(sizes, level) < _reach(sizes, len(means)):
-        units = _effective_units(sizes)
+        units = effective_units(sizes)
         away = stdtrit(units - 1, (1 + level) / 2) * np.sqrt(units / (units - 1)) * means.std(axis=0)
         low, high = np.minimum(low, means.mean(axis=0) - away), np.maximum(high, means.mean(axis=0) + away)
     return low, high
@@ -428,7 +436,7 @@ def _corrected_bounds(means: np.ndarray, sizes: np.ndarray, level: float) -> End
 
 def _reach(sizes: np.ndarray, resamples: int) -> float:
     """The smallest share of resamples that can be told: one of them more, or the same unit drawn every time."""
-    units = _effective_units(sizes)
+    units = effective_units(sizes)
     return max(1 / (resamples + 1), units**-units)
 
 
@@ -440,19 +448,20 @@ def _p_of_tail(tails: np.ndarray, sizes: np.ndarray, resamples: int) -> np.ndarr
 
 
 def _p_at(tails: np.ndarray | float, sizes: np.ndarray) -> np.ndarray:
-    units = _effective_units(sizes)
+    units = effective_units(sizes)
     return 2 * stdtr(units - 1, ndtri(np.minimum(tails, 0.5)) * np.sqrt((units - 1) / units))
 
 
 def _p_of_student(means: np.ndarray, sizes: np.ndarray, limit: float) -> np.ndarray:
     """Two-sided p-values of Student's test, from the mean and the standard deviation of resampled means."""
-    units, away = _effective_units(sizes), np.abs(means.mean(axis=0) - limit)
+    units, away = effective_units(sizes), np.abs(means.mean(axis=0) - limit)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = away / means.std(axis=0) * np.sqrt((units - 1) / units)
     return 2 * stdtr(units - 1, -np.where(away == 0, 0.0, statistic))
 
 
-def _effective_units(sizes: np.ndarray) -> float:
+def effective_units(sizes: np.ndarray) -> float:
+    """How many units of equal size these count as, as `mean_intervals` says."""
     return sizes.sum() ** 2 / (sizes**2).sum()
 
 
@@ -461,6 +470,6 @@ def _expanded_tail(sizes: np.ndarray, level: float) -> float:
 
     Hesterberg 2015, expanded percentile interval, with the effective number of units for their number.
     """
-    units = _effective_units(sizes)
+    units = effective_units(sizes)
     student = stdtrit(units - 1, (1 + level) / 2)
     return float(ndtr(-student * np.sqrt(units / (units - 1))))

@@ -16,14 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.coreference.accuracy import by_document
 from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.analyses.relations.choice import QUANTITIES, Choice
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.analyses.relations.separators import GROUPS
-from headtypes.core.statistics import RESAMPLES, draw_units
+from headtypes.core.statistics import effective_units, resampled_sums
 from headtypes.papers.claims import Claim, wanted_by
 from headtypes.papers.clark2019.claims_of_texts import HIGH
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
@@ -237,10 +236,7 @@ def _measure(columns: Columns, measures: Mapping[str, Measure], seed: int) -> It
     if not measures:
         return
     whole = _whole(columns, {})
-    with threadpool_limits(1):
-        units = draw_units(len(columns.sums), RESAMPLES, seed)
-        drawn = [(some @ columns.sums, some @ columns.sizes) for some in units]
-    totals, counts = (np.concatenate(each) for each in zip(*drawn, strict=True))
+    totals, counts = resampled_sums(columns.sums, columns.sizes, seed=seed)
     with np.errstate(invalid="ignore"):
         of_columns = dict(zip(columns.names, (100 * totals / counts).T, strict=True))
     for name, measure in measures.items():
@@ -248,10 +244,6 @@ def _measure(columns: Columns, measures: Mapping[str, Measure], seed: int) -> It
         means = resampled(measure)(used)
         indices = [columns.names.index(column) for column in used.used]
         means = means[~np.any([np.isnan(of_columns[column]) for column in used.used], axis=0)]
-        sizes = min((columns.sizes[:, index] for index in indices), key=_effective)
+        sizes = min((columns.sizes[:, index] for index in indices), key=effective_units)
         sizes = sizes[sizes > 0]
         yield name, Measured(value) if len(sizes) < 2 else Measured.drawn_for(measure, value, means, sizes)
-
-
-def _effective(sizes: np.ndarray) -> float:
-    return sizes.sum() ** 2 / (sizes**2).sum()
