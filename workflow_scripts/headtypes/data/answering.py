@@ -113,7 +113,29 @@ class AnswerLoss(_Outputs):
         return sums / torch.as_tensor(self._predicted.tokens[self._batch]).to(sums)
 
 
-class PredictedTokens:
+class SomeTokens:
+    """Has a model compute its logits, by its last linear layer over the vocabulary, of some tokens of each batch alone.
+
+    owners: of these tokens, the input of the batch that each is in.
+    """
+
+    @contextmanager
+    def attached(self, model: PreTrainedModel) -> Iterator[None]:
+        """Prepare a model for runs on batches, for each of which `draw` says which tokens these are."""
+        with logits_of_some(model, lambda: self._drawn):
+            yield
+
+    def draw(self, indices: list[np.ndarray]) -> None:
+        """Remember where the tokens are in a batch; indices: of each input."""
+        self.owners = torch.as_tensor(np.repeat(np.arange(len(indices)), list(map(len, indices))))
+        self._drawn = self.owners, torch.as_tensor(np.concatenate(indices))
+
+    def logits(self, output: Any) -> Tensor:
+        """Those of these tokens; a model that computes its logits in a way of its own has them of all."""
+        return output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
+
+
+class PredictedTokens(SomeTokens):
     """Computes the losses of a language model on the targets of windows, and no logits of other tokens.
 
     tokens: how many tokens of each window are to be predicted, [window] int64.
@@ -130,27 +152,17 @@ class PredictedTokens:
         share = self.tokens.sum() / max(1, sum(map(len, self._targets)))
         return max(1, min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3))))
 
-    @contextmanager
-    def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Let the last linear layer, over the vocabulary, be computed for the tokens to be predicted alone."""
-        with logits_of_some(model, lambda: self._drawn):
-            yield
-
     def start(self, windows: np.ndarray) -> None:
         """Remember where the tokens are in a batch; windows: [window] which of all windows it has."""
-        indices = [self._indices[window] for window in windows]
-        owners = np.repeat(np.arange(len(indices)), list(map(len, indices)))
-        self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
+        self.draw([self._indices[window] for window in windows])
         wanted = [self._targets[window][self._indices[window]] for window in windows]
         self._wanted = torch.as_tensor(np.concatenate(wanted).astype(np.int64))
-        self._inputs = len(indices)
+        self._inputs = len(windows)
 
     def loss_sums(self, output: Any) -> Tensor:
         """The sum of the cross entropies of the tokens of each window of the batch, in nats: [window] float64."""
-        logits = output.logits
-        # All tokens, where a model computes its logits in a way of its own.
-        logits = logits[self._drawn] if logits.dim() == 3 else logits
-        wanted, owners = self._wanted.to(logits.device), self._drawn[0].to(logits.device)
+        logits = self.logits(output)
+        wanted, owners = self._wanted.to(logits.device), self.owners.to(logits.device)
         losses = _cross_entropy(logits, wanted).double()
         return losses.new_zeros(self._inputs).index_add(0, owners, losses)
 

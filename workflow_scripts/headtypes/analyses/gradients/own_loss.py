@@ -13,7 +13,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headtypes.core.seeds import derive_seed
-from headtypes.data.answering import NO_TARGET, AnswerLoss, logits_of_some, token_losses
+from headtypes.data.answering import NO_TARGET, AnswerLoss, SomeTokens, token_losses
 from headtypes.data.encoding import Encoded
 from headtypes.data.masking import mask_words
 from headtypes.data.windows import Windows
@@ -58,7 +58,7 @@ class Loss(Protocol):
         """The loss on each input of a batch, from the model's output: [input]; given: what the model was given."""
 
 
-class MaskedWords(Loss):
+class MaskedWords(SomeTokens, Loss):
     """The mean cross entropy of the words that are masked in a text (`masking.mask_words`).
 
     The words drawn do not count as attended to: the figure of the paper is of *all unmasked tokens*.
@@ -88,24 +88,16 @@ class MaskedWords(Loss):
         share = sum(len(words.indices) for words in self._masked) / max(1, sum(map(len, self.input_ids)))
         return min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3)))
 
-    @contextmanager
-    def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Let the last linear layer, over the vocabulary, be computed for the words drawn alone."""
-        with logits_of_some(model, lambda: self._drawn):
-            yield
-
     def start(self, inputs: np.ndarray) -> None:
         """Remember where the words drawn are."""
         self._of_batch = [self._masked[index] for index in inputs]
-        indices = [words.indices for words in self._of_batch]
-        owners = np.repeat(np.arange(len(indices)), list(map(len, indices)))
-        self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
+        self.draw([words.indices for words in self._of_batch])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """From the logits of the words drawn; of all tokens, where a model computes its logits in a way of its own."""
+        """From the logits of the words drawn."""
         targets = torch.as_tensor(np.concatenate([words.targets for words in self._of_batch]))
-        logits = output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
-        return token_losses(logits, targets.to(logits.device), self._drawn[0].to(logits.device), len(self._of_batch))
+        logits = self.logits(output)
+        return token_losses(logits, targets.to(logits.device), self.owners.to(logits.device), len(self._of_batch))
 
 
 class NextToken(Loss):
