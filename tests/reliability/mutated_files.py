@@ -16,7 +16,7 @@ from headtypes.analyses.types.partition_rows import read_partition_rows
 from headtypes.core.errors import InputError
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.registry import KINDS
-from headtypes.models.gguf_files import read_header
+from headtypes.models.formats.gguf_files import read_header
 from headtypes.models.outline import check_outline, outline_of
 from headtypes.planning.config.files import laid_over
 from headtypes.planning.config.given_files import types_in

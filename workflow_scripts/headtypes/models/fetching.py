@@ -19,11 +19,8 @@ from headtypes.models.files import (
     pretrained,
     weight_files,
 )
-from headtypes.models.gguf_files import check_gguf, read_header, reader_version
-from headtypes.models.hub.snapshots import fetch_snapshot
-from headtypes.models.model_config import describe, headed_layers, is_causal, key_value_heads, longest_input
-from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, computes, outline_of
-from headtypes.models.quantised import (
+from headtypes.models.formats.gguf_files import check_gguf, read_header, reader_version
+from headtypes.models.formats.quantised import (
     DEQUANTISED,
     check_quantised,
     is_dequantised,
@@ -31,6 +28,9 @@ from headtypes.models.quantised import (
     quantisation_of,
     reader_of,
 )
+from headtypes.models.hub.snapshots import fetch_snapshot
+from headtypes.models.model_config import describe, headed_layers, is_causal, key_value_heads, longest_input
+from headtypes.models.outline import LAYERS, MOST_LABELS, check_outline, computes, outline_of
 from headtypes.models.records import ModelRecord
 
 # Far more than any model has; with 10**30, Transformers would begin to make them.

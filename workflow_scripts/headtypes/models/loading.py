@@ -27,8 +27,8 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from headtypes.core.errors import InputError, one_line
-from headtypes.models.compressed import check_reader, is_of_activations
 from headtypes.models.fetching import check_files
+from headtypes.models.formats.compressed import check_reader, is_of_activations
 from headtypes.models.gpus import keep_to_gpus
 from headtypes.models.model_config import body_of, check_padding, config_of, language_head, read_attention_of
 from headtypes.models.placement import gpus_for, limits_of, places

@@ -14,8 +14,8 @@ from typing import Any
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import StrPath, read_json
 from headtypes.models.files import weight_files
-from headtypes.models.gguf_files import read_header
-from headtypes.models.quantised import as_loaded, is_dequantised
+from headtypes.models.formats.gguf_files import read_header
+from headtypes.models.formats.quantised import as_loaded, is_dequantised
 
 # Names of these numbers in config.json; older families have names of their own.
 LAYERS = ("num_hidden_layers", "encoder_layers", "n_layer", "n_layers", "num_layers")

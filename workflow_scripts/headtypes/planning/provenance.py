@@ -14,7 +14,7 @@ from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, leftovers, read_json, sha256_path, write_json
-from headtypes.models.gguf_files import reader_version
+from headtypes.models.formats.gguf_files import reader_version
 from headtypes.planning.code.packages import NUMERIC_PACKAGES, version
 
 # Where results lie, unless another workflow uses this one under a prefix.

@@ -17,7 +17,7 @@ from headtypes.data.files import files_of, looked_in
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.tables import check_column
 from headtypes.models.files import package_folder, place_of
-from headtypes.models.gguf_files import check_gguf
+from headtypes.models.formats.gguf_files import check_gguf
 from headtypes.planning.config.derived import made_from
 from headtypes.planning.config.labels import columns_in
 from headtypes.planning.config.messages import check_all

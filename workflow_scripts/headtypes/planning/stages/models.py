@@ -2,7 +2,7 @@
 
 from headtypes.analyses.stage import given, stage
 from headtypes.core.results import Result
-from headtypes.models.gguf_files import reader_version
+from headtypes.models.formats.gguf_files import reader_version
 from headtypes.planning.plan import Plan
 
 

@@ -16,9 +16,9 @@ from headtypes.data.kinds.registry import read_rows
 from headtypes.data.records import write_records
 from headtypes.data.sampling import sample_inputs, sample_questions
 from headtypes.models.files import place_of, weight_files
-from headtypes.models.gguf_files import Header, read_header
+from headtypes.models.formats.gguf_files import Header, read_header
+from headtypes.models.formats.quantised import numbers_in
 from headtypes.models.outline import heads_said, layers_said
-from headtypes.models.quantised import numbers_in
 from headtypes.planning.config.schema import Windows
 from headtypes.planning.config.sources import ModelSource
 from headtypes.planning.plan import Plan

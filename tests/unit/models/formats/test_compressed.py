@@ -9,8 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from headtypes.models import compressed
 from headtypes.models.fetching import fetch_model
+from headtypes.models.formats import compressed
 from headtypes.models.loading import load_model
 from headtypes.models.outline import outline_of
 from tests.support.models import tiny_language_model

@@ -13,7 +13,7 @@ from typing import Any
 from safetensors import safe_open
 
 from headtypes.core.errors import InputError
-from headtypes.models import compressed
+from headtypes.models.formats import compressed
 
 DEQUANTISED = ("fp8", "mxfp4", compressed.METHOD)
 # Types of numbers in safetensors that stand for others, and the endings of the names of what turns them into these.

@@ -11,10 +11,10 @@ import yaml
 from snakemake.utils import update_config
 
 from headtypes.core.files import sha256_file
-from headtypes.models import gguf_files
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model, load_tokenizer
-from headtypes.models.gguf_files import read_header
+from headtypes.models.formats import gguf_files
+from headtypes.models.formats.gguf_files import read_header
 from headtypes.models.loading import load_model
 from headtypes.models.outline import check_outline, outline_of
 from headtypes.models.records import read_model_record, write_model_record
