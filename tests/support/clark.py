@@ -1,6 +1,7 @@
 """The analyses of Clark et al. (2019), computed densely in float64 from their definitions, one head at a time."""
 
 import numpy as np
+from scipy.special import rel_entr
 from scipy.stats import entropy
 
 # Names of special tokens other than BERT's.
@@ -32,12 +33,11 @@ def defined_surface(attention: np.ndarray, tokens: list[str]) -> dict[str, float
     others = [s for s in range(length) if s not in of_sep]
 
     def offset(by):
-        pairs = [(s, s + by) for s in range(length) if 0 <= s + by < length]
-        possible = not pairs or any(sees[pair] for pair in pairs)
-        return sum(attention[pair] for pair in pairs) / length if possible else np.nan
+        possible = length <= abs(by) or np.diagonal(sees, by).any()
+        return np.diagonal(attention, by).sum() / length if possible else np.nan
 
     def mean_to(rows, keys):
-        return np.mean([attention[s, keys].sum() for s in rows])
+        return attention[np.ix_(rows, keys)].sum(1).mean()
 
     rows = range(length)
     found = {
@@ -51,9 +51,9 @@ def defined_surface(attention: np.ndarray, tokens: list[str]) -> dict[str, float
         "other_to_sep": mean_to(others, of_sep) if of_sep else np.nan,
         "entropy": np.mean(entropy(with_no_token(attention), axis=1)),
         "entropy_cls": np.nan,
-        "peak": np.mean([attention[s].max() for s in rows]),
+        "peak": attention.max(1).mean(),
         "first": mean_to(rows, [0]),
-        "uniform": np.mean([np.log(sees[s].sum()) for s in rows]),
+        "uniform": np.log(sees.sum(1)).mean(),
     }
     if of_cls and sees[of_cls[0]].sum() > 1:
         found["entropy_cls"] = entropy(attention[of_cls[0]])
@@ -63,11 +63,9 @@ def defined_surface(attention: np.ndarray, tokens: list[str]) -> dict[str, float
 
 def defined_divergence(one: np.ndarray, other: np.ndarray, smoothing: float) -> float:
     """Jensen-Shannon divergence of two heads [query, key], summed over the rows of a segment, in nats."""
-    total = 0.0
-    for rows in zip(one, other, strict=True):
-        # A head of a local layer may look at fewer tokens than one of another layer.
-        p, q = with_no_token([(1 - smoothing) * row + smoothing * (row > 0) / (row > 0).sum() for row in rows])
-        for row in (p, q):
-            share = row > 0
-            total += 0.5 * (row[share] * np.log(2 * row[share] / (p + q)[share])).sum()
-    return total
+    # A head of a local layer may look at fewer tokens than one of another layer.
+    p, q = (
+        with_no_token((1 - smoothing) * head + smoothing * (head > 0) / (head > 0).sum(1, keepdims=True))
+        for head in (one, other)
+    )
+    return 0.5 * sum(rel_entr(head, (p + q) / 2).sum() for head in (p, q))

@@ -141,6 +141,6 @@ def dense_output(
 
     AttentionInterface.register("dense_reference", attend)
     AttentionMaskInterface.register("dense_reference", eager_mask)
-    model = in_float64(model)
+    model = model if model.dtype == torch.float64 else in_float64(model)
     with torch.inference_mode(), through_interface(model, "dense_reference"):
         return model(**inputs)

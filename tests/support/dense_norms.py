@@ -71,6 +71,6 @@ def defined_norms(model, family, ids, types):
     layers = defined_writes(model, family, ids, types)
     norms = np.zeros((len(layers), *layers[0][0].shape))
     for layer, (attention, value, weight) in enumerate(layers):
-        for head, s, t in np.ndindex(*attention.shape):
-            norms[layer, head, s, t] = (attention[head, s, t] * value[head, t] @ weight[head]).norm()
+        # What each token hands over to each: [head, query, key, width].
+        norms[layer] = (attention[..., None] * (value @ weight)[:, None]).norm(dim=-1)
     return norms / norms.sum(-1, keepdims=True)

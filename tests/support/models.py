@@ -135,7 +135,7 @@ FAMILIES = {
         Family("bert", bert_tokenizer),
         Family("electra", bert_tokenizer),
         Family("albert", bert_tokenizer),
-        Family("distilbert", bert_tokenizer),
+        Family("distilbert", bert_tokenizer, {"hidden_dim": 20}),
         Family("mobilebert", bert_tokenizer, {"intra_bottleneck_size": 24, "initializer_range": 0.1}),
         Family("ernie", bert_tokenizer),
         Family("nomic_bert", bert_tokenizer),
@@ -256,9 +256,11 @@ _TWO_STACKS = {
     "decoder_layers": 3,
     "encoder_attention_heads": 4,
     "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 20,
+    "decoder_ffn_dim": 20,
     "init_std": 0.3,
 }
-_T5 = {**_PAD_IS_1, "d_model": 24, "d_kv": 6, "num_decoder_layers": 3}
+_T5 = {**_PAD_IS_1, "d_model": 24, "d_kv": 6, "d_ff": 20, "num_decoder_layers": 3}
 ENCODERS = {
     each.type: each
     for each in (

@@ -25,7 +25,7 @@ WITHOUT = ("gemma2", "gemma3_text", "gemma3n_text", "olmo2", "olmo_hybrid", "fal
 
 
 def defined_outputs(model, family, ids, types, kinds):
-    """[layer, head, column] and [layer, 3], of one sample, token by token."""
+    """[layer, head, column] and [layer, 3], of one sample."""
     layers = defined_writes(model, family, ids, types)
     inputs = {"input_ids": torch.tensor([ids])} | ({} if types is None else {"token_type_ids": torch.tensor([types])})
     model = in_float64(model)
@@ -53,12 +53,9 @@ def defined_outputs(model, family, ids, types, kinds):
         largest = int(sizes.max(axis=1).argmax())
         streams[layer] = sizes.max(), np.sort(sizes.ravel())[(sizes.size - 1) // 2], largest
         for head in range(len(attention)):
-            lengths = [
-                np.linalg.norm(sum(attention[head, s, t] * value[head, t] @ into[head] for t in range(length)).numpy())
-                for s in range(length)
-            ]
-            beside = [size / np.linalg.norm(stream[s]) for s, size in enumerate(lengths)]
-            found = {name: np.mean([beside[t] for t in tokens]) for name, tokens in groups.items() if len(tokens)}
+            lengths = np.linalg.norm((attention[head] @ value[head] @ into[head]).numpy(), axis=-1)
+            beside = lengths / np.linalg.norm(stream, axis=-1)
+            found = {name: np.mean(beside[[*tokens]]) for name, tokens in groups.items() if len(tokens)}
             found["length"] = np.mean(lengths)
             found["first"], found["to_largest"] = (attention[head, :, t].mean().item() for t in (0, largest))
             for name, number in found.items():
