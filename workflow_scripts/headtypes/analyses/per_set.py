@@ -72,5 +72,8 @@ def ratio(total: np.ndarray, of: np.ndarray) -> np.ndarray:
 
 def _extreme(sets: np.ndarray, of_head: np.ndarray) -> np.ndarray:
     """The largest value of each set; NaN where it has none."""
-    chosen = np.where(sets & ~np.isnan(of_head), of_head, -np.inf).max(1)
-    return np.where(np.isfinite(chosen), chosen, np.nan)
+    # In the order of values, the first head of each set has it.
+    order = np.argsort(-of_head)
+    ranked = (sets & ~np.isnan(of_head))[:, order]
+    largest = of_head[order[ranked.argmax(1)]]
+    return np.where(ranked.any(1) & np.isfinite(largest), largest, np.nan)
