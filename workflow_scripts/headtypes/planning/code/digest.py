@@ -226,13 +226,14 @@ def _code(root: Path) -> tuple[Code, Effects]:
 
 @cache
 def _reached(script: Path, modules: Path | None = None) -> _Reached:
-    # Syntax trees are many objects, all of which stay: to look through them for garbage again and again takes a quarter
-    # of the time.
+    # Syntax trees are many objects, all of which stay: to look through them for garbage again and again, now or when
+    # other things are made, takes as long as all the rest.
     collecting = gc.isenabled()
     gc.disable()
     try:
         return _Reached(script, modules or script.parent)
     finally:
+        gc.freeze()
         if collecting:
             gc.enable()
 
