@@ -1,7 +1,5 @@
-"""Heads of a loaded model, read and typed as the workflow does, and no Snakemake in sight."""
+"""Heads of a loaded model, read and typed as the workflow does."""
 
-import subprocess
-import sys
 from functools import partial
 
 import numpy as np
@@ -17,7 +15,6 @@ from headtypes.api.detecting import detect_heads
 from headtypes.api.reading import head_types, read_heads
 from headtypes.core.errors import InputError
 from tests.support.models import QUESTIONS, tiny_bert, tiny_encoder, tiny_family, tiny_language_model
-from tests.support.places import SCRIPTS
 from tests.support.records import SAMPLES, recorded
 
 
@@ -149,14 +146,3 @@ def test_fewer_different_heads_than_types_are_refused():
     model, tokenizer = tiny_bert(layers=1, heads=2)
     with pytest.raises(InputError, match="4 clusters need at least 4 different heads"):
         head_types(read_heads(model, tokenizer, ["the cat sat"]))
-
-
-def test_what_is_called_from_python_needs_no_snakemake():
-    program = (
-        "import sys; sys.modules['snakemake'] = None; "
-        "import headtypes.api.reading, headtypes.api.ablation, headtypes.api.detecting; "
-        "print([name for name in sys.modules if name.startswith('headtypes.') and name.split('.')[1] in "
-        "('config', 'workflow')])"
-    )
-    run = subprocess.run([sys.executable, "-c", program], cwd=SCRIPTS, capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\n"

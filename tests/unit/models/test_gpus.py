@@ -9,6 +9,7 @@ import pytest
 from headtypes.models import gpus
 from headtypes.models.gpus import keep_to_gpus, number_of_gpus, take_gpu, visible_gpus
 from tests.support.places import SCRIPTS
+from tests.support.warm import python
 
 # Takes a GPU, says which, and keeps it until a line comes.
 JOB = """
@@ -168,5 +169,5 @@ try:
 except ZeroDivisionError:
     print("chosen first")
 """
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=SCRIPTS)
+    run = subprocess.run([python(), "-c", program], capture_output=True, text=True, cwd=SCRIPTS)
     assert (run.returncode, run.stdout) == (0, "chosen first\n"), run.stderr[-2000:]
