@@ -15,7 +15,7 @@ COPYING_SIZES = {
 # Updates of such a decoder, at most.
 COPYING_STEPS = 800
 # What every part of the configuration keeps to.
-STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
+STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 # A number of things of which there has to be one.
 Positive = Annotated[int, Field(ge=1)]
 
@@ -28,7 +28,7 @@ class Learning(BaseModel):
     released run_classifier).
     """
 
-    model_config = STRICT
+    model_config = {**STRICT, "use_attribute_docstrings": True}
 
     learning_rate: PositiveFloat = 5e-5
     """Peak learning rate, after which it decays linearly to zero."""

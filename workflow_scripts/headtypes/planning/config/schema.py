@@ -3,10 +3,14 @@
 `schemas/config.schema.json` is generated from these models (`python -m headtypes.planning.config.schema`), for editors.
 """
 
+import ast
+import inspect
 import json
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -31,6 +35,7 @@ from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS, kinds_with
 from headtypes.models.records import Attention
 from headtypes.papers.registry import PAPERS
+from headtypes.planning.code.definitions import is_text
 from headtypes.planning.config.messages import MISTAKE, sentences
 from headtypes.planning.config.patterns import Value, expanded
 from headtypes.planning.config.sources import (
@@ -490,7 +495,24 @@ def json_schema() -> str:
 
     What one file lacks may stand in another that it is laid over, so that no key is required, and null takes away.
     """
-    return json.dumps(_laid_over(Config.model_json_schema()), indent=1) + "\n"
+    schema = Config.model_json_schema()
+    described = {name: texts for part in (Strict, Config) for name, texts in _described(part.__module__)}
+    for name, part in [("Config", schema), *schema["$defs"].items()]:
+        for key, text in described.get(name, {}).items():
+            part["properties"][key] = dict(sorted({"description": text, **part["properties"][key]}.items()))
+    return json.dumps(_laid_over(schema), indent=1) + "\n"
+
+
+def _described(module: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """What stands below the attributes of each class of a module; pydantic would look for it whenever it is loaded."""
+    for part in ast.parse(inspect.getsource(sys.modules[module])).body:
+        if isinstance(part, ast.ClassDef):
+            texts = {
+                key.target.id: inspect.cleandoc(below.value.value)
+                for key, below in pairwise(part.body)
+                if isinstance(key, ast.AnnAssign) and is_text(below)
+            }
+            yield part.name, texts
 
 
 def _laid_over(schema: Any) -> Any:
