@@ -42,6 +42,7 @@ from headtypes.planning.config.files import LaidOver
 from headtypes.planning.config.given_files import check_file, check_sources, types_in
 from headtypes.planning.config.messages import check_all, placed
 from headtypes.planning.config.model_checks import check_models, check_probed
+from headtypes.planning.config.patterns import with_patterns
 from headtypes.planning.config.schema import Ablation, Config, read_config
 from headtypes.planning.config.sources import Finetuned
 from headtypes.planning.entries import (
@@ -67,7 +68,7 @@ def plan_of(layers: LaidOver) -> "Plan":
     try:
         return Plan(read_config(layers.values, layers.removed))
     except InputError as error:
-        raise InputError(placed(str(error), layers.places)) from None
+        raise InputError(placed(str(error), with_patterns(layers.places, layers.values))) from None
 
 
 # Evaluations by model and partition.

@@ -315,6 +315,18 @@ def test_what_yaml_cannot_read_is_told_with_its_line(file, name, text, why):
             {},
             {"conditions.near": "mine.yaml, line 2", "conditions.far": "mine.yaml, line 3"},
         ),
+        # What a pattern stands for stands where the pattern does.
+        (
+            "models:\n  s-{x}:\n    source: {folder: 'gone-{x}'}\n    tasks: [a]\n    over: {x: 1-2}\n",
+            {},
+            {"models.s-1.source.folder": "mine.yaml, line 3", "models.s-2.source.folder": "mine.yaml, line 3"},
+        ),
+        (
+            "models:\n  s-{x}:\n    evalute: a\n    source: {hub: x/y}\n    tasks: [a]\n    over: {x: 1}\n",
+            {},
+            {'unknown key "evalute" in models.s-1': "mine.yaml, line 3"},
+        ),
+        ("models:\n  s-{x}:\n    over: {x: 2-1}\n", {}, {"models.s-{x}.over.x": "mine.yaml, line 3"}),
     ],
 )
 def test_each_mistake_is_told_with_the_file_and_line_of_its_key(file, text, given, told):

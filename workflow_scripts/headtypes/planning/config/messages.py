@@ -28,9 +28,10 @@ _FOR_TEXT = {
 }
 # Snakemake reads null on the command line as text, too.
 _NULL = "; with --config, null is text and takes nothing away: put it into a file for --configfile instead"
-# How each mistake begins, and the key after it.
+# How each mistake begins, and the key after it, with {name} where it is that of many models.
 MISTAKE = "config: "
-_KEY = re.compile(rf'{MISTAKE}(?:unknown key "(.+?)" (?:in ([\w.+-]+\w)|at the top)|([\w+-]+(?:\.[\w+-]+)*))')
+_KEYS = r"[\w+{}-]+(?:\.[\w+{}-]+)*"
+_KEY = re.compile(rf'{MISTAKE}(?:unknown key "(.+?)" (?:in ({_KEYS})|at the top)|({_KEYS}))')
 # What precedes a mistake that is mended in one place, however many keys meet it.
 _MENDED_ELSEWHERE = re.compile(
     rf"^{MISTAKE}\S+ (?=the environment variable |\S+ has no (?:labels|training data); )"

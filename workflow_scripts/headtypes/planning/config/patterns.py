@@ -6,6 +6,7 @@ models:
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import product
 from math import prod
 from typing import Any
@@ -46,6 +47,28 @@ def expanded(raw: dict[str, Any]) -> dict[str, Any]:
         entries |= made
     patterns = {key: names for key, names in of.items() if names != [key]}
     return {**raw, "models": entries, **_named(raw, patterns)} if patterns else raw
+
+
+def with_patterns(places: Mapping[str, str], raw: Mapping[str, Any]) -> dict[str, str]:
+    """The places of keys, and of the keys of each model that a pattern stands for: those of the pattern.
+
+    places: of each key of the files, a.b, where it stands. raw: as for `expanded`.
+    """
+    found = dict(places)
+    models = raw.get("models")
+    for key, entry in models.items() if isinstance(models, Mapping) else ():
+        if not _is_pattern(key, entry):
+            continue
+        of_pattern = f"models.{key}"
+        below = [
+            (path.removeprefix(of_pattern), place)
+            for path, place in places.items()
+            if path == of_pattern or path.startswith(f"{of_pattern}.")
+        ]
+        # What cannot be replaced is a mistake of the pattern itself, which has its own place.
+        with suppress(InputError):
+            found |= {f"models.{name}{rest}": place for name, _ in _models(key, entry) for rest, place in below}
+    return found
 
 
 def _is_pattern(key: Any, entry: Any) -> bool:
