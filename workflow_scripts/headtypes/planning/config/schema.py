@@ -43,6 +43,7 @@ from headtypes.planning.config.sources import (
     LocalPath,
     ModelSource,
     Name,
+    PatternName,
     Strict,
     TaskKind,
     TaskSource,
@@ -73,10 +74,6 @@ Method = Literal[*METHODS]
 def _with_patterns(schema: dict[str, Any]) -> None:
     """Models whose name has a {name}, which stand for several and are replaced before the configuration is checked."""
     schema["patternProperties"][r"\{\w+\}"] = next(iter(schema["patternProperties"].values()))
-
-
-# In a list of models, a pattern names all that it stands for.
-ModelName = Annotated[Name, Field(json_schema_extra={"pattern": r"^[A-Za-z0-9{][A-Za-z0-9_.+{}-]*$"})]
 
 
 class Task(Strict):
@@ -132,12 +129,12 @@ class Model(Strict):
     """A Transformer, the tasks whose inputs it reads, and the task that it can answer."""
 
     source: ModelSource
-    parent: Name | None = None
+    parent: PatternName | None = None
     """Model that this one was fine-tuned from; only such relatives are compared head by head."""
-    family: Name | None = None
+    family: PatternName | None = None
     """Family of models that counts as one where claims are set beside many models; without it that of the parent, or
     else a family of its own."""
-    tasks: list[Name] = []
+    tasks: list[PatternName] = []
     """Tasks on whose inputs heads are measured: features and types on samples, syntax on treebanks, coreference on
     documents with mentions. A model whose heads are only tested by detectors needs none."""
     over: Annotated[dict[Text, Value | list[Value]], Field(min_length=1)] | None = None
@@ -150,7 +147,7 @@ class Model(Strict):
     """Models with the same text here are checkpoints of one training, which is traced over its steps: their names
     differ from it in the number of the step alone, for which {step} stands. By default a name with {step} under
     `over`."""
-    evaluate: Name | None = None
+    evaluate: PatternName | None = None
     """Task that the model was fine-tuned for, or text or choices that a language model predicts; its heads are ablated
     there."""
     units: Literal["heads", "key_value_heads"] = "heads"
@@ -363,7 +360,7 @@ class Gradients(Strict):
 class Detectors(Strict):
     """Which heads attend by position, or to tokens that have stood before (Olsson et al. 2022)."""
 
-    models: list[ModelName] = []
+    models: list[PatternName] = []
     """Models whose heads are tested on random tokens."""
     sequences: Annotated[int, Field(ge=2)] = 32
     """Sequences that are drawn; with too few, no head can be told from chance."""
@@ -395,7 +392,7 @@ class Use(Strict):
 class Export(Strict):
     """What is written for programs that shorten the cache of some heads (Xiao et al. 2024, DuoAttention)."""
 
-    full_attention: list[ModelName] = []
+    full_attention: list[PatternName] = []
     """Decoders whose key-value heads are scored by how much they attend beyond sinks and recent tokens."""
     sink_size: NonNegativeInt = 4
     """First tokens of a text that every head keeps."""
@@ -425,7 +422,7 @@ class Select(Strict):
     The baseline is added to any conditions; an empty list of these leaves evaluation out.
     """
 
-    models: Annotated[list[ModelName], Field(min_length=1)] | None = None
+    models: Annotated[list[PatternName], Field(min_length=1)] | None = None
     tasks: Annotated[list[Name], Field(min_length=1)] | None = None
     partitions: Annotated[list[Name], Field(min_length=1)] | None = None
     conditions: list[Name] | None = None

@@ -15,6 +15,8 @@ _FORMATS = "; ".join(f"{kind.formats} for {kind.title}" for kind in KINDS.values
 
 # Names become file names: no separator and no leading dot, so that none can leave the results folder.
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
+# Where a pattern among the models may stand, or be replaced: editors allow a {name} in it.
+PatternName = Annotated[Name, Field(json_schema_extra={"pattern": r"^[A-Za-z0-9{][A-Za-z0-9_.+{}-]*$"})]
 Text = Annotated[str, StringConstraints(min_length=1)]
 # The limit of Linux.
 _LONGEST_PATH = 4096
@@ -66,9 +68,9 @@ def _only_with(part: Strict, origin: str, *keys: str) -> None:
 class Finetuned(Strict, Learning):
     """A model that the workflow fine-tunes; the defaults are those of Devlin et al. 2019 for SQuAD."""
 
-    base: Name
+    base: PatternName
     """Model that is fine-tuned."""
-    task: Name
+    task: PatternName
     """Task whose training data it learns."""
 
 
@@ -91,7 +93,7 @@ def _or_variable(schema: dict[str, Any]) -> None:
 class Checkpoint(Strict):
     """A model as it was at one moment of a training of the workflow's own."""
 
-    of: Name
+    of: PatternName
     """Model that the workflow fine-tunes, or trains from scratch."""
     step: Annotated[int, Field(ge=0, json_schema_extra=_or_variable)]
     """Number of updates, one of those that its `keep` names."""
