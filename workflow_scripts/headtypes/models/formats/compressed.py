@@ -83,16 +83,7 @@ def check_compressed(key: str, folder: str | Path, said: Mapping[str, Any], file
             f"{where} has weights in the format of {METHOD}, which Transformers reads with a package that is not "
             f"installed; run `pip install {METHOD}`."
         )
-    groups = said.get("config_groups")
-    groups = list(groups.values()) if isinstance(groups, dict) else []
-    group = groups[0] if len(groups) == 1 and isinstance(groups[0], dict) else {}
-    weights = group.get("weights") if isinstance(group.get("weights"), dict) else {}
-    found = group.get("format") or said.get("format")
-    if found not in _FORMATS or not isinstance(weights.get("num_bits"), int):
-        raise _refused(where, f"are not one group (config_groups) in one of the formats {', '.join(_FORMATS)}")
-    for name in ("transform_config", "sparsity_config"):
-        if said.get(name):
-            raise _refused(where, f"are also stored in another way ({name})")
+    bits = _bits(where, said)
     kinds, shapes, said_shapes = {}, {}, {}
     for file in files:
         with safe_open(file, "np") as stored:
@@ -111,13 +102,31 @@ def check_compressed(key: str, folder: str | Path, said: Mapping[str, Any], file
             if f"{module}.{other}" not in kinds:
                 raise InputError(f"{where} holds {name} without {other}; take all files from the same model.")
         if last == _PACKED:
-            rows, numbers = said_shapes[f"{module}.weight_shape"]
-            if shapes[name] != [rows, -(-numbers * weights["num_bits"] // 32)]:
-                raise InputError(
-                    f"{where} holds {name} as {' by '.join(map(str, shapes[name]))} words of 32 bits, which are not "
-                    f"{rows} by {numbers} numbers of {weights['num_bits']} bits, as its config.json says; take both "
-                    "from the same model."
-                )
+            _check_packed(where, name, shapes[name], said_shapes[f"{module}.weight_shape"], bits)
+
+
+def _bits(where: str, said: Mapping[str, Any]) -> int:
+    """Of how many bits the numbers are; raises `InputError` where the settings are others than those that are read."""
+    groups = said.get("config_groups")
+    groups = list(groups.values()) if isinstance(groups, dict) else []
+    group = groups[0] if len(groups) == 1 and isinstance(groups[0], dict) else {}
+    weights = group.get("weights") if isinstance(group.get("weights"), dict) else {}
+    found = group.get("format") or said.get("format")
+    if found not in _FORMATS or not isinstance(weights.get("num_bits"), int):
+        raise _refused(where, f"are not one group (config_groups) in one of the formats {', '.join(_FORMATS)}")
+    for name in ("transform_config", "sparsity_config"):
+        if said.get(name):
+            raise _refused(where, f"are also stored in another way ({name})")
+    return weights["num_bits"]
+
+
+def _check_packed(where: str, name: str, shape: list[int], said: list[int], bits: int) -> None:
+    rows, numbers = said
+    if shape != [rows, -(-numbers * bits // 32)]:
+        raise InputError(
+            f"{where} holds {name} as {' by '.join(map(str, shape))} words of 32 bits, which are not {rows} by "
+            f"{numbers} numbers of {bits} bits, as its config.json says; take both from the same model."
+        )
 
 
 def _refused(where: str, why: str) -> InputError:
