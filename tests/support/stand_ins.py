@@ -132,9 +132,8 @@ def _write_glue(folder: Path, sizes: Mapping[str, int]) -> None:
         tables = {}
         for split, part in (("train", "train"), ("validation_matched" if name == "mnli" else "validation", "dev")):
             rows = []
-            for number, row in enumerate(make(world, seed=1, split=part, size=sizes[part])):
-                first, second = (value for key, value in row.items() if key != "label")
-                rows.append({columns[0]: first, columns[1]: second, "label": row["label"], "idx": number})
+            for number, pair in enumerate(make(world, seed=1, split=part, size=sizes[part])):
+                rows.append({columns[0]: pair.first, columns[1]: pair.second, "label": pair.label, "idx": number})
             tables[split] = Dataset.from_list(rows, features=features)
         configurations[name] = tables
     _write_repository(folder, configurations)

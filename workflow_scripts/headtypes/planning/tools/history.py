@@ -6,7 +6,7 @@ For its own jobs, it also leaves the numbers of shards that it has planned.
 from collections.abc import Mapping
 from pathlib import Path
 
-from headtypes.core.files import read_json, write_json
+from headtypes.core.files import reach_disk, read_json, write_json
 from headtypes.planning.config.schema import Config
 from headtypes.planning.provenance import folder_of_records
 
@@ -17,6 +17,8 @@ def remember_config(config: Config, results: Path) -> None:
     results: the folder of results.
     """
     write_json(_config_file(results), given(config))
+    # Nothing else is written after it that would take its name to the disk.
+    reach_disk(_config_file(results))
 
 
 def remembered_config(results: Path) -> object:
