@@ -22,7 +22,7 @@ from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.analyses.relations.choice import QUANTITIES, Choice
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.analyses.relations.separators import GROUPS
-from headtypes.core.statistics import effective_units, resampled_sums
+from headtypes.core.statistics import RESAMPLES, effective_units, resampled_sums
 from headtypes.papers.claims import Claim, wanted_by
 from headtypes.papers.clark2019.claims_of_texts import HIGH
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
@@ -236,7 +236,7 @@ def _measure(columns: Columns, measures: Mapping[str, Measure], seed: int) -> It
     if not measures:
         return
     whole = _whole(columns, {})
-    totals, counts = resampled_sums(columns.sums, columns.sizes, seed=seed)
+    totals, counts = resampled_sums(columns.sums, columns.sizes, seed=seed, resamples=RESAMPLES)
     with np.errstate(invalid="ignore"):
         of_columns = dict(zip(columns.names, (100 * totals / counts).T, strict=True))
     for name, measure in measures.items():
