@@ -8,7 +8,6 @@ a program of one's own imports the module before it calls the harness.
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 from lm_eval.__main__ import cli_evaluate
@@ -20,6 +19,7 @@ from headtypes.analyses.ablation.results import read_head_outputs
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.api.ablation import ablated
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 
 
 @register_model("headtypes")
@@ -30,8 +30,8 @@ class AblatedLM(HFLM):
         self,
         pretrained: str | PreTrainedModel,
         ablate: Mapping[str, str],
-        partition: str | Path | None = None,
-        head_outputs: str | Path | None = None,
+        partition: StrPath | None = None,
+        head_outputs: StrPath | None = None,
         **of_harness: Any,
     ):
         """Load the model as `hf` does, and ablate its heads.

@@ -13,6 +13,7 @@ from typing import Any
 from safetensors import safe_open
 
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 from headtypes.models.records import ModelRecord
 
 METHOD = "compressed-tensors"
@@ -71,7 +72,7 @@ def numbers_in(weights: Any, name: str) -> int | None:
     return 0 if last in (*_OF_WEIGHTS, *_OF_ACTIVATIONS) else None
 
 
-def check_compressed(key: str, folder: str | Path, said: Mapping[str, Any], files: Iterable[Path]) -> None:
+def check_compressed(key: str, folder: StrPath, said: Mapping[str, Any], files: Iterable[Path]) -> None:
     """Raise `InputError` where the package is missing, or would not give the numbers that a model computes with.
 
     key: of the model in the configuration, for messages; said: the `quantization_config` in its config.json; files: of

@@ -13,6 +13,7 @@ from typing import Any
 from safetensors import safe_open
 
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 from headtypes.models.formats import compressed
 
 DEQUANTISED = ("fp8", "mxfp4", compressed.METHOD)
@@ -65,7 +66,7 @@ def _numbers_in(weights: Any, name: str) -> int:
     return math.prod(weights.get_slice(name).get_shape()) * (2 if name.endswith("_blocks") else 1)
 
 
-def check_quantised(key: str, folder: str | Path, config: dict, files: Iterable[Path]) -> None:
+def check_quantised(key: str, folder: StrPath, config: dict, files: Iterable[Path]) -> None:
     """Raise `InputError` where Transformers would not make the numbers that the format of the weights defines.
 
     key: of the model in the configuration, for messages; config: the contents of its config.json, by which
