@@ -80,6 +80,7 @@ def full_config(folder: Path) -> dict:
                 "kind": "text",
                 "source": {"folder": str(folder / "texts")},
                 "samples": 12,
+                "divided_by": ["weights"],
                 "max_seq_length": 64,
             },
             "bank": {

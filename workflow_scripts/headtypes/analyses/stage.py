@@ -95,9 +95,9 @@ def samples_of(plan: Plan, task: str) -> dict:
     return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
 
 
-def norms_of(plan: Plan) -> dict:
+def norms_of(plan: Plan, task: str) -> dict:
     """Whether norms are read beside weights; nothing where they are not."""
-    return {"norms": True} if "norms" in plan.config.clustering.of else {}
+    return {"norms": True} if "norms" in plan.divided_by(task) else {}
 
 
 def words_of(plan: Plan, task: str) -> dict:

@@ -8,6 +8,7 @@ from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, need_sentences, reading_matters
+from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.protocol import Kind
@@ -29,6 +30,7 @@ from headtypes.planning.config.derived import (
     changes_nothing,
     clusterings,
     development_name,
+    divided_by,
     family_of,
     has_features,
     kinds_of_use,
@@ -174,9 +176,7 @@ class Plan:
     @cached_property
     def choices(self) -> dict[tuple[str, ...], ChoicePlan]:
         """Every comparison of clusterings, by the wildcards of its files."""
-        compared = [
-            ChoicePlan(*entry, of) for entry in self.features for of in dict.fromkeys(self.config.clustering.of)
-        ]
+        compared = [ChoicePlan(*entry, of) for entry in self.features for of in self.divided_by(entry.task)]
         return {it.key: it for it in compared}
 
     @cached_property
@@ -250,7 +250,7 @@ class Plan:
     @cached_property
     def with_norms(self) -> list[FeaturePlan]:
         """Every extraction that reads norms beside weights."""
-        return self.features if "norms" in self.config.clustering.of else []
+        return [entry for entry in self.features if "norms" in self.divided_by(entry.task)]
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
@@ -306,6 +306,10 @@ class Plan:
             if entry.model in self.config.use.models
             and self.kind_of(entry.task).name in kinds_of_use(self.config, entry.model)
         ]
+
+    def divided_by(self, task: str) -> list[Of]:
+        """What heads are divided by on a task."""
+        return divided_by(self.config, task)
 
     def task_of_use(self, model: str) -> str | None:
         """The task whose loss says whether a fine-tuned model's heads are used; of a language model it is its own."""

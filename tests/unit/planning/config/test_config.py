@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from headtypes.core.errors import InputError
+from headtypes.planning.config.derived import clusterings
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.config.schema import Config, Strict, json_schema, read_config
 from headtypes.planning.plan import Plan
@@ -549,3 +550,16 @@ def test_models_that_are_compared_head_by_head_count_the_same_heads_and_no_norms
     assert "models.tuned+1.0.attention: it is compared head by head with base" in refused(config)
     config = edited(edited(full, "models/packed/units", "key_value_heads"), "clustering/of", ["weights", "norms"])
     assert "take norms out of clustering.of" in refused(config)
+
+
+def test_a_task_says_itself_what_heads_are_divided_by(full):
+    config = edited(full, "tasks/paragraphs/divided_by", ["norms", "weights", "norms"])
+    read = read_config(config)
+    assert list(clusterings(read, "paragraphs")) == [
+        f"paragraphs-{of}kmeans-k{k}" for of in ("norms-", "") for k in (3, 4)
+    ]
+    assert list(clusterings(read, "made")) == ["made-kmeans-k3", "made-kmeans-k4"]
+    assert {(it.model, it.task) for it in Plan(read).with_norms} == {("trained", "paragraphs")}
+    # Heads that several queries share have no norms; what is read of another task does not matter.
+    assert Plan(read_config(edited(config, "models/packed/units", "key_value_heads")))
+    assert "divided_by belongs to a task of kind" in refused(edited(full, "tasks/bank/divided_by", ["weights"]))

@@ -6,7 +6,7 @@ from headtypes.analyses.stage import Plan, norms_of, samples_of, stage
 @stage("forward", reads="samples")
 def extract_features(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, the arithmetic, and whether norms are read beside weights."""
-    return {**samples_of(plan, task), **norms_of(plan)}
+    return {**samples_of(plan, task), **norms_of(plan, task)}
 
 
 @stage("forward", reads="samples", of="extract_features")

@@ -27,7 +27,7 @@ def evaluate_subsets(plan: Plan, model: str, task: str) -> dict:
 def measure_effects(plan: Plan, model: str, task: str) -> dict:
     """How heads were drawn, how their features are read, and the draws of the bootstrap."""
     clustering = plan.config.clustering
-    features = {of: clustering.features(of) for of in dict.fromkeys(["weights", *clustering.of])}
+    features = {of: clustering.features(of) for of in dict.fromkeys(["weights", *plan.divided_by(task)])}
     seed = plan.seed("measure_effects", model, task)
     return {"features": features, "share": plan.config.effects.share, "seed": seed}
 

@@ -41,7 +41,7 @@ class MultipleChoice(TableKind):
     row = ChoiceQuestion
     title = "multiple choice"
     formats = "JSONL or Parquet"
-    keys = ("columns", "samples", "questions")
+    keys = ("columns", "samples", "divided_by", "questions")
     columns: ClassVar = {
         "question": Column("question"),
         "choices": Column("choices", "Column of the list of answers from which one is chosen."),

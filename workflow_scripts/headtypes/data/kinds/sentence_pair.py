@@ -40,7 +40,7 @@ class SentencePair(TableKind):
     title = "sentence pairs"
     formats = "TSV, CSV, JSONL or Parquet"
     worlds = ("paraphrase", "entailment")
-    keys = ("columns", "labels", "samples", "questions")
+    keys = ("columns", "labels", "samples", "divided_by", "questions")
     source_keys = ("training_file", "training_split", "training_size")
     columns: ClassVar = {"first": Column("sentence1"), "second": Column("sentence2"), "label": Column(None), "id": ID}
     truncation = "longest_first"

@@ -34,7 +34,7 @@ class TextToText(TableKind, TokenLoss):
     row = TextWithTarget
     title = "texts with targets"
     formats = "TSV, CSV, JSONL or Parquet"
-    keys = ("columns", "samples", "questions")
+    keys = ("columns", "samples", "divided_by", "questions")
     columns: ClassVar = {
         "text": Column("source", "Column of the text that the encoder reads, with the prefix that the model expects."),
         "target": Column("target", "Column of the text that the decoder reads, each token of which it predicts."),

@@ -16,10 +16,15 @@ def clusterings(config: Config, task: str) -> dict[str, tuple[str, int, Of]]:
     clustering = config.clustering
     return {
         f"{task}-{clustering_name(method, k, of)}": (method, k, of)
-        for of in dict.fromkeys(clustering.of)
+        for of in divided_by(config, task)
         for method in clustering.methods
         for k in clustering.k
     }
+
+
+def divided_by(config: Config, task: str) -> list[Of]:
+    """What heads are divided by on a task."""
+    return list(dict.fromkeys(config.tasks[task].divided_by or config.clustering.of))
 
 
 def clustering_name(method: str, k: int, of: Of) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.registry import KINDS
-from headtypes.planning.config.derived import family_of, made_by, parent_of
+from headtypes.planning.config.derived import divided_by, family_of, made_by, parent_of
 from headtypes.planning.config.messages import check_all
 from headtypes.planning.config.references import check_entry
 from headtypes.planning.config.schema import Ablation, Config
@@ -81,10 +81,10 @@ def _check_units(config: Config) -> None:
                     f"config: models.{name}.{key}: it is compared head by head with {parent}, of which other heads are "
                     f"counted; give both the same {key}."
                 )
-        if model.units != "heads" and "norms" in config.clustering.of:
+        if model.units != "heads" and any("norms" in divided_by(config, task) for task in model.tasks):
             raise InputError(
                 f"config: models.{name}.units: what a token hands over through several heads of queries is no weight "
-                "times a length; take norms out of clustering.of."
+                "times a length; take norms out of clustering.of, and out of divided_by of its tasks."
             )
 
 

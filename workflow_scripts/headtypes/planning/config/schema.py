@@ -87,6 +87,8 @@ class Task(Strict):
     names LABEL_0 and so on, its number."""
     samples: Annotated[int, Field(ge=2)] = 1000
     """Inputs drawn for the distance features (the paper: 1,000)."""
+    divided_by: Annotated[list[Literal[*get_args(Of)]], Field(min_length=1)] | None = None
+    """What heads are divided by on this task, if it is not `clustering.of`."""
     max_seq_length: Annotated[int, Field(ge=16)] = 128
     """Most tokens of a sample of text, a sentence of a treebank or a part of a document, special tokens included (Clark
     et al. 2019: 128)."""

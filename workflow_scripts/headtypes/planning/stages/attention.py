@@ -1,6 +1,6 @@
 """What is kept of attention itself."""
 
-from headtypes.analyses.stage import encoding_of, stage
+from headtypes.analyses.stage import encoding_of, norms_of, stage
 from headtypes.core.results import TEXT, Result
 from headtypes.planning.plan import Plan
 
@@ -9,8 +9,8 @@ from headtypes.planning.plan import Plan
 @stage("forward", reads="samples", passes=lambda plan, wildcards, rows: 0)
 def map_attention(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, the arithmetic, and whether norms are read."""
-    norms = {"norms": True} if plan.with_norms else {}
-    return {"task": task, **encoding_of(plan, task), "precision": plan.config.compute.precision, **norms}
+    precision = {"precision": plan.config.compute.precision}
+    return {"task": task, **encoding_of(plan, task), **precision, **norms_of(plan, task)}
 
 
 RESULTS = (

@@ -28,7 +28,7 @@ class QuestionAnswering(Kind):
     form = "json"
     formats = "SQuAD v1.1 JSON"
     worlds = ("question_answering",)
-    keys = ("samples", "questions")
+    keys = ("samples", "divided_by", "questions")
     source_keys = ("training_file", "training_split", "training_size")
     truncation = "only_second"
     head = "question_answering"

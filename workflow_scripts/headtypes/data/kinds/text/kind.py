@@ -31,7 +31,7 @@ class Text(TokenLoss):
     form = "files"
     formats = "plain text, JSONL or SQuAD v1.1 JSON"
     worlds = ("text",)
-    keys = ("samples", "questions", "max_seq_length")
+    keys = ("samples", "divided_by", "questions", "max_seq_length")
     source_keys = ("folder",)
     running = True
     head = LANGUAGE_MODEL
