@@ -276,7 +276,7 @@ ENCODERS = {
 @cache
 def tiny_encoder(name: str):
     """A random encoder with a decoder, and its tokenizer."""
-    config, tokenizer = _family_config(name)
+    config, tokenizer = family_config(name)
     torch.manual_seed(3)
     return AutoModel.from_config(config).eval(), tokenizer
 
@@ -284,7 +284,7 @@ def tiny_encoder(name: str):
 @cache
 def tiny_text_to_text(name: str):
     """A random encoder with a decoder and a head for the tokens of a target, and its tokenizer."""
-    config, tokenizer = _family_config(name, decoder_start_token_id=2)
+    config, tokenizer = family_config(name, decoder_start_token_id=2)
     torch.manual_seed(5)
     return AutoModelForSeq2SeqLM.from_config(config).eval(), tokenizer
 
@@ -298,7 +298,7 @@ def tiny_family(name: str):
     if name in ENCODERS:
         model, tokenizer = tiny_encoder(name)
         return model.get_encoder(), tokenizer
-    config, tokenizer = _family_config(name)
+    config, tokenizer = family_config(name)
     torch.manual_seed(3)
     auto = AutoModelForQuestionAnswering if type(config) in MODEL_FOR_QUESTION_ANSWERING_MAPPING else AutoModel
     return auto.from_config(config).eval(), tokenizer
@@ -306,13 +306,14 @@ def tiny_family(name: str):
 
 def tiny_language_model(name: str, **sizes):
     """A random model of a family with a head for masked words, or else for the next token, and its tokenizer."""
-    config, tokenizer = _family_config(name, **sizes)
+    config, tokenizer = family_config(name, **sizes)
     torch.manual_seed(4)
     auto = AutoModelForMaskedLM if type(config) in MODEL_FOR_MASKED_LM_MAPPING else AutoModelForCausalLM
     return auto.from_config(config).eval(), tokenizer
 
 
-def _family_config(name: str, **sizes):
+def family_config(name: str, **sizes):
+    """The configuration of a random model of a family, and its tokenizer."""
     family = (FAMILIES | ENCODERS)[name]
     tokenizer = family.make_tokenizer(WORDS)
     return AutoConfig.for_model(name, **{"vocab_size": len(tokenizer), **_SIZES, **family.more, **sizes}), tokenizer

@@ -22,7 +22,7 @@ from headtypes.data.kinds.multiple_choice import ChoiceQuestion
 from headtypes.data.kinds.registry import KINDS
 from headtypes.models.loading import MissingHeadError
 from tests.support.dense import CHANGES, dense_output
-from tests.support.models import FAMILIES, tiny_language_model
+from tests.support.models import FAMILIES, family_config, tiny_language_model
 from tests.support.records import recorded, types_like
 
 KIND = "multiple_choice"
@@ -94,7 +94,7 @@ def test_likelihoods_equal_a_plain_loop_padded_and_alone(made):
         assert (np.abs(found[:, 0] + likelihood) / tokens).max() < 1e-5
 
 
-@pytest.mark.parametrize("name", [name for name in FAMILIES if tiny_language_model(name)[1].mask_token is None])
+@pytest.mark.parametrize("name", [name for name in FAMILIES if family_config(name)[1].mask_token is None])
 def test_likelihoods_equal_a_plain_loop_in_every_family_of_decoders(name, tmp_path):
     made = prepared(name, tmp_path)
     likelihood, tokens = map(np.array, zip(*plain_likelihoods(*made[:2]), strict=True))
