@@ -9,6 +9,7 @@ from transformers import AutoConfig, AutoTokenizer
 
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import StrPath, read_json, sha256_file
+from headtypes.core.installed import version_of
 from headtypes.models.files import (
     MODEL_FILES,
     PICKLES,
@@ -19,7 +20,7 @@ from headtypes.models.files import (
     pretrained,
     weight_files,
 )
-from headtypes.models.formats.gguf_files import check_gguf, read_header, reader_version
+from headtypes.models.formats.gguf_files import check_gguf, read_header
 from headtypes.models.formats.quantised import (
     DEQUANTISED,
     check_quantised,
@@ -117,7 +118,7 @@ def fetch_model(
         weights=weights,
         files={file.name: sha256_file(file) for file in others},
         pickle=pickled,
-        reader=reader_of(read_json(folder / "config.json")) if gguf is None else reader_version(),
+        reader=reader_of(read_json(folder / "config.json")) if gguf is None else version_of("gguf"),
         parameters=sum(_numbers(model, file) for file in files),
         **shape,
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, leftovers, read_json, sha256_path, write_json
-from headtypes.models.formats.gguf_files import reader_version
+from headtypes.core.installed import version_of
 from headtypes.planning.code.packages import NUMERIC_PACKAGES, version
 
 # Where results lie, unless another workflow uses this one under a prefix.
@@ -65,8 +65,9 @@ def provenance_of(
 
 
 def packages() -> dict[str, str]:
-    """The versions that every record has; which of them count is for the digest and, of `gguf`, the spec to say."""
-    return {**{name: version(imported) for imported, name in NUMERIC_PACKAGES.items()}, "gguf": reader_version()}
+    """The versions that every record has; which of them count is for the digest and, of readers, the spec to say."""
+    readers = {name: version_of(name) for name in ("gguf", "compressed-tensors")}
+    return {**{name: version(imported) for imported, name in NUMERIC_PACKAGES.items()}, **readers}
 
 
 def forget(outputs: Iterable[str]) -> None:

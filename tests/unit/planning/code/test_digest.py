@@ -1,5 +1,6 @@
 """The digest of a rule's code: changes with what the code means, and with nothing else."""
 
+import importlib.metadata
 import re
 from pathlib import Path
 
@@ -403,7 +404,7 @@ def test_the_version_of_an_imported_package_counts_and_its_build_does_not(code, 
 
     def with_versions(**others) -> str:
         packages.version.cache_clear()
-        monkeypatch.setattr(packages.importlib.metadata, "version", {**versions, **others}.__getitem__)
+        monkeypatch.setattr(importlib.metadata, "version", {**versions, **others}.__getitem__)
         return digest_of(code)
 
     first = with_versions()

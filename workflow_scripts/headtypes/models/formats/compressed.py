@@ -3,7 +3,6 @@
 None of the package is imported here, since it is optional.
 """
 
-import importlib.metadata
 import importlib.util
 import math
 from collections.abc import Iterable, Mapping
@@ -14,6 +13,7 @@ from safetensors import safe_open
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
+from headtypes.core.installed import version_of
 from headtypes.models.records import ModelRecord
 
 METHOD = "compressed-tensors"
@@ -26,20 +26,13 @@ _OF_WEIGHTS = (_PACKED, "weight_scale", "weight_shape", "weight_zero_point")
 _OF_ACTIVATIONS = ("input_scale", "input_zero_point", "output_scale", "output_zero_point", "k_scale", "v_scale")
 
 
-def reader_version() -> str:
-    """The version of the package that turns the stored weights into the numbers that a model computes with."""
-    try:
-        return importlib.metadata.version(METHOD)
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
-
-
 def check_reader(record: ModelRecord) -> None:
     """Raise `InputError` where the package is no longer the version by which a model was found."""
-    if record.gguf is None and record.reader not in (None, reader_version()):
+    installed = version_of(METHOD)
+    if record.gguf is None and record.reader not in (None, installed):
         raise InputError(
             f"models.{record.name}: its weights were found with {METHOD} {record.reader}, and installed is "
-            f"{reader_version()}; install the former, or delete the model's record in results/sources/models "
+            f"{installed}; install the former, or delete the model's record in results/sources/models "
             f"({record.name}.json), and run again."
         )
 

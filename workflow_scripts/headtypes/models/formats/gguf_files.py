@@ -4,7 +4,6 @@ Transformers reads such files with the package `gguf`, and turns their weights, 
 floating-point numbers. The tokenizer is in the same file.
 """
 
-import importlib.metadata
 import importlib.util
 import math
 import os
@@ -53,14 +52,6 @@ def check_gguf(key: str, file: StrPath) -> None:
             f"{key}: {file} is in GGUF, which Transformers reads with a package that is not installed; "
             "run `pip install gguf`."
         )
-
-
-def reader_version() -> str:
-    """The version of the package that turns quantised weights into the numbers that a model computes with."""
-    try:
-        return importlib.metadata.version("gguf")
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
 
 
 def read_header(file: StrPath) -> Header:

@@ -14,6 +14,7 @@ from safetensors import safe_open
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
+from headtypes.core.installed import version_of
 from headtypes.models.formats import compressed
 
 DEQUANTISED = ("fp8", "mxfp4", compressed.METHOD)
@@ -35,7 +36,7 @@ def is_dequantised(config: Any) -> bool:
 
 def reader_of(config: Any) -> str | None:
     """The version of the package, where the weights need one, by the contents of a config.json."""
-    return compressed.reader_version() if _method(config) == compressed.METHOD else None
+    return version_of(compressed.METHOD) if _method(config) == compressed.METHOD else None
 
 
 def as_loaded(config: Any, tensors: Mapping[str, str]) -> Mapping[str, str]:

@@ -1,7 +1,8 @@
 """The packages that results depend on, and their versions."""
 
-import importlib.metadata
 from functools import cache
+
+from headtypes.core.installed import version_of
 
 # Packages whose version can change a number or a byte of a result, by the name they are imported under.
 NUMERIC_PACKAGES = {
@@ -24,8 +25,5 @@ NUMERIC_PACKAGES = {
 @cache
 def version(package: str) -> str:
     """The installed version of a package of `NUMERIC_PACKAGES`, by the name it is imported under, or "absent"."""
-    try:
-        # torch's build (+cpu, +cu130) is the machine's, not the lock's.
-        return importlib.metadata.version(NUMERIC_PACKAGES[package]).partition("+")[0]
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
+    # torch's build (+cpu, +cu130) is the machine's, not the lock's.
+    return version_of(NUMERIC_PACKAGES[package]).partition("+")[0]

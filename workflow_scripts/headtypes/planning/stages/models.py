@@ -1,8 +1,8 @@
 """Finding models."""
 
 from headtypes.analyses.stage import given, stage
+from headtypes.core.installed import version_of
 from headtypes.core.results import Result
-from headtypes.models.formats.gguf_files import reader_version
 from headtypes.planning.plan import Plan
 
 
@@ -16,7 +16,7 @@ def fetch_model(plan: Plan, model: str) -> dict:
     neither changes a result.
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
-    source |= {"reader": reader_version()} if source.get("gguf") else {}
+    source |= {"reader": version_of("gguf")} if source.get("gguf") else {}
     # Said only where it is not the default, so that no record changes without need.
     entry = plan.config.models[model]
     return {
