@@ -2,11 +2,9 @@
 
 import pytest
 
-from headtypes.planning.config.schema import read_config
-from headtypes.planning.plan import Plan
-from headtypes.planning.results import RESULTS
 from tests.contract.tables import by_reason
 from tests.support.configs import edited
+from tests.support.rules import OF_TEXTS
 from tests.support.workplace import Workplace
 
 # Of each partition, and its list of heads.
@@ -31,6 +29,8 @@ EVALUATED = {
 COMPARED_TYPES = {"compare_types": 1, "plot_compared_types": 1}
 # Of a model that is evaluated.
 ASKED = {"fetch_model": 1, "write_atlas": 1, **READ, **ANSWERED, **EVALUATED, **COMPARED_TYPES}
+# Of each model on a task of text besides.
+OF_TEXT = {**dict.fromkeys(OF_TEXTS, 1), "measure_gradients": 1, "plot_gradients": 1}
 # What brings jobs together: the questions' scores of a partition, and the jobs of all partitions.
 SUMMARIES = {
     "measure_intervals": 1,
@@ -62,14 +62,6 @@ CONFIG = {
     },
     "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}, "drop-dense": {"dense": "drop_intra"}},
 }
-NEWS = {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]}
-
-
-def of_texts() -> dict:
-    """The jobs that each model on a task of text has besides: one of each rule whose results are declared so."""
-    plan = Plan(read_config(with_all(CONFIG, NEWS)))
-    declared = {result.rule: 1 for result in RESULTS if result.of and result.of(plan) == plan.texts}
-    return {**declared, "measure_gradients": 1, "plot_gradients": 1}
 
 
 def with_all(config: dict, edits: dict) -> dict:
@@ -176,13 +168,13 @@ ADDED = {
         },
     ),
     "a task of text": (
-        NEWS,
+        {"tasks/news": {"kind": "text", "source": {"hub": "some/news"}}, "models/two/tasks": ["squad", "news"]},
         {
             "new": {
                 "fetch_task": 1,
                 "sample_inputs": 1,
                 **READ,
-                **of_texts(),
+                **OF_TEXT,
                 CLARK: 1,
                 **times(2, COMPARED_TYPES),
             },
@@ -203,7 +195,7 @@ ADDED = {
                 "write_atlas": 1,
                 CLARK: 1,
                 **READ,
-                **of_texts(),
+                **OF_TEXT,
                 **ANSWERED,
                 **EVALUATED,
                 **COMPARED_TYPES,

@@ -25,6 +25,7 @@ from headtypes.data.kinds.registry import KINDS
 from headtypes.deposit.contents import UNDECIDED
 from headtypes.planning.stages.registry import STAGES
 from tests.support.records import read_squad
+from tests.support.rules import OF_TEXTS
 from tests.workflow.conftest import ROOT
 from tests.workflow.replay import differences
 
@@ -66,9 +67,7 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     # There are too few models to compare their heads.
     absent |= {"compare_heads"}
     # There are no tasks of text, treebanks or coreference.
-    absent |= {"measure_surface", "measure_divergence", "measure_divergence_shard", "project_heads", "map_examples"}
-    absent |= {"plot_examples", "plot_surface", "plot_divergence"}
-    absent |= {"measure_outputs", "tabulate_outputs", "plot_outputs", "compare_norms"}
+    absent |= OF_TEXTS | {"measure_divergence_shard", "compare_norms"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
     absent |= {"train_type_probes", "extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
     absent |= {"tabulate_relations", "tabulate_coreference", "tabulate_probes"}
