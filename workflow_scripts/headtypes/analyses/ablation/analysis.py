@@ -1,4 +1,7 @@
-"""Ablation, and the importance of heads, as analyses: their results, and what of them is shown where."""
+"""Ablation, and the importance of heads, as analyses: their results, and what of them is shown where.
+
+What a model answers while some of its heads are removed or changed, and which heads matter.
+"""
 
 from collections.abc import Iterator
 from typing import Any

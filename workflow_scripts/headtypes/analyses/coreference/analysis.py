@@ -1,4 +1,7 @@
-"""Antecedents of mentions, as an analysis: its results, and what of them is shown where."""
+"""Antecedents of mentions, as an analysis: its results, and what of them is shown where.
+
+Every head's guesses at antecedents, and baselines (Clark et al. 2019, section 4.3).
+"""
 
 from collections.abc import Iterator
 from typing import Any

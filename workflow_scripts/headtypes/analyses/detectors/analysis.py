@@ -1,4 +1,7 @@
-"""Detectors, as an analysis: its results, and what of them is shown where."""
+"""Detectors, as an analysis: its results, and what of them is shown where.
+
+Which heads attend by position, or to tokens that have stood before, tested against nulls.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace

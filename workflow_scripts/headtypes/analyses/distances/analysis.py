@@ -1,4 +1,7 @@
-"""Distance features, as an analysis: its results."""
+"""Distance features, as an analysis: its results.
+
+How far, and at which special tokens, a head looks.
+"""
 
 from headtypes.analyses.declaration import Analysis
 from headtypes.core.results import Result

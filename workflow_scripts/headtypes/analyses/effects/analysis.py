@@ -1,4 +1,7 @@
-"""What leaving out each head costs, as an analysis: its results, and what of them is shown where."""
+"""What leaving out each head costs, as an analysis: its results, and what of them is shown where.
+
+Of any set of heads as well, by a regression over sets drawn at random.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Weights and norms side by side, as an analysis: its results, and what of them is shown where."""
+"""Weights and norms side by side, as an analysis: its results, and what of them is shown where.
+
+What heads look at, and how they are divided, by either.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator

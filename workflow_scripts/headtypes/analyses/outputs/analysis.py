@@ -1,4 +1,7 @@
-"""What comes out of heads, as an analysis: its results, and what of them is shown where."""
+"""What comes out of heads, as an analysis: its results, and what of them is shown where.
+
+How much each head writes into the residual stream, and where.
+"""
 
 from collections.abc import Iterator
 from typing import Any

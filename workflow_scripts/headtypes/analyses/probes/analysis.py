@@ -1,4 +1,7 @@
-"""Probes, as an analysis: its results, and what of them is shown where."""
+"""Probes, as an analysis: its results, and what of them is shown where.
+
+Parsers that read the attention of all heads, and what they are compared with (Clark et al. 2019, section 5).
+"""
 
 from collections.abc import Iterator
 

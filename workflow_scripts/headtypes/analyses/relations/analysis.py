@@ -1,4 +1,7 @@
-"""Dependency relations, as an analysis: its results, and what of them is shown where."""
+"""Dependency relations, as an analysis: its results, and what of them is shown where.
+
+Every head's guesses, the relations they are scored on, and fixed offsets (Clark et al. 2019, section 4.2).
+"""
 
 from collections.abc import Iterator
 from typing import Any

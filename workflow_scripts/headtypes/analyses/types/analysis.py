@@ -1,4 +1,7 @@
-"""Types of heads, as an analysis: its results."""
+"""Types of heads, as an analysis: its results.
+
+Clustering, naming, partitions, stability, confidence, and the choice of a number of types.
+"""
 
 from headtypes.analyses.declaration import Analysis
 from headtypes.core.results import Result

@@ -1,4 +1,7 @@
-"""Whether heads that find relations are used for them, as an analysis: its results, and what of them is shown where."""
+"""Whether heads that find relations are used for them, as an analysis: its results, and what of them is shown where.
+
+The loss without the attention by which a head finds its relation.
+"""
 
 from typing import Any
 

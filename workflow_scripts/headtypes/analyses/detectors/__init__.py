@@ -1,1 +1,0 @@
-"""Which heads attend by position, or to tokens that have stood before, tested against nulls."""

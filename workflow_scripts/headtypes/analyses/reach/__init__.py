@@ -1,1 +1,0 @@
-"""Lists of heads in the formats of other programs."""
