@@ -45,7 +45,7 @@ class Summary:
     title, run: of the page, and what was run, in a sentence; findings: sentences, the first one set larger.
     answers: of each partition, of which the first is shown until another is chosen; cautions: what must not be
         concluded, in sentences.
-    papers; both: figures that bring them together; ledger: how often each claim holds, if any is judged.
+    papers; apart: figures of what sets types apart; ledger: how often each claim holds, if any is judged.
     looks: of the heads of each model, by `layer-head` from 1.
     models: any two of them; kinds: tables and figures of kinds of heads over models; claims: verdicts on each subject.
     atlases: name and file of the page of each model.
@@ -59,7 +59,7 @@ class Summary:
     papers: Sequence[Paper]
     answers: Sequence[Answers] = ()
     cautions: Sequence[str] = ()
-    both: Sequence[Picture] = ()
+    apart: Sequence[Picture] = ()
     looks: Mapping[str, Mapping[str, Look]] = field(default_factory=dict)
     models: Sequence[Grid] = ()
     kinds: tuple[Sequence[Shown], Sequence[Picture]] = ((), ())

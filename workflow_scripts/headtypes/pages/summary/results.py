@@ -125,7 +125,7 @@ def collect_summary(
         cautions=cautions(papers, doubtful, theirs, hubs, costs, finetuned, generated),
         findings=[*(it for about in answers[:1] for it in about.sentences), *filter(None, sentences)],
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
-        both=pictures([COMPARED_TYPES]),
+        apart=pictures([COMPARED_TYPES]),
         looks=_looks(answers, types),
         kinds=(tables([KINDS_TABLE]), pictures([KINDS])),
         models=_models(inputs, folder),

@@ -27,7 +27,7 @@ RESULTS = (
         of=lambda plan: plan.compared_types,
         name="compared_types",
         section="To read first",
-        content="both papers: for each type and each number of each analysis of the model (`analysis`, `task`, "
+        content="for each type and each number of each analysis of the model (`analysis`, `task`, "
         "`quantity`, `statistic`) the `value` with its interval (`low`, `high`) where the analysis keeps what it "
         "takes, and where the value lies among as many random heads of the same layers (`random`, `random_low`, "
         "`random_high`, `rank`, `p`, `draws`; `p_holm`: corrected for what the figure shows; `overlap` of the random "
