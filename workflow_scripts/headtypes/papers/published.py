@@ -52,7 +52,7 @@ PublishedKind = TypeVar("PublishedKind", bound=Published)
 def read_published(path: StrPath, kind: type[PublishedKind]) -> PublishedKind:
     """Read a paper's data from YAML. Raises `InputError` that names the file and the key that is wrong."""
     try:
-        return kind.model_validate(yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+        return kind.model_validate(yaml.CSafeLoader(Path(path).read_text(encoding="utf-8")).get_single_data())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not valid YAML: {one_line(error)}.") from error
     except ValidationError as error:
