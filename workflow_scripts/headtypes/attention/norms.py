@@ -69,7 +69,7 @@ def _projection(model: PreTrainedModel, number: int, readers: list[nn.Module]) -
     if len(readers) != 1 or not isinstance(readers[0], nn.Linear | Conv1D) or not readers[0].weight.is_floating_point():
         raise InputError(
             f"{type(model).__name__} does more to the head outputs of layer {number + 1} than multiply them by a "
-            "matrix, so that its heads have no norms; read weights alone (clustering.of: [weights])."
+            "matrix, so that its heads have no norms; read weights alone (clustering.of, or divided_by of the task)."
         )
     return readers[0]
 

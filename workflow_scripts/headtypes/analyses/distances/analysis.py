@@ -15,7 +15,7 @@ FEATURES = Result(
     section="Heads and types",
     content="`distance` float32 [sample, layer, head, 69]: 64 distance bins, self, cls, sep, comma, period; "
     "`first`, where no sample has a `[CLS]`: the part of each of these that goes to the [first "
-    "token](../understand/method.md#the-first-token-of-decoders); `norms`, `norms_first`, with `clustering.of: norms`: "
+    "token](../understand/method.md#the-first-token-of-decoders); `norms`, `norms_first`, where norms are read: "
     "the same of [norms](../understand/method.md#norms); `length`, `truncated` and "
     "`sample_id` of each sample",
 )

@@ -45,8 +45,8 @@ PAIRS = Result(
     name="divergence",
     section="Heads and types",
     content="for tasks of text: `divergence` float64 [head, head], the Jensen-Shannon divergence of all pairs "
-    "of heads, layer by layer, summed over the rows of all segments, in nats; `norms`, with "
-    "`clustering.of: norms`: the same of [norms](../understand/method.md#norms); `rows`, `layers`, and `sample_id` of "
+    "of heads, layer by layer, summed over the rows of all segments, in nats; `norms`, where "
+    "norms are read: the same of [norms](../understand/method.md#norms); `rows`, `layers`, and `sample_id` of "
     "each segment",
 )
 SHARD = Result(

@@ -68,12 +68,12 @@ def _result(name: str, ending: str, about: str, content: str) -> Result:
 
 HEADS = _result(
     *("norms", ".csv", "what heads look at by weights and by norms"),
-    "with `clustering.of: norms`, for each head: `near`, `special`, `far` by weights and, as `near_by_norms` and so "
+    "where norms are read, for each head: `near`, `special`, `far` by weights and, as `near_by_norms` and so "
     "on, by [norms](../understand/method.md#norms)",
 )
 DIVISIONS = _result(
     *("norms_types", ".types.csv", "types of heads by weights beside those by norms"),
-    "with `clustering.of: [weights, norms]`, for each method and number of types: how far both divisions agree "
+    "where heads are divided by both, for each method and number of types: how far both divisions agree "
     "(`adjusted_rand`, `same_type`, `same_cluster` in percent), the heads `changed`; and, where effects of heads are "
     "measured, how much of them either's types explain (`r2_weights`, `r2_norms`), and the difference with its "
     "interval (`r2_gain`)",

@@ -91,7 +91,7 @@ PATTERNS = Result(
     content="for tasks of text: `surface` float32 [segment, layer, head, 13] with the columns in `column`, the "
     "shares of attention to positions and kinds of tokens, and entropies in nats: self, previous, next, "
     "cls, sep, punctuation, special, sep_to_sep, other_to_sep, entropy, entropy_cls, peak, first; NaN "
-    "where the model cannot have them; `norms`, with `clustering.of: norms`: the same of "
+    "where the model cannot have them; `norms`, where norms are read: the same of "
     "[norms](../understand/method.md#norms); `uniform` [segment, layer], the entropy of uniform attention; "
     "`length` and `sample_id` of each segment",
 )

@@ -139,7 +139,7 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
     """The statistics of a model on all segments; what cannot be asked of it is missing, with the reason."""
     heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
-    missing = {"norms.sep": "norms were not read (clustering.of)"} if surface.norms is None else {}
+    missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
     missing |= _missing(heads)
     heads = {name: values for name, values in heads.items() if name not in missing}
     layers = by_layer(heads, published)

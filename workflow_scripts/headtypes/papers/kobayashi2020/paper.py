@@ -18,7 +18,7 @@ class _Kobayashi2020(Paper):
     title = "2020: Attention is Not Only a Weight"
     subject = "task"
     row = "none, since its abstract has no numbers"
-    judged = "task on which the norms of every model were read (`clustering.of`)"
+    judged = "task on which the norms of every model were read"
 
     def read(self, path: StrPath) -> "Kobayashi2020":
         """As `claims.Kobayashi2020`."""
