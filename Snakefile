@@ -29,7 +29,6 @@ include: "rules/detectors.smk"  # which heads attend by position, or to tokens t
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/export.smk"  # lists of heads for other programs
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
-include: "rules/effects.smk"  # what leaving out each head, and any set of heads, costs
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
 include: "rules/use.smk"  # whether heads that find a relation are used for it
 include: "rules/coreference.smk"  # what finds the antecedents of mentions
@@ -79,7 +78,6 @@ rule all:
         rules.types.input,
         rules.export.input,
         rules.ablation.input,
-        rules.effects.input,
         rules.syntax.input,
         rules.use.input,
         rules.coreference.input,

@@ -15,7 +15,6 @@ sys.path.insert(0, str(SCRIPTS))
 from headtypes.analyses.coreference.analysis import COREFERENCE
 from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.analyses.divergence.analysis import DIVERGENCE
-from headtypes.analyses.effects.analysis import EFFECTS
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError

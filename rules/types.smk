@@ -126,11 +126,7 @@ use rule job as plot_choice with:
 
 use rule job as compare_norms with:
     input:
-        **keyed(
-            "compare_norms",
-            partitions=each(paths.PARTITION, plan.clustered_on, "name"),
-            effects=each(paths.EFFECTS, lambda model, task: plan.files_of(EFFECTS, model), "task"),
-        ),
+        **keyed("compare_norms", partitions=each(paths.PARTITION, plan.clustered_on, "name")),
         features=paths.FEATURES,
     output:
         heads=paths.NORMS,

@@ -1,7 +1,6 @@
 from headtypes.planning.job import job
 from headtypes.analyses.distances.columns import attention_groups
 from headtypes.analyses.distances.results import read_head_features
-from headtypes.analyses.effects.results import read_effects
 from headtypes.analyses.norms.compare import compare_divisions, shares_table
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.table_files import write_csv
@@ -14,5 +13,4 @@ with job(snakemake) as (inputs, spec, outputs, _):
         name: {of: read_partition(inputs.partitions[partition]) for of, partition in pair.items()}
         for name, pair in spec["divisions"].items()
     }
-    effects = {task: read_effects(path, "heads") for task, path in inputs.effects.items()}
-    write_csv(outputs.types, compare_divisions(divisions, effects, seed=spec["seed"]))
+    write_csv(outputs.types, compare_divisions(divisions))

@@ -406,7 +406,6 @@ SWAPS = {
     ("controls/draws", "controls/questions"): {"evaluate_controls": 6, "tabulate_ablations": 1},
     ("controls/questions", "curves/questions"): {"evaluate_controls": 6, "evaluate_curves": 4, "tabulate_ablations": 1},
     ("curves/orders", "curves/questions"): {"evaluate_curves": 4},
-    ("effects/subsets", "effects/questions"): {"evaluate_subsets": 3},
     ("clustering/restarts", "stability/models"): {
         "cluster_heads": 10,
         "measure_stability": 10,

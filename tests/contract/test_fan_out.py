@@ -420,14 +420,6 @@ CHANGED = {
         {"curves": {"orders": 0}},
         {"follow": {"plot_compared_types": 2}, "own": {"compare_types": 2, **of("write_summary", "write_atlas")}},
     ),
-    "effects of heads": (
-        {"effects": {"subsets": 20}},
-        {
-            "new": dict.fromkeys(("evaluate_subsets", "measure_effects", "evaluate_cheapest", "plot_effects"), 1),
-            "own": {"compare_types": 2, **of("write_summary", "write_atlas")},
-            "follow": {"plot_compared_types": 2},
-        },
-    ),
     "more samples for gradients": (
         {"gradients": {"samples": 300}},
         {

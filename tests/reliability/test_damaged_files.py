@@ -47,8 +47,6 @@ from headtypes.analyses.divergence.results import (
     read_projection_fit,
     write_divergence,
 )
-from headtypes.analyses.effects.results import COLUMNS as EFFECTS
-from headtypes.analyses.effects.results import read_effects, read_subsets
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
 from headtypes.analyses.maps.measure import AttentionMaps
 from headtypes.analyses.maps.results import read_maps, read_sample_maps, write_maps, write_sample_maps
@@ -237,10 +235,6 @@ def curves(path: Path) -> None:
     write_csv(path, pd.DataFrame(rows))
 
 
-def subsets(path: Path) -> None:
-    write_parquet(path, pd.DataFrame({"draw": [0, 0, 1, 1], "removed": ["", "", "1-1", "1-1"], "id": list("abab")}))
-
-
 def from_file(task: str, kind: str) -> Callable[[Path], object]:
     columns = {
         "sentence_pair": {"first": "sentence1", "second": "sentence2", "label": "label"},
@@ -353,8 +347,6 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "ledger.csv": (lambda path: write_csv(path, made_ledger(path.parent)), read_ledger),
     "ledger.claims.csv": (lambda path: write_csv(path, over_models(made_ledger(path.parent))), read_over_models),
     "curves.csv": (curves, read_curves),
-    "subsets.parquet": (subsets, read_subsets),
-    "effects.csv": (table(*EFFECTS["heads"]), lambda path: read_effects(path, "heads")),
     "intervals.csv": (table("condition", "f1", "f1_low"), read_intervals),
     "table2.csv": (table("model", "partition", "f1"), lambda path: read_tables([path])),
     "ways.csv": (table(*TABLE, *AGREEMENT, *BEST), lambda path: read_choice(path, path, path)),

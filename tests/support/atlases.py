@@ -11,7 +11,7 @@ from headtypes.analyses.divergence.results import Divergence, write_divergence
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
 from headtypes.analyses.types.partitions import build_partition, write_partition
-from headtypes.core.table_files import write_csv, write_parquet
+from headtypes.core.table_files import write_csv
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import gather
 
@@ -88,29 +88,6 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         folder / "intervals.csv",
         pd.DataFrame(rows, columns=["condition", "drop_f1", "drop_f1_low", "drop_f1_high"]).assign(f1=90),
     )
-    zeros = dict.fromkeys(("draws", "p"), 0)
-    write_csv(
-        folder / "effects.csv",
-        table.assign(metric="f1", effect=np.arange(count) / 10, low=-1, high=2, corrected_p=1, **zeros)
-        .assign(weight=np.arange(count) / 10)
-        .sample(frac=1, random_state=0),
-    )
-    # Of 20 random sets, which leave out 2 to 6 heads, the worst predicted one is off by 2 points.
-    tried = pd.DataFrame({"metric": "f1", "draw": np.arange(20), "heads": 2 + np.arange(20) % 5, "cost": 5.0})
-    write_csv(folder / "effects_draws.csv", tried.assign(predicted=5 + np.linspace(-2, 1.9, 20)))
-    r2 = {"r2": 0.8, "r2_low": 0.7, "r2_high": 0.9}
-    write_csv(
-        folder / "effects_fit.csv", pd.DataFrame([{"metric": "f1", **zeros, "questions": 9, "intercept": 1, **r2}])
-    )
-    # On the questions of two draws of random heads, which lose 2 and 6 points, a condition loses 10.
-    asked, drawn = pd.DataFrame({"id": ["a", "b", "c"]}), {"family": "layer", "planned": 2, "overlap": 0.0}
-    draws = [asked.assign(f1=90.0 - lost, draw=draw, **drawn) for draw, lost in enumerate((2, 6))]
-    for name, scores in {
-        "baselines": asked.assign(f1=90.0),
-        "scores": asked.assign(f1=80.0),
-        "controls": pd.concat(draws),
-    }.items():
-        write_parquet(folder / f"{name}.parquet", scores)
     kinds = dict.fromkeys(("null", "difference", "low", "high", "above", "sequences", "p", "corrected_p"), 0)
     found = [
         table.assign(detector=name, score=np.arange(count) / 100, detected=np.arange(count) % 4 >= least, **kinds)
@@ -128,11 +105,6 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         "divergence": [("text", folder / "divergence.h5")],
         "intervals": [("qa-kmeans-k4", folder / "intervals.csv")],
         "detectors": [("random tokens", folder / "detectors.csv")],
-        **{
-            name: [("qa-kmeans-k4 zero-dense", folder / f"{name}.parquet")]
-            for name in ("baselines", "scores", "controls")
-        },
-        **{name: [("qa", folder / f"{name}.csv")] for name in ("effects", "effects_draws", "effects_fit")},
     }
 
 

@@ -185,7 +185,6 @@ def full_config(folder: Path) -> dict:
         },
         "controls": {"draws": 2, "questions": 5, "further": ["profile"], "conditions": ["zero-dense", "mixed"]},
         "curves": {"orders": 1, "questions": 6},
-        "effects": {"subsets": 20, "share": 0.2, "questions": 24},
         "words": {"subwords": "mean"},
         "relations": {"least": 20, "offsets": 2},
         "coreference": {"documents": "chunks"},

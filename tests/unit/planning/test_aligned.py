@@ -3,7 +3,6 @@
 import pytest
 
 from headtypes.analyses.detectors.analysis import DETECTORS
-from headtypes.analyses.effects.analysis import EFFECTS
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.analyses.surface.analysis import SURFACE
 from headtypes.planning.config.schema import read_config
@@ -43,15 +42,9 @@ def test_what_is_known_of_attention_is_of_the_compared_task_alone(shared):
 def test_what_else_heads_do_counts_on_every_task_that_all_compared_models_have(shared):
     assert aligned(shared, RELATIONS) == [(model, "bank") for model in MODELS]
     assert aligned(shared, DETECTORS) == [(model, "random tokens") for model in MODELS]
-    assert aligned(shared, EFFECTS) == []
     assert aligned(edited(shared, "models/two/tasks", ["text", "other"]), RELATIONS) == []
     assert aligned(edited(shared, "detectors/models", ["one", "three"]), DETECTORS) == []
     # A model that does not read the compared task does not count.
     fourth = edited(shared, "models/four", {**shared["models"]["one"], "tasks": ["other"]})
     assert aligned(fourth, RELATIONS) == [(model, "bank") for model in MODELS]
     assert aligned(fourth, RELATIONS, "other") == []
-    evaluated = edited(shared, "effects", {"subsets": 20})
-    for model in MODELS:
-        evaluated = edited(evaluated, f"models/{model}/evaluate", "other")
-    evaluated = edited(evaluated, "conditions", {"baseline": {}, "zero-dense": {"dense": "zero"}})
-    assert aligned(evaluated, EFFECTS) == [(model, "other") for model in MODELS]

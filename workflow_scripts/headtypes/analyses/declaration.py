@@ -49,8 +49,6 @@ class Analysis:
     """(path) -> [head, head], from one head to the other, which the atlas shows for the chosen head."""
     best: Callable[..., Iterable[dict]] | None = None
     """(task, *paths) -> {layer, head, name, value, above} each: what a head is best at, said beside it in the atlas."""
-    of_sets: Callable[..., Iterable[dict]] | None = None
-    """(task, *paths) -> a prediction of what any set of heads costs, by each metric, for the atlas."""
     per_set: Callable[[str, StrPath, Mapping[str, Any], int], Iterator] | None = None
     """(task, path, heads of each type, seed) -> `per_set.Measure` each: a number of a set of heads, for the comparison
     of each type with random heads."""

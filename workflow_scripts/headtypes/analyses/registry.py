@@ -6,7 +6,6 @@ from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.analyses.distances.analysis import DISTANCES
 from headtypes.analyses.divergence.analysis import DIVERGENCE
-from headtypes.analyses.effects.analysis import EFFECTS
 from headtypes.analyses.gradients.analysis import GRADIENTS
 from headtypes.analyses.norms.analysis import NORMS
 from headtypes.analyses.outputs.analysis import WRITING
@@ -28,7 +27,6 @@ ANALYSES: tuple[Analysis, ...] = (
     USE,
     COREFERENCE,
     IMPORTANCE,
-    EFFECTS,
     DETECTORS,
     ABLATION,
     PROBES,

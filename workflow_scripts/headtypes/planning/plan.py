@@ -242,12 +242,6 @@ class Plan:
         return self.ablated if self.config.curves.orders else []
 
     @cached_property
-    def effects(self) -> list[FeaturePlan]:
-        """Each model with the task on which random sets of its heads are left out."""
-        entries = dict.fromkeys(FeaturePlan(each.model, each.task) for each in self.ablated)
-        return list(entries) if self.config.effects.subsets else []
-
-    @cached_property
     def with_norms(self) -> list[FeaturePlan]:
         """Every extraction that reads norms beside weights."""
         return [entry for entry in self.features if "norms" in self.divided_by(entry.task)]

@@ -7,7 +7,6 @@ import pytest
 from headtypes.analyses.detectors.results import COLUMNS as DETECTED
 from headtypes.analyses.distances.columns import COLUMNS
 from headtypes.analyses.distances.results import Features, write_features
-from headtypes.analyses.effects.results import COLUMNS as EFFECTS
 from headtypes.comparisons.heads.kinds import find_kinds
 from headtypes.comparisons.heads.profiles import read_profiles
 from headtypes.core.errors import InputError
@@ -66,12 +65,6 @@ def detectors(folder, scores: list[float]) -> dict:
     return {"detectors": {(model, "random tokens"): file for model in MODELS}}
 
 
-def effects(folder, metric: str, low: list[float]) -> dict:
-    table = of_heads(low, metric=metric, effect=50.0, low=low, high=90.0)
-    file = file_of(folder / "effects.csv", table.reindex(columns=list(EFFECTS["heads"]), fill_value=0.5))
-    return {name: {(model, "asked"): file for model in MODELS} for name in ("effects", "effects_draws", "effects_fit")}
-
-
 def test_profiles_are_the_shares_that_are_known_of_all_models(tmp_path):
     own = {"a": np.array([[0.1, 0.9]]), "b": np.array([[0.2], [0.4], [0.6]])}
     files = {name: features_file(tmp_path / f"{name}.h5", shares) for name, shares in own.items()}
@@ -104,25 +97,12 @@ def test_the_score_of_a_detector_is_a_share_by_itself(features, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("metric", "low", "label", "shares"),
-    [
-        ("exact_match", [20.0, -3.0, np.nan], "certain drop of exact match on asked", [0.2, 0, 0]),
-        ("loss", [np.log(2), 0.0, 30.0], "certain fall of a token's probability on asked", [0.5, 0, 1]),
-    ],
-)
-def test_of_an_effect_counts_what_leaving_out_the_head_costs_at_least(features, tmp_path, metric, low, label, shares):
-    profiles = read_profiles(features, effects(tmp_path, metric, low), **SETTINGS)
-    assert alone(profiles) == {label: pytest.approx(shares)}
-
-
-@pytest.mark.parametrize(
     "made",
     [
         lambda folder, values: relations(folder, {"obj": values, "det": [35.0] * HEADS}, offset=30),
         lambda folder, values: detectors(folder, [value / 100 for value in values]),
-        lambda folder, values: effects(folder, "exact_match", values),
     ],
-    ids=["relations", "detectors", "effects"],
+    ids=["relations", "detectors"],
 )
 def test_heads_that_attend_alike_are_told_apart_by_what_else_all_models_have(features, tmp_path, made):
     assert find_kinds(read_profiles(features, {}, **SETTINGS)).tolist() == [1] * HEADS * len(MODELS)

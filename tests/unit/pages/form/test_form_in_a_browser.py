@@ -107,7 +107,6 @@ def test_only_what_is_given_is_written_in_the_order_of_the_schema(form):
         ("seed", "-1", "Must be a whole number, at least 0."),
         ("seed", "many", "Must be a whole number, at least 0."),
         ("seed", "9007199254740993", "Must be a whole number, at least 0."),
-        ("effects.share", "1", "Must be a number, more than 0 and less than 1."),
         ("controls.questions", "some", "Must be a whole number, at least 1, or all."),
         ("clustering.k", "4\n65", "65 must be a whole number, at least 2 and at most 64."),
         ("clustering.k", "[]", "Must have at least one item."),

@@ -82,7 +82,6 @@ MISTAKES = [
     ("tasks/squad/questions", "2e+3", ["tasks.squad.questions:", "found '2e+3'; write 2000"]),
     ("tasks/squad/questions", "1.5E4", ["tasks.squad.questions:", "found '1.5E4'; write 15000; or input"]),
     ("tasks/squad/samples", "1.5e0", ["tasks.squad.samples: a whole number is expected; found '1.5e0'."]),
-    ("effects/subsets", "1e3", ["effects.subsets:", "valid integer; found '1e3'; write 1000; or input should be 0"]),
     ("tasks/squad/questions", 0, ["tasks.squad.questions:", "greater than or equal to 1", "or input should be 'all'"]),
     ("tasks/squad/questions", "al", ["tasks.squad.questions:", "found 'al'", "'all'"]),
     ("models/base/source/revision", 12, ["models.base.source.revision:", "string", "found 12"]),

@@ -27,7 +27,7 @@ def test_the_numbers_of_the_demo_are_said_in_an_experiment_of_ones_own():
     assert note.startswith(
         "controls.draws: 80, controls.questions: 24, controls.conditions: "
         "['zero-dense', 'zero-diagonal', 'zero-dense_vertical', 'zero-vertical'], curves.orders: 1, "
-        "curves.questions: 20, effects.subsets: 40, effects.questions: 6: as in config.yaml,"
+        "curves.questions: 20: as in config.yaml,"
     )
     assert notes({**OWN, "controls": {"draws": 5, "conditions": None}})[0].startswith(
         "controls.questions: 24, curves.orders: 1,"
@@ -39,12 +39,11 @@ def test_the_numbers_of_the_demo_are_said_in_an_experiment_of_ones_own():
                 **OWN,
                 "controls": {"draws": 2, "questions": 60, "conditions": ["zero-dense"]},
                 "curves": {"orders": 1, "questions": 30},
-                "effects": {"subsets": 0},
             }
         )
         == []
     )
-    assert notes({**OWN, "controls": None, "curves": None, "effects": None}) == []
+    assert notes({**OWN, "controls": None, "curves": None}) == []
     types_only = {**OWN, "select": {**OWN["select"], "conditions": []}}
     assert notes(types_only) == []
 

@@ -15,14 +15,13 @@ from headtypes.core.results import Result
 
 @stage()
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
-    """How features are read, which partitions by weights and norms were made in one way, and the seed of intervals."""
+    """How features are read, and which partitions by weights and norms were made in one way."""
     ways: dict[str, dict[str, str]] = defaultdict(dict)
     for it in plan.clustered_on(model, task):
         ways[f"{it.method}-k{it.k}"][it.of] = it.name
     return {
         "features": {of: plan.config.clustering.features(of) for of in ("weights", "norms")},
         "divisions": {name: of for name, of in ways.items() if len(of) == 2},
-        "seed": plan.seed("compare_norms", model, task),
     }
 
 
@@ -74,9 +73,7 @@ HEADS = _result(
 DIVISIONS = _result(
     *("norms_types", ".types.csv", "types of heads by weights beside those by norms"),
     "where heads are divided by both, for each method and number of types: how far both divisions agree "
-    "(`adjusted_rand`, `same_type`, `same_cluster` in percent), the heads `changed`; and, where effects of heads are "
-    "measured, how much of them either's types explain (`r2_weights`, `r2_norms`), and the difference with its "
-    "interval (`r2_gain`)",
+    "(`adjusted_rand`, `same_type`, `same_cluster` in percent), and the heads `changed`",
 )
 NORMS = Analysis(
     "norms",

@@ -11,7 +11,7 @@ from headtypes.analyses.per_head import Column, rounded
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.models.records import ModelRecord
-from headtypes.pages.atlas.data_costs import best_heads, costs_of, random_drops
+from headtypes.pages.atlas.data_costs import best_heads, costs_of
 from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_lengths, pack_maps
 from headtypes.pages.atlas.found import Found, of_each_task
 from headtypes.pages.atlas.type_columns import confidence_columns, type_column
@@ -37,8 +37,7 @@ def gather(
         of any other, up to `SAMPLES` in all and as long as the page stays small.
     found: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
         parents (partitions of the model's parent; the name of each begins with that of the model's own), confidence,
-        intervals; controls, scores and baselines of each condition beside random heads, named by its partition and its
-        own name with a space between; and those of each analysis by the names of its results. Any may be absent.
+        intervals; and those of each analysis by the names of its results. Any may be absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
     distance_bins, first_token: as in `distances.results.read_distance`.
     Raises `InputError` that names a damaged file.
@@ -60,15 +59,7 @@ def gather(
         "divergences": [],
         "samples": samples,
         "costs": [cost for name, path in found.get("intervals", ()) for cost in costs_of(path, name, conditions)],
-        "random": random_drops(found),
         "names": best_heads(found, model.heads),
-        "sets": [
-            of_metric
-            for analysis in ANALYSES
-            if analysis.of_sets
-            for task, *paths in of_each_task(analysis, found)
-            for of_metric in analysis.of_sets(task, *paths)
-        ],
         "packed": packed,
     }
     for task, path in found.get("features", ()):

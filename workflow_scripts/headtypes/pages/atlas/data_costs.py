@@ -1,10 +1,9 @@
-"""What leaving heads out costs, and what other analyses call single heads."""
+"""What changing heads costs, and what other analyses call single heads."""
 
 from collections.abc import Mapping
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import read_drops_of_draws
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.per_head import rounded
 from headtypes.analyses.registry import ANALYSES
@@ -31,23 +30,6 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
         for row in table.to_dict("records")
         if conditions.get(row["condition"])
     ]
-
-
-def random_drops(found: Found) -> dict[str, dict]:
-    """Of each condition beside random heads of the same layers, drops of the first metric on the same questions.
-
-    returns by partition and condition, with a space between: metric, the condition's own drop, the mean drop of the
-        draws with the lowest and the highest, and how many draws there are.
-    """
-    controls, scores, baselines = (dict(found.get(kind, ())) for kind in ("controls", "scores", "baselines"))
-    drops = {}
-    for name, path in controls.items():
-        # The seed is that of an interval which is not shown.
-        read = read_drops_of_draws(path, scores[name], baselines[name], seed=0)
-        ends = {"low": read.draws.min(), "high": read.draws.max()}
-        numbers = {"own": read.own, "drop": read.draws.mean(), **ends, "draws": len(read.draws)}
-        drops[name] = {"metric": METRICS[read.metric].title, **{key: rounded(value) for key, value in numbers.items()}}
-    return drops
 
 
 def best_heads(found: Found, heads: int) -> list[dict]:

@@ -73,7 +73,6 @@ FIGURES = (
     _further("confidence", "How certain each head's type is", _clustered),
     _further("controls", "What types cost, beside random heads", _controlled),
     _further("curves", "Heads left out in growing sets", _curved),
-    _further("effects", "What leaving out each head costs", lambda plan: plan.effects[:1], TASK),
     _further("outputs", "What heads write into the residual stream", shown_texts, TASK),
     _further("choice", "How many types there are", _choices, TASK),
 )

@@ -270,17 +270,6 @@ class Curves(Strict):
     """How many of the task's questions, pairs or documents."""
 
 
-class Effects(Strict):
-    """What leaving out each head costs, and any set of heads, by a regression over random sets (Shah et al. 2024)."""
-
-    subsets: Literal[0] | Annotated[int, Field(ge=20)] = 0
-    """Random sets of heads that are left out; 0 for none. About three times as many as the model has heads say much."""
-    share: Annotated[float, Field(gt=0, lt=1)] = 0.1
-    """Probability that a set has a head."""
-    questions: Annotated[int, Field(ge=4)] | Literal["all"] = 100
-    """How many of the task's questions, pairs or documents."""
-
-
 class Words(Strict):
     """How the attention of tokens becomes that of words (Clark et al. 2019, section 4.1)."""
 
@@ -449,7 +438,6 @@ class Config(Strict):
     heads not named are kept."""
     controls: Controls = Controls()
     curves: Curves = Curves()
-    effects: Effects = Effects()
     words: Words = Words()
     relations: Relations = Relations()
     coreference: Coreference = Coreference()

@@ -5,7 +5,6 @@ from headtypes.analyses.coreference import stage as coreference
 from headtypes.analyses.detectors import stage as detectors
 from headtypes.analyses.distances import stage as distances
 from headtypes.analyses.divergence import stage as divergence
-from headtypes.analyses.effects import stage as effects
 from headtypes.analyses.gradients import stage as gradients
 from headtypes.analyses.probes import stage as probes
 from headtypes.analyses.reach import stage as reach
@@ -34,7 +33,6 @@ _MODULES = (
     reach,
     types,
     ablation,
-    effects,
     relations,
     use,
     probes,

@@ -42,7 +42,7 @@ def _of_the_demo(plan: Plan, layers: LaidOver) -> str | None:
         return None
     small = [
         f"{section}.{key}: {value}"
-        for section, used in (("controls", plan.controlled), ("curves", plan.curved), ("effects", plan.effects))
+        for section, used in (("controls", plan.controlled), ("curves", plan.curved))
         for key, value in getattr(plan.config, section)
         if used and f"{section}.{key}" in layers.lowest and value != getattr(Config.model_fields[section].default, key)
     ]

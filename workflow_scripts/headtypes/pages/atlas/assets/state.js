@@ -33,7 +33,7 @@ function readAddress() {
     off: null,
   });
   // Where a model answers, clicks switch heads off from the beginning.
-  if (data.live || (given.has("off") && data.sets.length)) {
+  if (data.live) {
     state.off = [...new Set(headsNamed(given.get("off") || ""))].sort((a, b) => a - b);
   }
   state.token = named("word", given.get("word"), tokenOf);

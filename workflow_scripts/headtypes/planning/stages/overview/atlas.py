@@ -1,23 +1,21 @@
 """The pages with every head of a model."""
 
-from headtypes.analyses.ablation.analysis import CONTROLS, INTERVALS, SCORES
+from headtypes.analyses.ablation.analysis import INTERVALS
 from headtypes.analyses.distances.analysis import FEATURES
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.stage import stage
 from headtypes.analyses.types.analysis import CONFIDENCE, PARTITION
 from headtypes.core.results import TEXT, Result
-from headtypes.planning.entries import AblationPlan, FeaturePlan, PartitionPlan
+from headtypes.planning.entries import FeaturePlan, PartitionPlan
 from headtypes.planning.plan import Plan
 
-# What conditions cost, and random heads beside them: scores of each, and of the baseline on the same questions.
-OF_CONDITIONS = {"intervals": INTERVALS, "controls": CONTROLS, "scores": SCORES, "baselines": SCORES}
 # The results that an atlas shows, where there are any, and what each is called among the inputs of its rule.
 SHOWN = {
     "features": FEATURES,
     "partitions": PARTITION,
     "parents": PARTITION,
     "confidence": CONFIDENCE,
-    **OF_CONDITIONS,
+    "intervals": INTERVALS,
     **{file.name: file for analysis in ANALYSES if analysis.in_atlas for file in analysis.files},
 }
 
@@ -28,16 +26,11 @@ def tasks_with_maps(plan: Plan, model: str) -> list[FeaturePlan]:
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 
 
-def results_of(plan: Plan, kind: str, model: str) -> dict[str, FeaturePlan | PartitionPlan | AblationPlan]:
+def results_of(plan: Plan, kind: str, model: str) -> dict[str, FeaturePlan | PartitionPlan]:
     """What there is of a kind of `SHOWN`, by task or partition, first what the atlas of the model is about."""
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}
-    if kind in ("controls", "scores", "baselines"):
-        controlled = {f"{it.partition} {it.condition}": it for it in plan.controlled if it.model == model}
-        if kind != "baselines":
-            return controlled
-        return {name: plan.baseline(it.model, it.partition) for name, it in controlled.items()}
     if kind not in ("partitions", "parents", "confidence", "intervals"):
         # Of several that read the same file, any.
         analysis = next(it for it in ANALYSES if SHOWN[kind] in it.files)

@@ -50,7 +50,7 @@ RESULTS = (
         name="onsets",
         section="To read first",
         content="for each `quantity` of a head (`layer`, `head`) that has a chance level (scores of detectors, "
-        "accuracy at relations and antecedents, effects), and for the heads that are already of the type that they end "
+        "accuracy at relations and antecedents), and for the heads that are already of the type that they end "
         "with: the step from which on it is told from chance (`onset`), with an interval that holds for all rows of "
         "one `analysis` `of` a task or partition together (`low`, `high`; empty: not within these steps), in words in "
         "`said` ([method](../understand/method.md#development))",
