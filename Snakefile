@@ -13,17 +13,12 @@ report: "report/workflow.rst"
 
 
 include: "rules/common.smk"  # the validated plan, wildcards, and the parameters of every rule
-include: "rules/runs.smk"  # which runs work in a directory, and what Snakemake keeps of it
 include: "rules/inputs.smk"  # what rules read, of which files there are many and which are whose
-include: "rules/job.smk"  # what every rule that computes inherits
 include: "rules/models.smk"  # models, found once and recorded
 include: "rules/tasks.smk"  # data, found once and recorded; samples and questions
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
 include: "rules/attention.smk"  # maps of attention, and mean head outputs
 include: "rules/features.smk"  # how far, and at which tokens, each head looks
-include: "rules/surface.smk"  # what single heads look at: positions and kinds of tokens
-include: "rules/outputs.smk"  # how much each head writes into the residual stream
-include: "rules/divergence.smk"  # how differently heads attend, and the heads in two dimensions
 include: "rules/gradients.smk"  # how much a model's own loss depends on the attention to each kind of token
 include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before
 include: "rules/types.smk"  # types of heads and their stability
@@ -41,38 +36,17 @@ include: "rules/compared_heads.smk"  # heads of several models, aligned by what 
 include: "rules/development.smk"  # one model over its training
 include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model
-include: "rules/planning.smk"  # what Snakemake need not ask of each job again
-
-
-# Reports and archives show the scripts of rules that have a name without parameters.
-for it in workflow.rules:
-    if it.script == SCRIPT:
-        it.script = it.script.format(params=it.params)
-
-
-onstart:
-    refuse_orphans()
-    remember_code_of(STAGES)
-    remember_planned_shards()
-    start_forks()
 
 
 onsuccess:
-    # A job on a cluster's node is a process that ends well, too.
-    if workflow.is_main_process:
-        forget_merged(folder_of_results())
-        remember_config(plan.config, folder_of_results())
-        if (page := folder_of_results() / "index.html").is_file():
-            print(f"Open {page.absolute()} in a browser.", file=sys.stderr)
+    if (page := folder_of_results() / "index.html").is_file():
+        print(f"Open {page.absolute()} in a browser.", file=sys.stderr)
 
 
 rule all:
     default_target: True
     input:
         rules.features.input,
-        rules.surface.input,
-        rules.outputs.input,
-        rules.divergence.input,
         rules.gradients.input,
         rules.detectors.input,
         rules.types.input,

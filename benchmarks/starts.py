@@ -16,8 +16,9 @@ from pathlib import Path
 SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from headtypes.planning import forks  # noqa: E402
 from headtypes.planning.code.digest import reached_modules  # noqa: E402
+
+from headtypes.planning import forks  # noqa: E402
 
 _SHOWN = ("tabulate_stability", "plot_choice", "cluster_heads", "evaluate_condition")
 _USED = "\nimport resource; used = resource.getrusage(resource.RUSAGE_SELF); print(used.ru_utime + used.ru_stime)"

@@ -23,11 +23,12 @@ from snakemake.workflow import Workflow
 SCRIPTS = Path(__file__).resolve().parents[1] / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
+from headtypes.planning.locks import attach_run, run_beside  # noqa: E402
+
 from headtypes.core.errors import InputError  # noqa: E402
 from headtypes.planning.config.files import read_keys  # noqa: E402
 from headtypes.planning.config.schema import Config  # noqa: E402
 from headtypes.planning.keyed import by_key  # noqa: E402
-from headtypes.planning.locks import attach_run, run_beside  # noqa: E402
 from headtypes.planning.plan import Plan  # noqa: E402
 from headtypes.planning.tools.jobs import Job  # noqa: E402
 from headtypes.planning.tools.notes import notes_on  # noqa: E402

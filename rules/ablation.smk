@@ -9,25 +9,10 @@ ANSWERED = {
 }
 
 
-use rule job as evaluate_shard with:
+rule evaluate_condition:
     input:
         **ANSWERED,
         head_outputs=head_outputs_of,
-    output:
-        found=temp(paths.ABLATION_SHARD),
-    log:
-        "logs/evaluate_shard/{model}/{partition}/{condition}/{shard}-of-{shards}.log",
-    benchmark:
-        "results/shards/ablation/{model}/{partition}/{condition}/{shard}-of-{shards}.benchmark.tsv"
-    params:
-        **identity("evaluate_shard"),
-
-
-use rule job as evaluate_condition with:
-    input:
-        **ANSWERED,
-        head_outputs=head_outputs_of,
-        parts=parts_of("evaluate_condition", "evaluate_shard"),
     output:
         predictions=paths.PREDICTIONS,
         metrics=paths.METRICS,
@@ -36,11 +21,17 @@ use rule job as evaluate_condition with:
         "logs/evaluate_condition/{model}/{partition}/{condition}.log",
     benchmark:
         "results/ablation/{model}/{partition}/{condition}/benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("evaluate_condition"),
     params:
         **identity("evaluate_condition"),
+    script:
+        "../workflow_scripts/evaluate_condition.py"
 
 
-use rule job as measure_intervals with:
+rule measure_intervals:
     input:
         **keyed("measure_intervals", scores=each(paths.SCORES, plan.ablations_of, "name")),
     output:
@@ -49,11 +40,17 @@ use rule job as measure_intervals with:
         "logs/measure_intervals/{model}/{partition}.log",
     benchmark:
         "results/ablation/{model}/{partition}/intervals.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_intervals"),
     params:
         **identity("measure_intervals"),
+    script:
+        "../workflow_scripts/measure_intervals.py"
 
 
-use rule job as evaluate_controls with:
+rule evaluate_controls:
     input:
         **ANSWERED,
         scores=paths.SCORES,
@@ -64,11 +61,17 @@ use rule job as evaluate_controls with:
         "logs/evaluate_controls/{model}/{partition}/{condition}.log",
     benchmark:
         "results/controls/{model}/{partition}/{condition}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("evaluate_controls"),
     params:
         **identity("evaluate_controls"),
+    script:
+        "../workflow_scripts/evaluate_controls.py"
 
 
-use rule job as plot_controls with:
+rule plot_controls:
     input:
         **keyed(
             "plot_controls",
@@ -83,11 +86,17 @@ use rule job as plot_controls with:
         "logs/plot_controls/{model}/{partition}.log",
     benchmark:
         "results/controls/{model}/{partition}.figure.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("plot_controls"),
     params:
         **identity("plot_controls"),
+    script:
+        "../workflow_scripts/plot_controls.py"
 
 
-use rule job as measure_importance with:
+rule measure_importance:
     input:
         model=paths.MODEL,
         questions=paths.QUESTIONS,
@@ -98,11 +107,17 @@ use rule job as measure_importance with:
         "logs/measure_importance/{model}/{task}.log",
     benchmark:
         "results/importance/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_importance"),
     params:
         **identity("measure_importance"),
+    script:
+        "../workflow_scripts/measure_importance.py"
 
 
-use rule job as evaluate_curves with:
+rule evaluate_curves:
     input:
         **ANSWERED,
         importance=of_task(paths.IMPORTANCE),
@@ -112,11 +127,17 @@ use rule job as evaluate_curves with:
         "logs/evaluate_curves/{model}/{partition}.log",
     benchmark:
         "results/curves/{model}/{partition}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("evaluate_curves"),
     params:
         **identity("evaluate_curves"),
+    script:
+        "../workflow_scripts/evaluate_curves.py"
 
 
-use rule job as plot_curves with:
+rule plot_curves:
     input:
         curves=paths.CURVES,
         partition=paths.PARTITION,
@@ -126,8 +147,14 @@ use rule job as plot_curves with:
         "logs/plot_curves/{model}/{partition}.log",
     benchmark:
         "results/curves/{model}/{partition}.figure.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("plot_curves"),
     params:
         **identity("plot_curves"),
+    script:
+        "../workflow_scripts/plot_curves.py"
 
 
 rule ablation:

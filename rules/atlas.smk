@@ -8,7 +8,7 @@ ATLAS_PARTS = [
 ]
 
 
-use rule job as write_atlas with:
+rule write_atlas:
     input:
         **keyed(
             "write_atlas",
@@ -23,8 +23,14 @@ use rule job as write_atlas with:
         "logs/write_atlas/{model}.log",
     benchmark:
         "results/atlas/{model}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("write_atlas"),
     params:
         **identity("write_atlas"),
+    script:
+        "../workflow_scripts/write_atlas.py"
 
 
 rule atlas:

@@ -1,7 +1,7 @@
 # Heads of several models on the same inputs, aligned by what they do: which kinds there are, and in how many models.
 
 
-use rule job as compare_heads with:
+rule compare_heads:
     input:
         **keyed(
             "compare_heads",
@@ -27,8 +27,14 @@ use rule job as compare_heads with:
         "logs/compare_heads/{task}.log",
     benchmark:
         "results/compared_heads/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("compare_heads"),
     params:
         **identity("compare_heads"),
+    script:
+        "../workflow_scripts/compare_heads.py"
 
 
 rule compared_heads:

@@ -1,7 +1,7 @@
 # Every type of heads in every analysis of its model, beside as many random heads.
 
 
-use rule job as compare_types with:
+rule compare_types:
     input:
         **keyed(
             "compare_types",
@@ -12,24 +12,10 @@ use rule job as compare_types with:
             },
             controls=each(paths.CONTROLS, plan.left_out, "name"),
             scores=each(paths.SCORES, plan.left_out, "name"),
+            projections=each(paths.PROJECTION, partial(plan.files_of, DIVERGENCE), "task"),
         ),
         partition=paths.PARTITION,
         baseline=of(paths.SCORES, lambda **partition: plan.left_out(**partition) and plan.baseline(**partition)),
-    output:
-        compared_types=paths.COMPARED_TYPES,
-    log:
-        "logs/compare_types/{model}/{partition}.log",
-    benchmark:
-        "results/compared_types/{model}/{partition}.benchmark.tsv"
-    params:
-        **identity("compare_types"),
-
-
-use rule job as plot_compared_types with:
-    input:
-        **keyed("plot_compared_types", projections=each(paths.PROJECTION, partial(plan.files_of, DIVERGENCE), "task")),
-        compared_types=paths.COMPARED_TYPES,
-        partition=paths.PARTITION,
     output:
         **figure(
             "results/compared_types/{model}/{partition}",
@@ -38,14 +24,21 @@ use rule job as plot_compared_types with:
             "types beside random heads",
             "Both papers",
         ),
+        compared_types=paths.COMPARED_TYPES,
     log:
-        "logs/plot_compared_types/{model}/{partition}.log",
+        "logs/compare_types/{model}/{partition}.log",
     benchmark:
-        "results/compared_types/{model}/{partition}.figure.benchmark.tsv"
+        "results/compared_types/{model}/{partition}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("compare_types"),
     params:
-        **identity("plot_compared_types"),
+        **identity("compare_types"),
+    script:
+        "../workflow_scripts/compare_types.py"
 
 
 rule compared_types:
     input:
-        of_each(rules.plot_compared_types.output.png, plan.compared_types),
+        of_each(rules.compare_types.output.png, plan.compared_types),

@@ -1,7 +1,7 @@
 # Antecedents of mentions, and what finds them (Clark et al. 2019, section 4.3).
 
 
-use rule job as extract_antecedents with:
+rule extract_antecedents:
     input:
         model=paths.MODEL,
         rows=paths.ROWS,
@@ -11,11 +11,17 @@ use rule job as extract_antecedents with:
         "logs/extract_antecedents/{model}/{task}.log",
     benchmark:
         "results/antecedents/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("extract_antecedents"),
     params:
         **identity("extract_antecedents"),
+    script:
+        "../workflow_scripts/extract_antecedents.py"
 
 
-use rule job as measure_coreference with:
+rule measure_coreference:
     input:
         antecedents=paths.ANTECEDENTS,
         rows=paths.ROWS,
@@ -25,8 +31,14 @@ use rule job as measure_coreference with:
         "logs/measure_coreference/{model}/{task}.log",
     benchmark:
         "results/coreference/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_coreference"),
     params:
         **identity("measure_coreference"),
+    script:
+        "../workflow_scripts/measure_coreference.py"
 
 
 rule coreference:

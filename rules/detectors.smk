@@ -1,34 +1,28 @@
 # Which heads attend by position, or to tokens that have stood before, beside what chance gives.
 
 
-use rule job as measure_detectors with:
+rule measure_detectors:
     input:
         model=paths.MODEL,
         planted=expand(paths.ROWS, task=plan.planted),
     output:
+        table=entry(paths.DETECTORS, "detectors", "Tables", "heads of {model} on random tokens", table="detectors"),
         scores=paths.DETECTOR_SCORES,
     log:
         "logs/measure_detectors/{model}.log",
     benchmark:
         "results/detectors/{model}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_detectors"),
     params:
         **identity("measure_detectors"),
+    script:
+        "../workflow_scripts/measure_detectors.py"
 
 
-use rule job as tabulate_detectors with:
-    input:
-        scores=paths.DETECTOR_SCORES,
-    output:
-        table=entry(paths.DETECTORS, "detectors", "Tables", "heads of {model} on random tokens", table="detectors"),
-    log:
-        "logs/tabulate_detectors/{model}.log",
-    benchmark:
-        "results/detectors/{model}.table.benchmark.tsv"
-    params:
-        **identity("tabulate_detectors"),
-
-
-use rule job as measure_retrieval with:
+rule measure_retrieval:
     input:
         model=paths.MODEL,
         detected=paths.DETECTORS,
@@ -41,8 +35,14 @@ use rule job as measure_retrieval with:
         "logs/measure_retrieval/{model}.log",
     benchmark:
         "results/retrieval/{model}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_retrieval"),
     params:
         **identity("measure_retrieval"),
+    script:
+        "../workflow_scripts/measure_retrieval.py"
 
 
 rule detectors:

@@ -1,7 +1,7 @@
 # One model over its training: what its heads do at each checkpoint, and since when.
 
 
-use rule job as trace_development with:
+rule trace_development:
     input:
         **keyed(
             "trace_development",
@@ -23,8 +23,14 @@ use rule job as trace_development with:
         "logs/trace_development/{development}.log",
     benchmark:
         "results/development/{development}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("trace_development"),
     params:
         **identity("trace_development"),
+    script:
+        "../workflow_scripts/trace_development.py"
 
 
 rule development:

@@ -1,7 +1,7 @@
 # Lists of heads for other programs.
 
 
-use rule job as export_heads with:
+rule export_heads:
     input:
         partition=paths.PARTITION,
         confidence=of_clustered(paths.CONFIDENCE),
@@ -16,22 +16,37 @@ use rule job as export_heads with:
         "logs/export_heads/{model}/{partition}.log",
     benchmark:
         "results/export/{model}/{partition}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("export_heads"),
     params:
         **identity("export_heads"),
+    script:
+        "../workflow_scripts/export_heads.py"
 
 
-use rule job_on_samples as measure_reach with:
+rule measure_reach:
+    input:
+        model=paths.MODEL,
+        samples=paths.SAMPLES,
     output:
         reach=paths.REACH,
     log:
         "logs/measure_reach/{model}/{task}.log",
     benchmark:
         "results/reach/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_reach"),
     params:
         **identity("measure_reach"),
+    script:
+        "../workflow_scripts/measure_reach.py"
 
 
-use rule job as export_full_attention with:
+rule export_full_attention:
     input:
         reach=of_task(paths.REACH),
     output:
@@ -42,11 +57,17 @@ use rule job as export_full_attention with:
         "logs/export_full_attention/{model}/{partition}.log",
     benchmark:
         "results/export/{model}/{partition}.full_attention.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("export_full_attention"),
     params:
         **identity("export_full_attention"),
+    script:
+        "../workflow_scripts/export_full_attention.py"
 
 
-use rule job as measure_key_values with:
+rule measure_key_values:
     input:
         model=paths.MODEL,
         planted=expand(paths.ROWS, task=plan.planted),
@@ -58,8 +79,14 @@ use rule job as measure_key_values with:
         "logs/measure_key_values/{model}.log",
     benchmark:
         "results/key_values/{model}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_key_values"),
     params:
         **identity("measure_key_values"),
+    script:
+        "../workflow_scripts/measure_key_values.py"
 
 
 rule export:

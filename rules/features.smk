@@ -1,32 +1,83 @@
-# Distance features: how far, and at which special tokens, each head looks (Guan et al. 2020, section 3).
+# What is read of the attention on samples: how far, and at which tokens, each head looks (Guan et al. 2020, section 3),
+# maps of a few samples and, on texts, what single heads look at and write (Clark et al. 2019, sections 3 and 6).
 
 
-use rule job_on_samples as extract_shard with:
-    output:
-        features=temp(paths.FEATURES_SHARD),
-    log:
-        "logs/extract_shard/{model}/{task}/{shard}-of-{shards}.log",
-    benchmark:
-        "results/shards/features/{model}/{task}/{shard}-of-{shards}.benchmark.tsv"
-    params:
-        **identity("extract_shard"),
-
-
-use rule job as extract_features with:
+rule extract_features:
     input:
         model=paths.MODEL,
         samples=paths.SAMPLES,
-        parts=parts_of("extract_features", "extract_shard"),
     output:
         features=paths.FEATURES,
+        maps=paths.MAPS,
+        samples=paths.SAMPLE_MAPS,
     log:
         "logs/extract_features/{model}/{task}.log",
     benchmark:
         "results/features/{model}/{task}.benchmark.tsv"
+    wildcard_constraints:
+        task=any_of(task for task in plan.config.tasks if not plan.is_text(task)),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("extract_features"),
     params:
         **identity("extract_features"),
+    script:
+        "../workflow_scripts/extract_features.py"
+
+
+rule extract_text_features:
+    input:
+        model=paths.MODEL,
+        samples=paths.SAMPLES,
+    output:
+        features=paths.FEATURES,
+        maps=paths.MAPS,
+        samples=paths.SAMPLE_MAPS,
+        surface=paths.SURFACE,
+        outputs=paths.OUTPUTS,
+        divergence=paths.DIVERGENCE,
+        examples=paths.EXAMPLES,
+    log:
+        "logs/extract_text_features/{model}/{task}.log",
+    benchmark:
+        "results/features/{model}/{task}.benchmark.tsv"
+    wildcard_constraints:
+        task=any_of(task for task in plan.config.tasks if plan.is_text(task)),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("extract_text_features"),
+    params:
+        **identity("extract_text_features"),
+    script:
+        "../workflow_scripts/extract_text_features.py"
+
+
+rule tabulate_text:
+    input:
+        divergence=paths.DIVERGENCE,
+        outputs=paths.OUTPUTS,
+    output:
+        projection=paths.PROJECTION,
+        fit=paths.PROJECTION_FIT,
+        heads=paths.OUTPUTS_HEADS,
+        layers=paths.OUTPUTS_LAYERS,
+    log:
+        "logs/tabulate_text/{model}/{task}.log",
+    benchmark:
+        "results/divergence/{model}/{task}.projection.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("tabulate_text"),
+    params:
+        **identity("tabulate_text"),
+    script:
+        "../workflow_scripts/tabulate_text.py"
 
 
 rule features:
     input:
         of_each(paths.FEATURES, plan.features),
+        of_each(paths.PROJECTION, plan.texts),

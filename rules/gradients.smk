@@ -1,7 +1,7 @@
 # How much a model's own loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2).
 
 
-use rule job as measure_gradients with:
+rule measure_gradients:
     input:
         model=paths.MODEL,
         texts=texts_of_gradients,
@@ -12,8 +12,14 @@ use rule job as measure_gradients with:
         "logs/measure_gradients/{model}/{task}.log",
     benchmark:
         "results/gradients/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_gradients"),
     params:
         **identity("measure_gradients"),
+    script:
+        "../workflow_scripts/measure_gradients.py"
 
 
 rule gradients:

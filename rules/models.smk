@@ -1,7 +1,7 @@
 # Models, found once and recorded. This is a local job, since it may download.
 
 
-use rule local_job as fetch_model with:
+rule fetch_model:
     input:
         files=lambda wildcards: of_user(plan.files.of_model(wildcards.model)),
         made=lambda wildcards: made_model(wildcards.model),
@@ -12,10 +12,14 @@ use rule local_job as fetch_model with:
     benchmark:
         "results/sources/models/{model}.benchmark.tsv"
     localrule: True
+    conda:
+        ENVIRONMENT
     params:
         **identity("fetch_model", lambda wildcards: plan.files.of_model(wildcards.model)),
         # What is checked and changes no result. Snakemake runs no job again for a parameter that asks for `output`.
         demands=lambda wildcards, output: demands_as_text(plan, wildcards.model),
+    script:
+        "../workflow_scripts/fetch_model.py"
 
 
 if workflow.is_main_process:

@@ -14,7 +14,7 @@ if workflow.is_main_process:
         raise WorkflowError(str(error)) from None
 
 
-use rule local_job as compare_with_paper with:
+rule compare_with_paper:
     input:
         **keyed("compare_with_paper", results=lambda wildcards: PAPERS[wildcards.paper].inputs(plan, paths)),
         reference=lambda wildcards: REFERENCE[wildcards.paper],
@@ -32,8 +32,12 @@ use rule local_job as compare_with_paper with:
     benchmark:
         "results/{paper}/comparison.benchmark.tsv"
     localrule: True
+    conda:
+        ENVIRONMENT
     params:
         **identity("compare_with_paper"),
+    script:
+        "../workflow_scripts/compare_with_paper.py"
 
 
 rule papers:

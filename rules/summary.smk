@@ -6,7 +6,7 @@ CAPTIONS = local(os.path.relpath(ROOT / "report"))
 AT_FIRST = "At a glance"
 
 
-use rule local_job as write_summary with:
+rule write_summary:
     input:
         **keyed("write_summary", **summary.inputs(plan, paths)),
         captions=expand(f"{CAPTIONS}/{{name}}.rst", name=summary.captions()),
@@ -21,11 +21,15 @@ use rule local_job as write_summary with:
     benchmark:
         "results/index.benchmark.tsv"
     localrule: True
+    conda:
+        ENVIRONMENT
     params:
         **identity("write_summary"),
+    script:
+        "../workflow_scripts/write_summary.py"
 
 
-use rule local_job as write_ledger with:
+rule write_ledger:
     input:
         **keyed("write_ledger", **ledger.inputs(plan, paths)),
         template=[f"{PAGES}/base.html", f"{PAGES}/ledger/page.html"],
@@ -42,8 +46,12 @@ use rule local_job as write_ledger with:
     benchmark:
         "results/ledger.benchmark.tsv"
     localrule: True
+    conda:
+        ENVIRONMENT
     params:
         **identity("write_ledger"),
+    script:
+        "../workflow_scripts/write_ledger.py"
 
 
 rule summary:

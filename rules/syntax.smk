@@ -1,7 +1,7 @@
 # Dependency relations of treebanks, and what finds them: heads, offsets, probes (Clark et al. 2019, sections 4.2, 5).
 
 
-use rule job as measure_offsets with:
+rule measure_offsets:
     input:
         rows=paths.ROWS,
         test=lambda wildcards: of_test(wildcards.task),
@@ -11,11 +11,17 @@ use rule job as measure_offsets with:
         "logs/measure_offsets/{task}.log",
     benchmark:
         "results/offsets/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_offsets"),
     params:
         **identity("measure_offsets"),
+    script:
+        "../workflow_scripts/measure_offsets.py"
 
 
-use rule job as extract_arcs with:
+rule extract_arcs:
     input:
         model=paths.MODEL,
         rows=paths.ROWS,
@@ -26,11 +32,17 @@ use rule job as extract_arcs with:
         "logs/extract_arcs/{model}/{task}.log",
     benchmark:
         "results/arcs/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("extract_arcs"),
     params:
         **identity("extract_arcs"),
+    script:
+        "../workflow_scripts/extract_arcs.py"
 
 
-use rule job as measure_relations with:
+rule measure_relations:
     input:
         arcs=paths.ARCS,
         rows=paths.ROWS,
@@ -42,11 +54,17 @@ use rule job as measure_relations with:
         "logs/measure_relations/{model}/{task}.log",
     benchmark:
         "results/relations/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_relations"),
     params:
         **identity("measure_relations"),
+    script:
+        "../workflow_scripts/measure_relations.py"
 
 
-use rule job as train_probes with:
+rule train_probes:
     input:
         model=paths.MODEL,
         training=paths.TRAINING_ROWS,
@@ -58,11 +76,17 @@ use rule job as train_probes with:
         "logs/train_probes/{model}/{task}.log",
     benchmark:
         "results/probes/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("train_probes"),
     params:
         **identity("train_probes", lambda wildcards: plan.files.of_vectors()),
+    script:
+        "../workflow_scripts/train_probes.py"
 
 
-use rule job as train_type_probes with:
+rule train_type_probes:
     input:
         model=paths.MODEL,
         training=paths.TRAINING_ROWS,
@@ -74,11 +98,17 @@ use rule job as train_type_probes with:
         "logs/train_type_probes/{model}/{task}/{partition}.log",
     benchmark:
         "results/probes/{model}/{task}/{partition}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("train_type_probes"),
     params:
         **identity("train_type_probes"),
+    script:
+        "../workflow_scripts/train_type_probes.py"
 
 
-use rule job as measure_probes with:
+rule measure_probes:
     input:
         probes=paths.PROBES,
         rows=paths.ROWS,
@@ -89,8 +119,14 @@ use rule job as measure_probes with:
         "logs/measure_probes/{model}/{task}.log",
     benchmark:
         "results/probes/{model}/{task}.scores.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_probes"),
     params:
         **identity("measure_probes"),
+    script:
+        "../workflow_scripts/measure_probes.py"
 
 
 rule syntax:

@@ -1,7 +1,7 @@
 # Data, found once and recorded; samples and questions drawn from them; questions cut into windows for a model.
 
 
-use rule local_job as fetch_task with:
+rule fetch_task:
     input:
         lambda wildcards: of_user(plan.files.of_task(wildcards.task)),
     output:
@@ -12,11 +12,15 @@ use rule local_job as fetch_task with:
     benchmark:
         "results/sources/tasks/{task}.benchmark.tsv"
     localrule: True
+    conda:
+        ENVIRONMENT
     params:
         **identity("fetch_task", lambda wildcards: plan.files.of_task(wildcards.task)),
+    script:
+        "../workflow_scripts/fetch_task.py"
 
 
-use rule local_job as fetch_test with:
+rule fetch_test:
     input:
         lambda wildcards: of_user(plan.files.of_test(wildcards.task)),
     output:
@@ -29,11 +33,15 @@ use rule local_job as fetch_test with:
     wildcard_constraints:
         task=any_of(task for task in plan.config.tasks if plan.files.of_test(task)),
     localrule: True
+    conda:
+        ENVIRONMENT
     params:
         **identity("fetch_test", lambda wildcards: plan.files.of_test(wildcards.task)),
+    script:
+        "../workflow_scripts/fetch_task.py"
 
 
-use rule local_job as sample_inputs with:
+rule sample_inputs:
     input:
         rows=paths.ROWS,
     output:
@@ -43,11 +51,15 @@ use rule local_job as sample_inputs with:
     benchmark:
         "results/samples/{task}.benchmark.tsv"
     localrule: True
+    conda:
+        ENVIRONMENT
     params:
         **identity("sample_inputs"),
+    script:
+        "../workflow_scripts/sample_inputs.py"
 
 
-use rule local_job as sample_questions with:
+rule sample_questions:
     input:
         rows=paths.ROWS,
     output:
@@ -57,11 +69,15 @@ use rule local_job as sample_questions with:
     benchmark:
         "results/questions/{task}.benchmark.tsv"
     localrule: True
+    conda:
+        ENVIRONMENT
     params:
         **identity("sample_questions"),
+    script:
+        "../workflow_scripts/sample_questions.py"
 
 
-use rule job as prepare_windows with:
+rule prepare_windows:
     input:
         model=paths.MODEL,
         questions=paths.QUESTIONS,
@@ -71,5 +87,11 @@ use rule job as prepare_windows with:
         "logs/prepare_windows/{model}/{task}.log",
     benchmark:
         "results/windows/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("prepare_windows"),
     params:
         **identity("prepare_windows"),
+    script:
+        "../workflow_scripts/prepare_windows.py"

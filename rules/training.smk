@@ -1,7 +1,7 @@
 # Models that the workflow fine-tunes or trains itself, in the layout of `save_pretrained`.
 
 
-use rule local_job as fetch_training with:
+rule fetch_training:
     input:
         lambda wildcards: of_user(plan.files.of_training(wildcards.task)),
     output:
@@ -12,11 +12,15 @@ use rule local_job as fetch_training with:
     benchmark:
         "results/sources/training/{task}.benchmark.tsv"
     localrule: True
+    conda:
+        ENVIRONMENT
     params:
         **identity("fetch_training", lambda wildcards: plan.files.of_training(wildcards.task)),
+    script:
+        "../workflow_scripts/fetch_task.py"
 
 
-use rule job as finetune_model with:
+rule finetune_model:
     input:
         base=lambda wildcards: paths.MODEL.format(model=plan.finetuned(wildcards.model).base),
         rows=lambda wildcards: paths.TRAINING_ROWS.format(task=plan.finetuned(wildcards.model).task),
@@ -28,11 +32,17 @@ use rule job as finetune_model with:
         "results/models/{model}.benchmark.tsv"
     wildcard_constraints:
         model=any_of(name for name in plan.config.models if plan.finetuned(name)),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("finetune_model"),
     params:
         **identity("finetune_model"),
+    script:
+        "../workflow_scripts/finetune_model.py"
 
 
-use rule job as train_model with:
+rule train_model:
     output:
         folder=directory(paths.TRAINED),
     log:
@@ -41,8 +51,14 @@ use rule job as train_model with:
         "results/trained/{model}.benchmark.tsv"
     wildcard_constraints:
         model=any_of(name for name in plan.config.models if plan.config.models[name].source.trained),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("train_model"),
     params:
         **identity("train_model"),
+    script:
+        "../workflow_scripts/train_model.py"
 
 
 READ_MODELS = dict.fromkeys(name for it in [*plan.inputs, *plan.detected] for name in made_from(it.model))

@@ -1,7 +1,7 @@
 # Types of heads: clustering, stability, confidence, and the choice of method and number (Guan et al. 2020, section 4).
 
 
-use rule job as cluster_heads with:
+rule cluster_heads:
     input:
         features=of_task(paths.FEATURES),
     output:
@@ -13,11 +13,17 @@ use rule job as cluster_heads with:
         "results/partitions/{model}/{partition}.benchmark.tsv"
     wildcard_constraints:
         partition=any_of(partition.name for partition in plan.clustered),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("cluster_heads"),
     params:
         **identity("cluster_heads"),
+    script:
+        "../workflow_scripts/cluster_heads.py"
 
 
-use rule job as import_partition with:
+rule import_partition:
     input:
         table=lambda wildcards: of_user([plan.partitions[wildcards.model, wildcards.partition].file])[0],
         features=of_task(paths.FEATURES),
@@ -29,11 +35,17 @@ use rule job as import_partition with:
         "results/partitions/{model}/{partition}.benchmark.tsv"
     wildcard_constraints:
         partition=any_of(partition.name for partition in plan.imported),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("import_partition"),
     params:
         **identity("import_partition", lambda wildcards: [plan.partitions[wildcards.model, wildcards.partition].file]),
+    script:
+        "../workflow_scripts/import_partition.py"
 
 
-use rule job as measure_stability with:
+rule measure_stability:
     input:
         features=of_task(paths.FEATURES),
         partition=paths.PARTITION,
@@ -45,11 +57,20 @@ use rule job as measure_stability with:
         "results/stability/{model}/{partition}.benchmark.tsv"
     wildcard_constraints:
         partition=any_of(partition.name for partition in plan.clustered),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_stability"),
     params:
         **identity("measure_stability"),
+    script:
+        "../workflow_scripts/measure_stability.py"
 
 
-use rule measure_stability as measure_confidence with:
+rule measure_confidence:
+    input:
+        features=of_task(paths.FEATURES),
+        partition=paths.PARTITION,
     output:
         heads=paths.CONFIDENCE,
         clusterings=paths.CONFIDENCE_CLUSTERINGS,
@@ -57,11 +78,19 @@ use rule measure_stability as measure_confidence with:
         "logs/measure_confidence/{model}/{partition}.log",
     benchmark:
         "results/confidence/{model}/{partition}.benchmark.tsv"
+    wildcard_constraints:
+        partition=any_of(partition.name for partition in plan.clustered),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_confidence"),
     params:
         **identity("measure_confidence"),
+    script:
+        "../workflow_scripts/measure_confidence.py"
 
 
-use rule job as plot_confidence with:
+rule plot_confidence:
     input:
         heads=paths.CONFIDENCE,
         partition=paths.PARTITION,
@@ -73,24 +102,17 @@ use rule job as plot_confidence with:
         "results/confidence/{model}/{partition}.figure.benchmark.tsv"
     wildcard_constraints:
         partition=any_of(partition.name for partition in plan.clustered),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("plot_confidence"),
     params:
         **identity("plot_confidence"),
+    script:
+        "../workflow_scripts/plot_confidence.py"
 
 
-use rule job as embed_heads with:
-    input:
-        features=of_task(paths.FEATURES),
-    output:
-        places=paths.EMBEDDING,
-    log:
-        "logs/embed_heads/{model}/{partition}.log",
-    benchmark:
-        "results/embedding/{model}/{partition}.benchmark.tsv"
-    params:
-        **identity("embed_heads"),
-
-
-use rule job as choose_clustering with:
+rule choose_clustering:
     input:
         features=of_chosen(paths.FEATURES),
     output:
@@ -103,11 +125,17 @@ use rule job as choose_clustering with:
         "results/choice/{model}/{task}.benchmark.tsv"
     wildcard_constraints:
         task=any_of(task for _, task in plan.choices),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("choose_clustering"),
     params:
         **identity("choose_clustering"),
+    script:
+        "../workflow_scripts/choose_clustering.py"
 
 
-use rule job as plot_choice with:
+rule plot_choice:
     input:
         ways=paths.CHOICE,
         agreement=paths.CHOICE_AGREEMENT,
@@ -120,11 +148,17 @@ use rule job as plot_choice with:
         "results/choice/{model}/{task}.figure.benchmark.tsv"
     wildcard_constraints:
         task=any_of(task for _, task in plan.choices),
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("plot_choice"),
     params:
         **identity("plot_choice"),
+    script:
+        "../workflow_scripts/plot_choice.py"
 
 
-use rule job as compare_norms with:
+rule compare_norms:
     input:
         **keyed("compare_norms", partitions=each(paths.PARTITION, plan.clustered_on, "name")),
         features=paths.FEATURES,
@@ -135,8 +169,14 @@ use rule job as compare_norms with:
         "logs/compare_norms/{model}/{task}.log",
     benchmark:
         "results/norms/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("compare_norms"),
     params:
         **identity("compare_norms"),
+    script:
+        "../workflow_scripts/compare_norms.py"
 
 
 rule types:

@@ -1,7 +1,7 @@
 # Whether heads that find a relation or an antecedent are used for it: the loss without this attention.
 
 
-use rule job as measure_use with:
+rule measure_use:
     input:
         model=paths.MODEL,
         guesses=guesses_of,
@@ -15,11 +15,17 @@ use rule job as measure_use with:
         "logs/measure_use/{model}/{task}.log",
     benchmark:
         "results/use/{model}/{task}.losses.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_use"),
     params:
         **identity("measure_use"),
+    script:
+        "../workflow_scripts/measure_use.py"
 
 
-use rule job as tabulate_use with:
+rule tabulate_use:
     input:
         losses=paths.USE_LOSSES,
         guesses=guesses_of,
@@ -31,11 +37,17 @@ use rule job as tabulate_use with:
         "logs/tabulate_use/{model}/{task}.log",
     benchmark:
         "results/use/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("tabulate_use"),
     params:
         **identity("tabulate_use"),
+    script:
+        "../workflow_scripts/tabulate_use.py"
 
 
-use rule job as plot_use with:
+rule plot_use:
     input:
         table=paths.USE,
     output:
@@ -44,8 +56,14 @@ use rule job as plot_use with:
         "logs/plot_use/{model}/{task}.log",
     benchmark:
         "results/use/{model}/{task}.figure.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("plot_use"),
     params:
         **identity("plot_use"),
+    script:
+        "../workflow_scripts/plot_use.py"
 
 
 rule use:

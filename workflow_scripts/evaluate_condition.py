@@ -1,6 +1,6 @@
 from headtypes.planning.job import job
-from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part
-from headtypes.analyses.ablation.results import read_head_outputs, read_parts, write_scores
+from headtypes.analyses.ablation.evaluation import evaluate_condition
+from headtypes.analyses.ablation.results import read_head_outputs, write_scores
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import write_json
 from headtypes.data.kinds.registry import KINDS, read_rows
@@ -15,10 +15,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         read_model_record(inputs.model),
         read_head_outputs(inputs.head_outputs),
     )
-    if "part" in spec:
-        write_scores(outputs.found, evaluate_part(*read, **spec), provenance)
-    else:
-        predictions, scores = evaluate_condition(*read, read_parts(inputs.parts), **spec)
-        write_json(outputs.predictions, predictions)
-        write_scores(outputs.per_question, scores, provenance)
-        write_json(outputs.metrics, {**KINDS[spec["kind"]].mean_scores(scores), "provenance": provenance})
+    predictions, scores = evaluate_condition(*read, **spec)
+    write_json(outputs.predictions, predictions)
+    write_scores(outputs.per_question, scores, provenance)
+    write_json(outputs.metrics, {**KINDS[spec["kind"]].mean_scores(scores), "provenance": provenance})

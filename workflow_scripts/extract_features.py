@@ -1,8 +1,15 @@
 from headtypes.planning.job import job
-from headtypes.analyses.distances.measure import write_task_features
+from headtypes.analyses.distances.measure import extract_features
+from headtypes.analyses.distances.results import write_features
+from headtypes.analyses.maps.measure import map_attention, map_samples
+from headtypes.analyses.maps.results import write_maps, write_sample_maps
+from headtypes.attention.run import ModelOnTask
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    samples, model = read_records(inputs.samples, Sample), read_model_record(inputs.model)
-    write_task_features(outputs.features, samples, model, inputs.get("parts", []), provenance, **spec)
+    samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
+    run = ModelOnTask(read_model_record(inputs.model), **spec)
+    write_features(outputs.features, extract_features(run, samples, **how), provenance)
+    write_maps(outputs.maps, map_attention(run, samples, **how), provenance)
+    write_sample_maps(outputs.samples, map_samples(run, samples, **how), provenance)

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from headtypes.planning.code.digest import code_parts, reached_modules
 
 from headtypes.core.errors import InputError
-from headtypes.planning.code.digest import code_parts, reached_modules
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.stages.registry import STAGES

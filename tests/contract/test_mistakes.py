@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-
 from headtypes.planning.code.digest import reached_modules
 from headtypes.planning.code.packages import NUMERIC_PACKAGES
+
 from tests.contract import checks
 from tests.contract.imports import loaded_modules
 from tests.contract.tables import by_reason, leaf_paths, leaf_rows, observed, with_leaf

@@ -5,9 +5,9 @@ import subprocess
 from collections import Counter
 
 import pytest
-
 from headtypes.planning.code.digest import code_parts
 from headtypes.planning.code.packages import NUMERIC_PACKAGES
+
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from tests.contract import checks

@@ -211,7 +211,6 @@ def full_config(folder: Path) -> dict:
         "use": {"models": ["trained"], "words": 30, "least": 0.02},
         "export": {"full_attention": ["tuned+1.0"], "sink_size": 4, "recent_size": 32},
         "compute": {"precision": "float32", "batch_tokens": 1024},
-        "jobs": {"shards": 1},
         "select": {
             "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying", "grown-0", "grown-5"],
             "tasks": ["squad", "asked", "pairs", "chosen", "made", "paragraphs", "bank", "stories"],

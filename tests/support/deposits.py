@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pandas as pd
-
-from headtypes.core.files import canonical_json, write_json, write_text
 from headtypes.planning.code.digest import code_digest
 from headtypes.planning.code.running import remember_code
+
+from headtypes.core.files import canonical_json, write_json, write_text
 from headtypes.planning.config.schema import Config, read_config
 from headtypes.planning.provenance import RESULTS, provenance_of, record, verified
 from headtypes.planning.tools.jobs import Job

@@ -6,7 +6,6 @@ of the command and carries over nothing from the dry run before.
 
 import contextlib
 import gc
-import hashlib
 import inspect
 import io
 import json
@@ -14,11 +13,9 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,11 +101,6 @@ def rules_of(folder: Path) -> list[Rule]:
     return [Rule(*map(_tuples, fields)) for fields in _forked(_rules, folder)]
 
 
-def questions(folder: Path) -> Counter[str]:
-    """How often Snakemake looks up, once it has read the rules, what a function takes and where a script lies."""
-    return Counter(_forked(_questions, folder))
-
-
 def jobs_of_another_python(folder: Path, hash_seed: int) -> list[Job]:
     """What `planned_jobs` gives in a Python that is started anew, in which sets have the order of a hash seed."""
     command = [sys.executable, "-m", "tests.support.planning"]
@@ -120,7 +112,7 @@ def jobs_of_another_python(folder: Path, hash_seed: int) -> list[Job]:
 
 
 # A whole record, as `provenance.recorded` demands, of a result that one job made.
-_RECORD = {"rule": "", "wildcards": {}, "spec": {}, "code": "", "sources": {}, "inputs": {}, "sha256": "", "shards": 1}
+_RECORD = {"rule": "", "wildcards": {}, "spec": {}, "code": "", "sources": {}, "inputs": {}, "sha256": ""}
 _RECORD |= {"packages": {}, "python": "", "threads": 1}
 
 
@@ -150,15 +142,9 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
-@cache
-def _digests() -> tempfile.TemporaryDirectory:
-    """Digests by the code that they are of: to make them takes as long as all the rest of a plan."""
-    return tempfile.TemporaryDirectory(prefix="digests-")
-
-
 def _forked(action: Callable, folder: Path) -> Any:
     receiving, sending = _FORKS.Pipe(duplex=False)
-    process = _FORKS.Process(target=_answer, args=(sending, action, str(folder), _digests().name))
+    process = _FORKS.Process(target=_answer, args=(sending, action, str(folder)))
     process.start()
     sending.close()
     try:
@@ -171,42 +157,17 @@ def _forked(action: Callable, folder: Path) -> Any:
     return answer
 
 
-def _answer(pipe: Any, action: Callable, folder: str, digests: str) -> None:
+def _answer(pipe: Any, action: Callable, folder: str) -> None:
     gc.disable()  # The process ends with its answer.
     os.chdir(folder)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            with _kept_digests(Path(digests)):
-                answer = True, action()
+            answer = True, action()
         except BaseException as error:
             answer = False, f"{printed.getvalue()}\n{type(error).__name__}: {error}"
     # As text, since Snakemake's strings carry objects of its own along.
     pipe.send(json.dumps(answer))
-
-
-@contextlib.contextmanager
-def _kept_digests(folder: Path) -> Iterator[None]:
-    """Have the digests of the working directory's code looked up, where they have been made of the same code before."""
-    sys.path.insert(0, str(Path("workflow_scripts").resolve()))
-    from headtypes.planning.code import digest
-
-    code = hashlib.sha256()
-    for file in sorted(Path("workflow_scripts").rglob("*.py")):
-        code.update(f"{file} {file.stat().st_size} ".encode() + file.read_bytes())
-    kept, compute = folder / code.hexdigest(), digest.code_digest
-    known = json.loads(kept.read_text()) if kept.exists() else {}
-    new = {}
-
-    def look_up(script: Path) -> str:
-        if script.name not in known | new:
-            new[script.name] = compute(script)
-        return known.get(script.name) or new[script.name]
-
-    digest.code_digest = look_up
-    yield
-    if new:
-        kept.write_text(json.dumps(known | new))
 
 
 @contextlib.contextmanager
@@ -265,25 +226,6 @@ def _reason(workflow: Any, job: Any) -> str:
         return "input" if changed[0] in ("contents", "keyed") else changed[0]
     reason = workflow.dag.reason(job)
     return "input" if reason.updated_input or any(workflow.persistence.input_changed(job)) else "follow"
-
-
-def _questions() -> dict[str, int]:
-    import snakemake.sourcecache
-
-    asked = Counter()
-
-    def counted(name: str, function: Callable) -> Callable:
-        def ask(*given: Any, **named: Any) -> Any:
-            asked[name] += 1
-            return function(*given, **named)
-
-        return ask
-
-    with _workflow(forceall=True) as (_, dag):
-        for module, name in ((inspect, "signature"), (snakemake.sourcecache, "parse_uri")):
-            setattr(module, name, counted(name, getattr(module, name)))
-        dag.execute_workflow(pseudo_executor="dryrun")
-    return asked
 
 
 def _rules() -> list[tuple]:

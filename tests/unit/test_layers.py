@@ -10,8 +10,9 @@ from graphlib import TopologicalSorter
 from importlib.util import find_spec
 from pathlib import Path
 
-import headtypes
 from headtypes.planning.code.digest import code_parts
+
+import headtypes
 from tests.support.rules import RUN_A_MODEL
 
 PACKAGE = Path(headtypes.__file__).parent

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 from headtypes.planning.code.digest import counts, reached_lines
+
 from tests.support.places import SCRIPTS
 
 _FOLDER = f"{SCRIPTS}/"

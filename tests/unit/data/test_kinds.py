@@ -4,19 +4,21 @@ import json
 from dataclasses import dataclass, fields
 
 import pytest
+from headtypes.planning.code.digest import code_parts
 
 from headtypes.analyses.ablation.evaluation import Settings
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.catalogue import kinds_with
+from headtypes.data.kinds.metrics import METRICS
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
-from headtypes.data.kinds.registry import KINDS, METRICS, kinds_with, read_rows
+from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs
 from headtypes.data.world.tasks import DATA_SETS
 from headtypes.models.loading import HEADS
-from headtypes.planning.code.digest import code_parts
 from headtypes.planning.config import model_checks, schema
 from headtypes.planning.config.model_checks import check_models
 from tests.support.configs import full_config

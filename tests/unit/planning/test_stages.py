@@ -3,6 +3,7 @@
 import ast
 
 from headtypes.planning.code.digest import reached_modules
+
 from headtypes.planning.stages.registry import STAGES
 from tests.support.places import SCRIPTS
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,16 +25,6 @@ from headtypes.models.products import fast_products
 _BATCHES_PER_RETURN = 4
 # Of each input a number for each of its tokens: the token itself, or the text that it belongs to.
 Rows = Sequence[Sequence[int]]
-
-
-class Part(NamedTuple):
-    """One of several jobs that share the batches of a plan: its number, from 0, and the number of jobs."""
-
-    number: int
-    of: int
-
-
-WHOLE = Part(0, 1)
 
 
 @dataclass(frozen=True)
@@ -71,12 +61,11 @@ class Batch:
         ]
 
 
-def plan_batches(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> list[np.ndarray]:
+def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
     """Divide samples into batches of at most `batch_tokens` padded tokens, or of one sample that is longer.
 
     lengths: tokens of each sample. Samples of similar length go together, the longest first, so that a batch that does
         not fit into memory fails at once. The plan depends on the lengths and on `batch_tokens` alone.
-    part:    which batches of the plan to return.
     returns  the indices of the samples, one array per batch.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
@@ -85,12 +74,7 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) 
         size = max(1, batch_tokens // max(1, int(lengths[order[start]])))
         batches.append(order[start : start + size])
         start += size
-    return batches[part.number :: part.of]
-
-
-def batched(lengths: Sequence[int], batch_tokens: int, part: Part = WHOLE) -> np.ndarray:
-    """The indices of the samples in a part of the batches: [sample] int64, in ascending order."""
-    return np.sort(np.concatenate([np.empty(0, np.int64), *plan_batches(lengths, batch_tokens, part)]))
+    return batches
 
 
 def pad(rows: Rows, fill: int, device: torch.device, length: int | None = None) -> Tensor:
@@ -182,7 +166,6 @@ def run_batches(
     unit: str = "samples",
     bar: tqdm | None = None,
     length: int | None = None,
-    part: Part = WHOLE,
     gradients: bool = False,
     others: Rows | None = None,
 ) -> None:
@@ -194,14 +177,13 @@ def run_batches(
     what, unit: name of the work and of its inputs, for the progress.
     bar:       progress that several runs share, instead of one of this run.
     length:    tokens that every input is padded to; by default the longest of its batch.
-    part:      as in `plan_batches`.
     gradients: whether the forward pass can be followed by a backward pass.
     others:    of a whole encoder with a decoder, the tokens of the other text of each input: of the target where heads
         of the encoder are read, else of the source. Other models do not read them.
     Raises `InputError` where one input alone does not fit, or the model's heads cannot be read.
     """
     lengths = [length or len(ids) for ids in input_ids]
-    plan = plan_batches(lengths, batch_tokens, part)
+    plan = plan_batches(lengths, batch_tokens)
     shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, unit)
     with shared as shown, open_attention(model), fast_products(model), torch.inference_mode(not gradients):
         for number, batch in enumerate(filled_batches(model, input_ids, token_types, plan, length, others), 1):

@@ -19,12 +19,13 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 from tqdm import tqdm
 from transformers import PreTrainedModel
 
-from headtypes.attention.batches import WHOLE, Batch, Part, batched, check_heads, run_model
+from headtypes.attention.batches import Batch, check_heads, run_model
 from headtypes.attention.blocks import Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
 from headtypes.attention.norms import KeyLengths, scale_rows
@@ -44,7 +45,6 @@ def read_attention(
     *,
     batch_tokens: int,
     what: str,
-    part: Part = WHOLE,
     bar: tqdm | None = None,
 ) -> list[Any]:
     """Run a model over encoded samples in one forward pass per batch, and let every reducer read its attention.
@@ -52,7 +52,6 @@ def read_attention(
     model:        on any device, in evaluation mode, however it was loaded.
     batch_tokens: padded tokens of a batch.
     what:         name of the work, for the progress and for messages.
-    part:         of the batches; the samples of the others are not read.
     bar:          progress that several passes share, instead of one of this pass.
     returns       the result of each reducer.
     Raises `InputError` where the model's heads cannot be read, or what was read of one is not right, as with weights
@@ -63,7 +62,7 @@ def read_attention(
             f"{what}: this is measured on the attention of a text to itself, and cross-attention is to another one; "
             "leave the model out here."
         )
-    samples, shape = batched(encoded.lengths, batch_tokens, part), layers_and_heads(model)
+    samples, shape = np.arange(len(encoded.lengths)), layers_and_heads(model)
     about = Pass(what, samples, *shape, key_value_heads(model.config), model.dtype, queries_per_head(model))
     for reducer in reducers:
         reducer.begin(about)
@@ -80,7 +79,6 @@ def read_attention(
             finish=lambda batch, reader, output: reader.finish(what),
             batch_tokens=batch_tokens,
             what=what,
-            part=part,
             bar=bar,
             others=encoded.others,
         )

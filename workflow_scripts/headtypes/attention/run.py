@@ -1,13 +1,10 @@
 """The one way from a fetched model and the samples of a task to what reducers read of its heads."""
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from headtypes.attention.batches import WHOLE, Part, batched
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Reducer
 from headtypes.data.encoding import Encoded, encode_samples
@@ -36,7 +33,6 @@ class ModelOnTask:
         precision: str,
         batch_tokens: int = 1,
         max_seq_length: int | None = None,
-        part: Sequence[int] = WHOLE,
         head: str | None = None,
     ):
         """record: as `models.fetching.fetch_model` found it; task: its name.
@@ -44,12 +40,11 @@ class ModelOnTask:
         precision: arithmetic of the forward pass, float32, bfloat16 or float16.
         batch_tokens: padded tokens of a batch; by default each sample is a batch of its own.
         max_seq_length: most tokens of a sample, if the model takes more.
-        part: of the batches, as in `batches.Part`; the samples of the others are not read.
         head: that the model answers with, one of `loading.HEADS`; None for the bare model.
         """
         self.what = f"{record.name} on {task}"
         self.longest = min(record.max_length, max_seq_length or record.max_length)
-        self.batch_tokens, self.part = batch_tokens, Part(*part)
+        self.batch_tokens = batch_tokens
         self.record, self._precision, self._head = record, precision, head
 
     @cached_property
@@ -67,12 +62,10 @@ class ModelOnTask:
         how = {"segment_ids": segment_ids, "record": self.record}
         return encode_samples(samples, self.tokenizer, kind, self.longest, **how)
 
-    def read(self, encoded: Encoded, *reducers: Reducer) -> list[Any]:
-        """What each reducer reads in one pass; errors as those of `one_pass.read_attention`."""
-        return read_attention(
-            self.model, encoded, reducers, batch_tokens=self.batch_tokens, what=self.what, part=self.part
-        )
+    def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
+        """What each reducer reads in one pass; errors as those of `one_pass.read_attention`.
 
-    def samples_read(self, encoded: Encoded) -> np.ndarray:
-        """Which samples the part has: [sample] int64, in ascending order."""
-        return batched(encoded.lengths, self.batch_tokens, self.part)
+        batch_tokens: padded tokens of a batch, if not those of the run.
+        """
+        batch_tokens = batch_tokens or self.batch_tokens
+        return read_attention(self.model, encoded, reducers, batch_tokens=batch_tokens, what=self.what)

@@ -8,7 +8,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +18,6 @@ StrPath = str | Path
 
 # Errors that the user can fix: no space, no permission, a broken disk.
 _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
-
-
-# What is asked before a file is moved into place.
-_check: ContextVar[Callable[[Path, Path], None]] = ContextVar("check", default=lambda path, temporary: None)
-
-
-@contextmanager
-def checking(check: Callable[[Path, Path], None]) -> Iterator[None]:
-    """Within the block, `atomic_write` calls `check` before it moves a file to a path; an error prevents that.
-
-    check: takes the path and the temporary file.
-    """
-    token = _check.set(check)
-    try:
-        yield
-    finally:
-        _check.reset(token)
 
 
 @contextmanager
@@ -64,7 +46,6 @@ def atomic_write(path: StrPath) -> Iterator[Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             yield temporary
             reach_disk(temporary)
-            _check.get()(path, temporary)
             os.replace(temporary, path)
     finally:
         # It cannot be removed from a disk that has become read-only; `leftovers` finds it later.

@@ -1,32 +1,19 @@
 """From a Snakemake job to plain values: the only place that knows what a job object looks like."""
 
 import json
-import os
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import check_writable, checking, refusal
+from headtypes.core.files import check_writable, refusal
 from headtypes.models.placement import limit
-from headtypes.planning.code.running import check_code
+from headtypes.planning.code import check_code, modules_by_name
 from headtypes.planning.keyed import by_key
-from headtypes.planning.locks import work_for_run
-from headtypes.planning.provenance import (
-    check_alone,
-    check_shards,
-    forget,
-    is_shard,
-    provenance_of,
-    record,
-    results_folder,
-    state_of,
-    verified,
-)
+from headtypes.planning.provenance import forget, provenance_of, record, results_folder, state_of, verified
 
 
 def _say_stopped(kind, error, trace, otherwise=sys.excepthook) -> None:
@@ -74,7 +61,6 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     """
     inputs, outputs, spec = list(snakemake.input), list(snakemake.output), json.loads(snakemake.params.spec)
     title, wildcards = _title(snakemake.rule, snakemake.wildcards), dict(snakemake.wildcards.items())
-    work_for_run(title)
     with ExitStack() as opened:
         try:
             log = opened.enter_context(_log(snakemake.log[0]))
@@ -86,16 +72,13 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             # Others than Snakemake may run a script.
             if folder := getattr(snakemake, "scriptdir", None):
                 script = Path(folder, Path(sys.modules["__main__"].__file__).name).resolve()
-                check_code(snakemake.params.code, script, results_folder(outputs[0]))
+                check_code(snakemake.params.code, script, modules_by_name(spec))
             for path in outputs:
                 check_writable(path)
             forget(outputs)
-            opened.enter_context(checking(partial(check_alone, outputs=outputs, start=os.fstat(log.fileno()).st_mtime)))
             results = results_folder(outputs[0])
             states = state_of(inputs, results)
             read = verified(inputs, results)
-            if any(map(is_shard, read)):
-                check_shards(spec, read, snakemake.params.code)
             provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
             demands = getattr(snakemake.params, "demands", None)
             checked = {"demands": json.loads(demands)} if demands else {}

@@ -420,11 +420,6 @@ class Plan:
         """Whether a condition needs the mean outputs of the model's heads."""
         return need_head_outputs(self.operations(condition).values())
 
-    @property
-    def shards(self) -> int:
-        """The number of jobs that share the work on a new result; no result depends on it, so it is in no spec."""
-        return self.config.jobs.shards
-
     @cached_property
     def clusterings(self) -> list[str]:
         """Name of each way of clustering, whatever the task."""

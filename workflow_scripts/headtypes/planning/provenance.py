@@ -5,25 +5,18 @@ configuration on any machine (`headtypes.planning.tools.audit`), without Snakema
 """
 
 import platform
-import re
 import subprocess
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, leftovers, read_json, sha256_path, write_json
 from headtypes.core.installed import version_of
-from headtypes.planning.code.packages import NUMERIC_PACKAGES, version
+from headtypes.planning.code import NUMERIC_PACKAGES, package_version
 
 # Where results lie, unless another workflow uses this one under a prefix.
 RESULTS = Path("results")
-# What a record holds, and more.
-_RECORD = {"rule": str, "wildcards": dict, "spec": dict, "code": str, "sources": dict, "inputs": dict, "sha256": str}
-_RECORD |= {"packages": dict, "python": str, "threads": int}
-# Far more than a cluster has nodes.
-_MOST_SHARDS = 100_000
 # What identifies a model or a data set on any machine.
 _IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
 
@@ -47,7 +40,7 @@ def provenance_of(
 ) -> dict:
     """What the results of a job are made with and from, collected before the job makes them.
 
-    rule, wildcards, spec, code: as Snakemake gives them; seeds are in the spec, `code` is `digest.code_digest`.
+    rule, wildcards, spec, code: as Snakemake gives them; seeds are in the spec, `code` is `code.code_hash`.
     inputs:  paths, so that the models and data that they come from are known; results: the folder of the results.
     returns  these, and packages {name: version}, python, git (commit, with "-dirty" where tracked files differ from
         it; None outside a repository) and sources {name: what identifies the model or the data}.
@@ -67,7 +60,7 @@ def provenance_of(
 def packages() -> dict[str, str]:
     """The versions that every record has; which of them count is for the digest and, of readers, the spec to say."""
     readers = {name: version_of(name) for name in ("gguf", "compressed-tensors")}
-    return {**{name: version(imported) for imported, name in NUMERIC_PACKAGES.items()}, **readers}
+    return {**{name: package_version(imported) for imported, name in NUMERIC_PACKAGES.items()}, **readers}
 
 
 def forget(outputs: Iterable[str]) -> None:
@@ -75,26 +68,6 @@ def forget(outputs: Iterable[str]) -> None:
     for path in outputs:
         for file in (beside(path), *leftovers(path), *leftovers(beside(path))):
             file.unlink(missing_ok=True)
-
-
-def check_alone(path: Path, temporary: Path, outputs: Iterable[str], start: float) -> None:
-    """Raise `InputError` where another job has made, or is making, the result that is about to be put in place.
-
-    path:    of the file; nothing is asked where it is neither a result of this job nor the record of one.
-    temporary: the file that is about to be moved there.
-    outputs: the results of this job, whose records it has removed (`forget`); start: when it did so, in the file
-        system's time.
-
-    Such a job is one that a killed run left on another machine, or that this one was left by.
-    """
-    for output in outputs:
-        if not (path.is_relative_to(output) or path == beside(output)):
-            continue
-        if beside(output).exists():
-            raise InputError(f"{output} has been made by another job meanwhile, and is kept; run again.")
-        others = {*leftovers(output), *leftovers(beside(output))} - {temporary}
-        if any(file.stat().st_mtime > start for file in others):
-            raise InputError(f"{output} is being written by another job; wait until it has ended, and run again.")
 
 
 def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
@@ -112,25 +85,6 @@ def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
                 f"delete {path} and run again."
             )
     return read
-
-
-def check_shards(spec: dict, read: dict[str, str], code: str) -> None:
-    """Raise `InputError` where a shard that is about to be merged was not made as the whole would be.
-
-    Snakemake sees that too, but not where its own records have been deleted.
-
-    spec, read: of the job that merges, as Snakemake and `verified` gave them; the shards are among what it reads.
-    code:       the digest of the present code, which makes the shards as well.
-    """
-    for path in filter(is_shard, read):
-        shard = recorded(path)
-        if shard is None:
-            raise InputError(f"{path} has no record of what made it; delete it and run again.")
-        other = [key for key, value in shard["spec"].items() if key in spec and spec[key] != value]
-        other += [name for name, digest in shard["inputs"].items() if read.get(name, digest) != digest]
-        other += [] if shard["code"] == code else ["the code"]
-        if other:
-            raise InputError(f"{path} is left over from a run that differs in {other[0]}; delete it and run again.")
 
 
 def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[int]]:
@@ -171,66 +125,18 @@ def record(
     """Write the records of the outputs of a job that has ended well.
 
     provenance, read, states: as `provenance_of`, `verified` and `state_of` gave them. Each record also holds the
-        threads of the job, the number of shards it was merged from, and the SHA-256 of its other inputs and of the
-        output itself.
+        threads of the job, and the SHA-256 of its inputs and of the output itself.
     """
-    inputs = {path: digest for path, digest in read.items() if not is_shard(path)}
     own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
-    sources, shards = {**provenance["sources"], **own}, max(1, len(read) - len(inputs))
-    whole = {**provenance, "sources": sources, "threads": threads, "shards": shards, "inputs": inputs}
+    whole = {**provenance, "sources": {**provenance["sources"], **own}, "threads": threads, "inputs": read}
     whole |= {"states": states} if states else {}
     for path in outputs:
         write_json(beside(path), {**whole, "sha256": sha256_path(path)})
 
 
-def forget_merged(results: Path) -> None:
-    """Remove the records of shards that have been merged and deleted; results: the folder of the results."""
-    records = folder_of_records(results)
-    for file in (records / "shards").rglob("*.json"):
-        if not (results / file.relative_to(records).with_suffix("")).exists():
-            file.unlink(missing_ok=True)
-
-
 def recorded(path: StrPath) -> dict | None:
     """The record of a result; None where there is none. Raises `InputError` where it is damaged."""
-    if not beside(path).is_file():
-        return None
-    try:
-        record = read_json(beside(path))
-    except InputError:
-        record = None
-    if not is_record(record):
-        raise InputError(f"{beside(path)} is damaged; delete it and {path}, and run again.")
-    return record
-
-
-def is_record(found: Any) -> bool:
-    """Whether this could be a record; those of others' results may hold anything."""
-    return (
-        isinstance(found, dict)
-        and all(isinstance(found.get(key), of) for key, of in _RECORD.items())
-        and isinstance(found.get("git"), str | None)
-        and re.fullmatch(r"\w{0,64}", found["code"], re.ASCII) is not None
-        and all(isinstance(value, str) for name in ("inputs", "packages") for value in found[name].values())
-        and all(isinstance(source, dict) for source in found["sources"].values())
-        and type(found.get("shards", 1)) is int
-        and 0 < found.get("shards", 1) <= _MOST_SHARDS
-    )
-
-
-def shards_of(path: StrPath) -> int | None:
-    """The number of shards that a result was merged from; None where there is no such result, or no whole record."""
-    try:
-        record = recorded(path) if Path(path).exists() else None
-    except InputError:
-        return None
-    return record and record.get("shards", 1)
-
-
-def is_shard(path: StrPath) -> bool:
-    """Whether a file is merged with others into a result."""
-    results = results_folder(path)
-    return results is not None and Path(path).is_relative_to(results / "shards")
+    return read_json(beside(path)) if beside(path).is_file() else None
 
 
 def beside(path: StrPath) -> Path:

@@ -160,10 +160,9 @@ def needs(
     passes *= model.layers * model.heads if stage.by_head else 1
     if stage.computes == "gradients":
         return gradients(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)
-    shards = int(getattr(wildcards, "shards", 1))
     if stage.computes == "divergence":
-        return divergence(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
-    return forward(model, texts, compute.batch_tokens, compute.precision, passes / shards, on_gpu)
+        return divergence(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)
+    return forward(model, texts, compute.batch_tokens, compute.precision, passes, on_gpu)
 
 
 def _read(plan: Plan, stage: Stage, wildcards: Any, inputs: Any, sizes: Sizes) -> Texts:

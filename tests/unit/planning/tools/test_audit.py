@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from headtypes.core.files import canonical_json, write_text
 from headtypes.planning.code.digest import code_digest, forget_files
 from headtypes.planning.code.running import remember_code
+
+from headtypes.core.files import canonical_json, write_text
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, provenance_of, record, shards_of, verified
 from headtypes.planning.tools.audit import audit, remove, remove_unused, unused
 from headtypes.planning.tools.jobs import Job

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from headtypes.core.files import canonical_json, write_text
 from headtypes.planning.code.digest import code_digest, forget_files
 from headtypes.planning.code.running import remember_code
+
+from headtypes.core.files import canonical_json, write_text
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import RESULTS, beside, provenance_of, record, verified

@@ -68,13 +68,6 @@ SCORES = Result(
     "predicted tokens of each document",
     withheld=TEXT,
 )
-SHARD = Result(
-    "results/shards/ablation/{model}/{partition}/{condition}/{shard}-of-{shards}.parquet",
-    "evaluate_shard",
-    "a part of an evaluation",
-    name="ablation_shard",
-    withheld=ARTICLES,
-)
 INTERVALS = Result(
     "results/ablation/{model}/{partition}/intervals.csv",
     "measure_intervals",
@@ -147,7 +140,7 @@ ABLATION = Analysis(
     "drop without the heads (points)",
     files=(),
     results=(
-        *(ANSWERS, METRICS, SCORES, SHARD, INTERVALS, CONTROLS, CONTROLS_FIGURE),
+        *(ANSWERS, METRICS, SCORES, INTERVALS, CONTROLS, CONTROLS_FIGURE),
         *(WEIGHTED, CURVES, CURVES_FIGURE, OUTPUTS),
     ),
     line=_line,

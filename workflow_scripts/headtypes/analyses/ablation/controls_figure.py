@@ -9,7 +9,7 @@ from headtypes.analyses.ablation.control_drops import DropsOfDraws
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, legend_key, styled
-from headtypes.data.kinds.registry import METRICS
+from headtypes.data.kinds.metrics import METRICS
 
 # Inches: of a condition, of the legend and the scale, and of the conditions' names and the ranks beside them.
 _ROW, _AROUND, _NAMES, _RANKS = 0.27, 0.85, 1.75, 0.85

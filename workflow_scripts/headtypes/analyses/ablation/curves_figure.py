@@ -14,7 +14,7 @@ from headtypes.analyses.types.names import ALL
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import TypeStyle, type_labels, type_styles
 from headtypes.core.style import PAGE, PAGE_HEIGHT, legend_key, styled
-from headtypes.data.kinds.registry import MAIN_METRICS
+from headtypes.data.kinds.metrics import MAIN_METRICS
 
 # Panels beside each other, at most; letters that a panel's title has room for, by panels beside each other.
 _BESIDE, _LETTERS = 4, 100

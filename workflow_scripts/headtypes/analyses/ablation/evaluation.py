@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.batches import WHOLE, Batch, Part, run_batches
+from headtypes.attention.batches import Batch, run_batches
 from headtypes.attention.operations import Reading, operations_by_head, reading_matters
 from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
@@ -61,7 +61,6 @@ def evaluate_condition(
     partition: Partition,
     record: ModelRecord,
     head_outputs: np.ndarray | None = None,
-    parts: Sequence[pd.DataFrame] = (),
     *,
     condition: str,
     operations: dict[str, str],
@@ -73,7 +72,6 @@ def evaluate_condition(
     partition:  the type of every head.
     record:     the model, as `models.fetching.fetch_model` found it; it needs the task's head.
     head_outputs: as `head_outputs.measure_head_outputs` returns them, for the operations that need them.
-    parts:      what `evaluate_part` returned for all parts, if the work was shared; then only the scoring is left.
     condition:  its name, for progress and messages.
     operations: {target: operation}, as `operations.operations_by_head` reads them; other heads are kept.
     settings:   fields of `Settings`.
@@ -82,35 +80,8 @@ def evaluate_condition(
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
-    if parts:
-        KINDS[chosen.kind].check_answerable(rows, windows, record)
-        return KINDS[chosen.kind].score_answers(rows, windows, record, _merged(parts, windows, what))
     (evaluated,) = evaluate_all(rows, windows, record, [by_head], head_outputs, chosen, what)
     return evaluated
-
-
-def evaluate_part(
-    rows: list,
-    windows: Windows,
-    partition: Partition,
-    record: ModelRecord,
-    head_outputs: np.ndarray | None = None,
-    *,
-    condition: str,
-    operations: dict[str, str],
-    part: Sequence[int],
-    **settings,
-) -> pd.DataFrame:
-    """What `evaluate_condition` reads from some of the windows, those in one part of the batches.
-
-    part: as in `attention.batches.Part`; all else as in `evaluate_condition`.
-    returns one row per window: window, and the `answering.Answers.columns` of the task.
-    """
-    by_head = operations_by_head(partition.type_of, operations, condition)
-    chosen, what = Settings(**settings), f"{record.name}, {condition}"
-    model = _model(rows, windows, record, chosen)
-    (answers,) = _read(model, windows, [by_head], head_outputs, chosen, what, part=Part(*part))
-    return answers
 
 
 def evaluate_all(
@@ -161,7 +132,7 @@ def evaluator(
                 some = [key for _, key in equally_long]
                 read = _read(model, windows, [distinct[key] for key in some], head_outputs, settings, what, bar)
                 for key, answers in zip(some, read, strict=True):
-                    values = _merged([answers], windows, what)
+                    values = _by_window(answers)
                     results[key] = KINDS[settings.kind].score_answers(rows, windows, record, values)
             return [results[tuple(operations.flat)] for operations in wanted]
 
@@ -189,9 +160,8 @@ def _read(
     settings: Settings,
     what: str,
     bar: tqdm | None = None,
-    part: Part = WHOLE,
 ) -> list[pd.DataFrame]:
-    """What the task reads from a part of the windows under several sets of operations, batch by batch.
+    """What the task reads from the windows under several sets of operations, batch by batch.
 
     sets:   [layer, head] operations each, of one `_full_window`; first layers that neighbours have in common are
         computed once.
@@ -199,8 +169,7 @@ def _read(
     """
     ids, types, sentences, others = windows.texts(attention_read(model))
     answers, queries = Answers(settings.kind, windows, **settings.of_answers), queries_per_head(model)
-    # Nothing is read from a part without windows.
-    tables = [[pd.DataFrame(columns=["window", *answers.columns])] for _ in sets]
+    tables: list[list[pd.DataFrame]] = [[] for _ in sets]
 
     def run_batch(batch: Batch, shown: tqdm) -> None:
         of_batch = [sentences[window] for window in batch.samples]
@@ -226,17 +195,14 @@ def _read(
             unit="windows",
             bar=bar,
             length=_full_window(sets[0], settings),
-            part=part,
             others=others,
         )
-    return [pd.concat(table[1:] or table, ignore_index=True) for table in tables]
+    return [pd.concat(table, ignore_index=True) for table in tables]
 
 
-def _merged(parts: Sequence[pd.DataFrame], windows: Windows, what: str) -> tuple[np.ndarray, ...]:
+def _by_window(answers: pd.DataFrame) -> tuple[np.ndarray, ...]:
     """The columns of what was read from all windows, in the order of the windows."""
-    table = pd.concat([part for part in parts if len(part)], ignore_index=True).sort_values("window")
-    if table["window"].tolist() != list(range(len(windows))):
-        raise InputError(f"{what}: the parts do not hold every window exactly once; delete those in results/shards.")
+    table = answers.sort_values("window")
     return tuple(table[name].to_numpy() for name in table.columns.drop("window"))
 
 

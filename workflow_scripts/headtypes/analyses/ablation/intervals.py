@@ -16,7 +16,7 @@ from headtypes.core.statistics import (
     score_intervals,
     sums_by_unit,
 )
-from headtypes.data.kinds.registry import METRICS
+from headtypes.data.kinds.metrics import METRICS
 
 
 class WeightedSum(NamedTuple):

@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from headtypes.data.kinds.metrics import SIZES, Metric
-from headtypes.data.kinds.registry import METRICS
+from headtypes.data.kinds.metrics import METRICS, SIZES, Metric
 
 
 def metrics_in(scores: pd.DataFrame) -> list[Metric]:

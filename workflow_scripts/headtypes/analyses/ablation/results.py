@@ -1,6 +1,6 @@
 """The files of ablations: scores, their intervals and curves, the importance of heads, and mean head outputs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -28,11 +28,6 @@ def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
         if not scores["id"].equals(read[0]["id"]):
             raise InputError(f"{path} and {paths[0]} have different questions; delete both and run again.")
     return read
-
-
-def read_parts(paths: Iterable[StrPath]) -> list[pd.DataFrame]:
-    """Read what `evaluate_part` returned from Parquet files. Raises `InputError` that names a damaged one."""
-    return [read_parquet(path, "is not a part of an evaluation", ["window"]) for path in paths]
 
 
 def read_intervals(path: StrPath) -> pd.DataFrame:

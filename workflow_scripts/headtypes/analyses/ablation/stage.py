@@ -30,12 +30,6 @@ def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -
     return {**_evaluation(plan, model, condition, task), "condition": condition}
 
 
-@stage("forward", reads="questions", of="evaluate_condition")
-def evaluate_shard(plan: Plan, model: str, partition: str, condition: str, shard: str, shards: str) -> dict:
-    """What the whole evaluation depends on, and which part of it this is."""
-    return {**evaluate_condition(plan, model, partition, condition), "part": [int(shard), int(shards)]}
-
-
 @stage()
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
     """Which condition is the baseline, and the seed."""

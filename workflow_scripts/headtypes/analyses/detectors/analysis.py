@@ -79,7 +79,7 @@ SCORES = Result(
 )
 TABLE = Result(
     "results/detectors/{model}.csv",
-    "tabulate_detectors",
+    "measure_detectors",
     "which heads the detectors find",
     of=lambda plan: plan.detected,
     name="detectors",

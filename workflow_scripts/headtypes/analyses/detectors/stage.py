@@ -7,16 +7,14 @@ from headtypes.analyses.stage import Plan, given, stage
 
 @stage("forward")
 def measure_detectors(plan: Plan, model: str) -> dict:
-    """The sequences, which are those of every model with the same tokens, and the arithmetic."""
+    """The sequences, which are those of every model with the same tokens, and the arithmetic.
+
+    And by how much a head exceeds the null, with the draws of the bootstrap.
+    """
     sizes = {"sequences": plan.config.detectors.sequences, "length": plan.config.detectors.length}
     sizes |= {"context": plan.config.detectors.context} if plan.config.detectors.context else {}
-    return {**sizes, "seed": plan.seed("measure_detectors"), **given(plan.config.compute)}
-
-
-@stage()
-def tabulate_detectors(plan: Plan, model: str) -> dict:
-    """By how much a head exceeds the null, and the draws of the bootstrap."""
-    return {"least": plan.config.detectors.least, "seed": plan.seed("tabulate_detectors", model)}
+    table = {"least": plan.config.detectors.least, "seed": plan.seed("tabulate_detectors", model)}
+    return {**sizes, "seed": plan.seed("measure_detectors"), **given(plan.config.compute), "table": table}
 
 
 def _passes(plan: Plan, wildcards: Any, rows: int) -> float:

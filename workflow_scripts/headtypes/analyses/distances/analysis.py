@@ -3,14 +3,23 @@
 How far, and at which special tokens, a head looks.
 """
 
+from dataclasses import replace
+from typing import Any
+
 from headtypes.analyses.declaration import Analysis
 from headtypes.core.results import Result
+
+
+def not_texts(plan: Any) -> list:
+    """Models on tasks that are no texts, of which less is read."""
+    return [entry for entry in plan.features if entry not in plan.texts]
+
 
 FEATURES = Result(
     "results/features/{model}/{task}.h5",
     "extract_features",
     "distance features of every sample",
-    of=lambda plan: plan.features,
+    of=not_texts,
     name="features",
     section="Heads and types",
     content="`distance` float32 [sample, layer, head, 69]: 64 distance bins, self, cls, sep, comma, period; "
@@ -19,15 +28,12 @@ FEATURES = Result(
     "the same of [norms](../understand/method.md#norms); `length`, `truncated` and "
     "`sample_id` of each sample",
 )
+# Of the same files where another rule writes them.
+UNNAMED = {"name": "", "content": ""}
 DISTANCES = Analysis(
     "distances",
     results=(
         FEATURES,
-        Result(
-            "results/shards/features/{model}/{task}/{shard}-of-{shards}.h5",
-            "extract_shard",
-            "a part of the distance features",
-            name="features_shard",
-        ),
+        replace(FEATURES, rule="extract_text_features", of=lambda plan: plan.texts, name="", content=""),
     ),
 )

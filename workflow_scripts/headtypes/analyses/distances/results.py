@@ -1,7 +1,7 @@
 """Distance features on disk: one HDF5 file per model and task."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 
@@ -51,38 +51,6 @@ def write_features(path: StrPath, features: Features, provenance: dict) -> None:
     _write(path, features.distance.shape, blocks, features.length, features.truncated, features.sample_ids, provenance)
 
 
-def merge_features(path: StrPath, sample_ids: Sequence[str], parts: Sequence[StrPath], provenance: dict) -> None:
-    """Write features that were extracted in parts as one file, with one chunk of them in memory at a time.
-
-    sample_ids: of all samples, in order.
-    parts:      files of `write_features`, each with some of the samples in that order.
-    Raises `InputError` unless the parts hold each of these samples exactly once.
-    """
-    with ExitStack() as opened:
-        files = [opened.enter_context(_opened(part)) for part in parts]
-        held = [read_texts(file["sample_id"]) for file in files]
-        part_of = {id_: number for number, ids in enumerate(held) for id_ in ids}
-        if sorted(id_ for ids in held for id_ in ids) != sorted(sample_ids):
-            raise InputError(f"{parts[0]} and the other parts do not hold the samples that were drawn; delete them.")
-        order = np.array([part_of[id_] for id_ in sample_ids])
-
-        def merged(name: str) -> Iterable[np.ndarray]:
-            """The samples' rows of a data set, block by block; each part is read from start to end."""
-            read = [0] * len(files)
-            for block in _blocks(len(order)):
-                rows = np.empty((len(order[block]), *files[0][name].shape[1:]), files[0][name].dtype)
-                for number in np.unique(order[block]):
-                    of_part = order[block] == number
-                    start, read[number] = read[number], read[number] + of_part.sum()
-                    rows[of_part] = files[number][name][start : read[number]]
-                yield rows
-
-        shape = (len(order), *files[0]["distance"].shape[1:])
-        length, truncated = (np.concatenate(list(merged(name))) for name in ("length", "truncated"))
-        shares = {name: merged(name) for name in _ALL_SHARES if name in files[0]}
-        _write(path, shape, shares, length, truncated, sample_ids, provenance)
-
-
 def _blocks(samples: int) -> list[slice]:
     """The samples of each chunk."""
     return [slice(start, start + _CHUNK_SAMPLES) for start in range(0, samples, _CHUNK_SAMPLES)]
@@ -98,9 +66,7 @@ def _write(
     provenance: dict,
 ) -> None:
     samples = shape[0]
-    # A part may have no samples, and then no chunks.
-    chunks = (min(samples, _CHUNK_SAMPLES), *shape[1:])
-    packed = {"chunks": chunks, "fletcher32": True, **PACKED} if samples else {}
+    packed = {"chunks": (min(samples, _CHUNK_SAMPLES), *shape[1:]), "fletcher32": True, **PACKED}
     with new_result(path, provenance) as file:
         for name, blocks in shares.items():
             written = file.create_dataset(name, shape, np.float32, track_times=False, **packed)

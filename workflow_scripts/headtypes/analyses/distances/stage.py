@@ -1,6 +1,6 @@
-"""Distance features of every head."""
+"""What is read of the attention on samples: distance features and maps and, on texts, what single heads look at."""
 
-from headtypes.analyses.stage import Plan, norms_of, samples_of, stage
+from headtypes.analyses.stage import Plan, given, norms_of, samples_of, stage
 
 
 @stage("forward", reads="samples")
@@ -9,7 +9,8 @@ def extract_features(plan: Plan, model: str, task: str) -> dict:
     return {**samples_of(plan, task), **norms_of(plan, task)}
 
 
-@stage("forward", reads="samples", of="extract_features")
-def extract_shard(plan: Plan, model: str, task: str, shard: str, shards: str) -> dict:
-    """What the whole extraction depends on, and which part of it this is."""
-    return {**extract_features(plan, model, task), "part": [int(shard), int(shards)]}
+@stage("divergence", reads="samples")
+def extract_text_features(plan: Plan, model: str, task: str) -> dict:
+    """The same; how texts are encoded for surface patterns, and how much attention is smoothed for divergences."""
+    smoothing = plan.config.divergence.smoothing
+    return {**extract_features(plan, model, task), **given(plan.config.surface), "smoothing": smoothing}

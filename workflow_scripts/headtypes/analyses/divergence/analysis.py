@@ -39,7 +39,7 @@ def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> It
 
 PAIRS = Result(
     "results/divergence/{model}/{task}.h5",
-    "measure_divergence",
+    "extract_text_features",
     "how differently heads attend",
     of=lambda plan: plan.texts,
     name="divergence",
@@ -49,15 +49,9 @@ PAIRS = Result(
     "norms are read: the same of [norms](../understand/method.md#norms); `rows`, `layers`, and `sample_id` of "
     "each segment",
 )
-SHARD = Result(
-    "results/shards/divergence/{model}/{task}/{shard}-of-{shards}.h5",
-    "measure_divergence_shard",
-    "a part of the divergences",
-    name="divergence_shard",
-)
 PROJECTION = Result(
     "results/divergence/{model}/{task}.projection.csv",
-    "project_heads",
+    "tabulate_text",
     "heads in two dimensions, by how differently they attend",
     of=lambda plan: plan.texts,
     name="projection",
@@ -67,7 +61,7 @@ PROJECTION = Result(
 )
 PROJECTION_FIT = Result(
     "results/divergence/{model}/{task}.projection.json",
-    "project_heads",
+    "tabulate_text",
     "heads in two dimensions, by how differently they attend",
     of=lambda plan: plan.texts,
     name="projection_fit",
@@ -80,7 +74,7 @@ DIVERGENCE = Analysis(
     "divergence",
     "divergence from other heads (nats)",
     files=(PAIRS,),
-    results=(PAIRS, SHARD, PROJECTION, PROJECTION_FIT),
+    results=(PAIRS, PROJECTION, PROJECTION_FIT),
     per_pair=per_pair,
     per_set=per_set,
     line=lambda quantity, statistic: statistic + ", by norms" * quantity.endswith("norms"),

@@ -7,7 +7,6 @@ all heads is computed again for some rows at a time, and compared.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import torch
@@ -15,17 +14,16 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headtypes.analyses.divergence.results import Divergence, merge_divergences, write_divergence
-from headtypes.attention.batches import WHOLE, Batch, Part, batched, check_heads, run_model
+from headtypes.analyses.divergence.results import Divergence
+from headtypes.analyses.readings import Segments
+from headtypes.attention.batches import Batch, check_heads, run_model
 from headtypes.attention.blocks import EntropySums, Group
 from headtypes.attention.hook import Layer
 from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.run import ModelOnTask
-from headtypes.core.files import StrPath
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.models.model_config import layers_and_heads, queries_per_head
-from headtypes.models.records import ModelRecord
 
 # Heads on either side of the pairs that are compared at a time, and numbers of each head. What is compared then stays
 # in the processor's cache; blocks of half and of twice the size took as long.
@@ -33,7 +31,7 @@ _HEADS, _NUMBERS = 8, 2**12
 # Padded tokens of a batch, at most, since the queries and keys of all its layers are kept.
 _BATCH_TOKENS = 1024
 # Divergences of a batch are rounded to multiples of this, less than the error of one row, so that float64 adds up those
-# of ten million rows without an error, in whatever order: shards give the same bytes as a single job.
+# of ten million rows without an error, in whatever order of batches.
 _UNIT = 2.0**-30
 
 
@@ -62,7 +60,6 @@ def divergences(
     smoothing: float,
     batch_tokens: int,
     what: str,
-    part: Part = WHOLE,
     norms: bool = False,
 ) -> tuple[Float[np.ndarray, "of head head"], int]:
     """Run a model over encoded samples, and compare the attention of all pairs of its heads.
@@ -70,7 +67,6 @@ def divergences(
     smoothing: share of each row that is spread evenly over the tokens that it may look at.
     batch_tokens: padded tokens of a batch; the queries and keys of all its layers are kept.
     what:      name of the work, for the progress and for messages.
-    part:      of the batches.
     norms:     whether the shares of norms are compared as well (`attention.norms`).
     returns    the divergence of all pairs, summed over all rows, in nats, by weights and, if wanted, by norms; and the
         number of rows.
@@ -97,11 +93,9 @@ def divergences(
         finish=finish,
         batch_tokens=batch_tokens,
         what=what,
-        part=part,
         others=encoded.others,
     )
-    read = batched(encoded.lengths, batch_tokens, part)
-    return total, int(np.array(encoded.lengths)[read].sum())
+    return total, int(np.sum(encoded.lengths))
 
 
 def compare_heads(
@@ -181,45 +175,15 @@ def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums:
             total[first, second] += (own[first, None] + own[second] - shared) / (2 * half)
 
 
-def write_task_divergence(
-    path: StrPath,
-    samples: list[Sample],
-    record: ModelRecord,
-    parts: Sequence[StrPath],
-    provenance: dict,
-    **settings,
-) -> None:
-    """Write the divergences of a model's heads on all samples: add up the parts or, where there are none, measure them.
-
-    parts: files of the divergences of each `attention.batches.Part`; provenance, settings: of
-        `divergence.results.write_divergence` and `measure_divergence`.
-    """
-    if parts:
-        merge_divergences(path, [sample.id for sample in samples], parts, provenance)
-    else:
-        write_divergence(path, measure_divergence(samples, record, **settings), provenance)
-
-
 def measure_divergence(
-    samples: list[Sample],
-    record: ModelRecord,
-    *,
-    kind: str,
-    segment_ids: Literal["pair", "zeros"],
-    smoothing: float,
-    batch_tokens: int,
-    norms: bool = False,
-    **settings,
+    run: ModelOnTask, samples: list[Sample], *, kind: str, segment_ids: Segments, smoothing: float, norms: bool = False
 ) -> Divergence:
     """Run a model over samples and compare the attention of all pairs of its heads.
 
     kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`.
-    smoothing, norms: as in `divergences`.
-    batch_tokens, settings: of `ModelOnTask`; a batch has no more than 1,024 padded tokens.
+    smoothing, norms: as in `divergences`. A batch has at most 1,024 padded tokens.
     """
-    run = ModelOnTask(record, batch_tokens=min(batch_tokens, _BATCH_TOKENS), **settings)
     encoded = run.encode(samples, kind, segment_ids)
-    how = {"batch_tokens": run.batch_tokens, "what": run.what, "part": run.part}
+    how = {"batch_tokens": min(run.batch_tokens, _BATCH_TOKENS), "what": run.what}
     (total, *by_norms), rows = divergences(run.model, encoded, smoothing=smoothing, norms=norms, **how)
-    ids = [samples[index].id for index in run.samples_read(encoded)]
-    return Divergence(total, rows, record.layers, ids, *by_norms)
+    return Divergence(total, rows, run.record.layers, [sample.id for sample in samples], *by_norms)

@@ -1,13 +1,11 @@
-"""Divergences between heads on disk, one HDF5 file per model and task, or per shard; and their projection."""
+"""Divergences between heads on disk, one HDF5 file per model and task; and their projection."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
-from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import add_data, new_result, of_one_width, opened_result, read_texts
 from headtypes.core.table_files import read_csv
@@ -55,7 +53,6 @@ def write_divergence(path: StrPath, divergence: Divergence, provenance: dict) ->
         add_data(file, "divergence", divergence.total)
         add_data(file, "rows", np.array([divergence.rows], np.int64))
         add_data(file, "layers", np.array([divergence.layers], np.int64))
-        # A shard may have none.
         add_data(file, "sample_id", of_one_width(divergence.sample_ids))
         if divergence.norms is not None:
             add_data(file, "norms", divergence.norms)
@@ -76,21 +73,6 @@ def read_divergence(path: StrPath) -> Divergence:
         if shapes != {(heads, heads)} or heads % divergence.layers:
             raise ValueError("its divergences are not of all pairs of heads")
         return divergence
-
-
-def merge_divergences(path: StrPath, sample_ids: Sequence[str], parts: Sequence[StrPath], provenance: dict) -> None:
-    """Add up divergences that were measured in parts, and write them as one file.
-
-    sample_ids: of all samples, in order.
-    parts:      files of `write_divergence`, each with some of the samples.
-    Raises `InputError` unless the parts hold each of these samples exactly once.
-    """
-    read = [read_divergence(part) for part in parts]
-    if sorted(id_ for part in read for id_ in part.sample_ids) != sorted(sample_ids):
-        raise InputError(f"{parts[0]} and the other parts do not hold the samples that were drawn; delete them.")
-    total, rows = sum(part.total for part in read), sum(part.rows for part in read)
-    norms = None if read[0].norms is None else sum(part.norms for part in read)
-    write_divergence(path, Divergence(total, rows, read[0].layers, list(sample_ids), norms), provenance)
 
 
 def read_projection(path: StrPath) -> pd.DataFrame:

@@ -85,48 +85,38 @@ SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 
 
 def map_attention(
-    samples: list[Sample],
-    record: ModelRecord,
-    *,
-    kind: str,
-    norms: bool = False,
-    tokens: int = LEGIBLE_TOKENS,
-    **settings,
+    run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False, tokens: int = LEGIBLE_TOKENS
 ) -> AttentionMaps:
     """Run a model over the sample whose length is nearest to the one wanted, and keep its attention.
 
-    kind:     of task, which says how its samples are cut.
-    norms:    whether what turns attention into norms is read as well.
-    tokens:   wanted length; a sample that is longer is cut to it, as far as its question allows.
-    settings: of `ModelOnTask`.
+    kind:   of task, which says how its samples are cut.
+    norms:  whether what turns attention into norms is read as well.
+    tokens: wanted length; a sample that is longer is cut to it, as far as its question allows.
     """
-    run = ModelOnTask(record, **settings)
-    sample, encoded = choose_sample(samples, run.tokenizer, kind, run.longest, tokens, record)
+    sample, encoded = choose_sample(samples, run.tokenizer, kind, run.longest, tokens, run.record)
     (maps,) = _maps_of(run, [sample], encoded, norms)
     return maps
 
 
 def map_samples(
+    run: ModelOnTask,
     samples: list[Sample],
-    record: ModelRecord,
     *,
     kind: str,
     norms: bool = False,
     tokens: int = SHOWN_TOKENS,
     count: int = SHOWN_SAMPLES,
-    **settings,
 ) -> list[AttentionMaps]:
     """Run a model over a few samples, and keep the attention of each.
 
     tokens: the most tokens of a sample, as far as its question allows; count: how many samples, if there are as many.
     Other arguments as in `map_attention`.
     """
-    run = ModelOnTask(record, **settings)
-    return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count, record), norms)
+    return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count, run.record), norms)
 
 
 def _maps_of(run: ModelOnTask, samples: list[Sample], encoded: Encoded, norms: bool) -> list[AttentionMaps]:
-    attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []))
+    attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)
     shown = encoded.input_ids
     if run.record.attention == "cross":
         # A map of both texts, in which the rows of the source are empty: what draws maps knows those of one text.

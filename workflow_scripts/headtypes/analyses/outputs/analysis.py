@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.stage import Plan, given, of_inputs_alone, samples_of, stage
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
@@ -28,21 +27,6 @@ NOTE = {
     "off": "Samples on which it writes less than a quarter of the mean of its layer's heads.",
     "off_no_sink": "Samples on which it is off, but gives the first token at most half of its attention.",
 }
-
-
-@stage("forward", reads="samples")
-def measure_outputs(plan: Plan, model: str, task: str) -> dict:
-    """How samples are cut and encoded, and the arithmetic."""
-    return {**samples_of(plan, task), **given(plan.config.surface)}
-
-
-@stage()
-def tabulate_outputs(plan: Plan, model: str, task: str) -> dict:
-    """The draws of the bootstrap."""
-    return {"seed": plan.seed("tabulate_outputs", model, task)}
-
-
-plot_outputs = of_inputs_alone("plot_outputs")
 
 
 def per_head(task: str, path: StrPath) -> list:
@@ -79,7 +63,7 @@ def _result(name: str, ending: str, rule: str, about: str, content: str) -> Resu
 
 
 OUTPUTS = _result(
-    *("outputs", ".h5", "measure_outputs", "what heads write into the residual stream, on each sample"),
+    *("outputs", ".h5", "extract_text_features", "what heads write into the residual stream, on each sample"),
     "for tasks of text: `written` float32 [segment, layer, head, 12], means over tokens of the length of what a head "
     "adds, divided by that of the residual stream (all tokens, the first, other special ones, comma and period, the "
     "rest, each quarter), the mean length, and the shares of attention to the first token and to that with the "
@@ -87,27 +71,26 @@ OUTPUTS = _result(
     "`length` and `sample_id` of each segment; where there are no values, the `reason`",
 )
 HEADS = _result(
-    *("outputs_heads", ".csv", "tabulate_outputs", "how much heads write, and on how many samples they are off"),
+    *("outputs_heads", ".csv", "tabulate_text", "how much heads write, and on how many samples they are off"),
     "for each head, means over segments of the above, with the interval of `written` (`low`, `high`); `relative`: what "
     "it writes, divided by the mean of the layer's heads; percent of segments on which that is below a quarter "
     "(`off`), and on which it is although the first token gets at most half of the attention (`off_no_sink`)",
 )
 LAYERS = _result(
-    *("outputs_layers", ".layers.csv", "tabulate_outputs", "massive activations beside sinks of attention"),
+    *("outputs_layers", ".layers.csv", "tabulate_text", "massive activations beside sinks of attention"),
     "for each layer, the `largest` number and the `median` magnitude of the residual stream, their `ratio`, percent of "
     "segments with a `massive` activation; the `token` where the largest stands most often (from 1), the share of "
     "attention `to_largest` and what `even` attention would give; percent of heads and segments that are `off`, and "
     "that are so without a sink (`off_no_sink`); number of heads for which this `varies`",
 )
 FIGURE = _result(
-    *("", ".{pdf,png}", "plot_outputs", "how much heads write, and massive activations"), "these tables as a figure"
+    *("", ".{pdf,png}", "plot_text", "how much heads write, and massive activations"), "these tables as a figure"
 )
 WRITING = Analysis(
     "outputs",
     "what heads write (mean of the heads)",
     files=(HEADS,),
     results=(OUTPUTS, HEADS, LAYERS, FIGURE),
-    stages=(measure_outputs, tabulate_outputs, plot_outputs),
     per_head=per_head,
     per_set=per_set,
     repeats=("written_first", "written_special", "written_punctuation", "written_other"),

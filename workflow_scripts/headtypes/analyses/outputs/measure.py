@@ -6,7 +6,6 @@ the mean of the layer's heads, finds more heads that a model can do without than
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import torch
@@ -14,15 +13,16 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headtypes.analyses.outputs.results import COLUMNS, QUARTERS, STREAM, TOKENS, Outputs
+from headtypes.analyses.readings import Reading, Segments, read_samples
 from headtypes.attention.batches import Batch
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.reducers import Block, Pass, PerSample
 from headtypes.attention.run import ModelOnTask
 from headtypes.attention.streams import ResidualStream
 from headtypes.core.errors import InputError
+from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.data.tokens import SPECIAL_KINDS
-from headtypes.models.records import ModelRecord
 
 
 class WrittenByHeads(PerSample):
@@ -114,24 +114,34 @@ def shares_of(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
     return chosen / np.where(counts > 0, counts, np.nan).astype(np.float32)
 
 
-def measure_outputs(
-    samples: list[Sample], record: ModelRecord, *, kind: str, segment_ids: Literal["pair", "zeros"], **settings
-) -> Outputs:
-    """Run a model over samples and read what all its heads write into the residual stream.
+def _reducers(run: ModelOnTask, encoded: Encoded, norms: bool) -> list[WrittenByHeads]:
+    return [] if _reason(run) else [WrittenByHeads(encoded.kinds)]
 
-    kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`; settings: of `ModelOnTask`.
-    Where the model does more with head outputs than multiply them by a matrix and add them to the stream, there are no
-    values, but the reason.
-    """
-    run = ModelOnTask(record, **settings)
-    encoded = run.encode(samples, kind, segment_ids)
-    lengths, ids = np.array(encoded.lengths, np.int32), [sample.id for sample in samples]
-    shape = len(samples), record.layers, record.heads
-    model = run.model
+
+def _reason(run: ModelOnTask) -> str:
+    """Why nothing can be read: the model does more with head outputs than multiply them and add them to the stream."""
     try:
-        KeyLengths(model), ResidualStream(model)
+        KeyLengths(run.model), ResidualStream(run.model)
     except InputError as error:
-        nothing = np.full((*shape, len(COLUMNS)), np.nan, np.float32)
-        return Outputs(nothing, np.full((*shape[:2], len(STREAM)), np.nan), lengths, ids, str(error))
-    ((written, stream),) = run.read(encoded, WrittenByHeads(encoded.kinds))
-    return Outputs(written, stream, lengths, ids)
+        return str(error)
+    return ""
+
+
+def _outputs(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: list) -> Outputs:
+    lengths, ids = np.array(encoded.lengths, np.int32), [sample.id for sample in samples]
+    if found:
+        ((written, stream),) = found
+        return Outputs(written, stream, lengths, ids)
+    shape = len(samples), run.record.layers, run.record.heads
+    nothing = np.full((*shape, len(COLUMNS)), np.nan, np.float32)
+    return Outputs(nothing, np.full((*shape[:2], len(STREAM)), np.nan), lengths, ids, _reason(run))
+
+
+# Where the model cannot be read so, the result holds no values, but the reason.
+OUTPUTS_READ = Reading(_reducers, _outputs)
+
+
+def measure_outputs(run: ModelOnTask, samples: list[Sample], *, kind: str, segment_ids: Segments) -> Outputs:
+    """Run a model over samples and read what all its heads write into the residual stream; as `read_samples`."""
+    (outputs,) = read_samples(run, samples, kind, [(OUTPUTS_READ, segment_ids)])
+    return outputs

@@ -83,7 +83,7 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
 
 PATTERNS = Result(
     "results/surface/{model}/{task}.h5",
-    "measure_surface",
+    "extract_text_features",
     "attention to positions and kinds of tokens, and its entropy",
     of=lambda plan: plan.texts,
     name="surface",

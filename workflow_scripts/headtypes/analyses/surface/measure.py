@@ -1,22 +1,22 @@
 """Surface patterns: what single heads look at, as position and kind of token tell (Clark et al. 2019, section 3)."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from headtypes.analyses.readings import Reading, Segments, read_samples
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import EntropySums
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.attention.run import ModelOnTask
 from headtypes.attention.settings import Of
+from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.data.tokens import SPECIAL_KINDS
-from headtypes.models.records import ModelRecord
 
 _CLS, _SEP, _COMMA, _PERIOD = (1 + SPECIAL_KINDS.index(kind) for kind in ("cls", "sep", "comma", "period"))
 # What is summed over the rows: what the columns are made of, the number of rows that may look at the next token, and of
@@ -141,24 +141,8 @@ class _Tokens:
         ]
 
 
-def measure_surface(
-    samples: list[Sample],
-    record: ModelRecord,
-    *,
-    kind: str,
-    segment_ids: Literal["pair", "zeros"],
-    norms: bool = False,
-    **settings,
-) -> Surface:
-    """Run a model over samples and read the surface patterns of all its heads.
-
-    kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`; norms: whether the patterns of norms
-    are read as well; settings: of `ModelOnTask`.
-    """
-    run = ModelOnTask(record, **settings)
-    encoded = run.encode(samples, kind, segment_ids)
-    reducers = [SurfacePatterns(encoded.kinds, of) for of in (("weights", "norms") if norms else ("weights",))]
-    values, *by_norms = run.read(encoded, *reducers)
+def _surface(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: list[np.ndarray]) -> Surface:
+    values, *by_norms = found
     return Surface(
         patterns=values[..., :-1],
         uniform=values[:, :, 0, -1],
@@ -166,3 +150,18 @@ def measure_surface(
         sample_ids=[sample.id for sample in samples],
         norms=by_norms[0][..., :-1] if by_norms else None,
     )
+
+
+def _reducers(run: ModelOnTask, encoded: Encoded, norms: bool) -> list[SurfacePatterns]:
+    return [SurfacePatterns(encoded.kinds, of) for of in (("weights", "norms") if norms else ("weights",))]
+
+
+SURFACE_READ = Reading(_reducers, _surface)
+
+
+def measure_surface(
+    run: ModelOnTask, samples: list[Sample], *, kind: str, segment_ids: Segments, norms: bool = False
+) -> Surface:
+    """Run a model over samples and read the surface patterns of all its heads; arguments as of `read_samples`."""
+    (surface,) = read_samples(run, samples, kind, [(SURFACE_READ, segment_ids)], norms)
+    return surface

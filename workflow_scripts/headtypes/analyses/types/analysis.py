@@ -74,7 +74,7 @@ TYPES = Analysis(
         ),
         Result(
             "results/embedding/{model}/{partition}.csv",
-            "embed_heads",
+            "plot_partition",
             "the heads in two dimensions, for Figure 2",
             of=lambda plan: plan.partitions.values(),
             name="embedding",

@@ -40,15 +40,6 @@ plot_confidence = of_inputs_alone("plot_confidence")
 
 
 @stage()
-def embed_heads(plan: Plan, model: str, partition: str) -> dict:
-    """The resolution of the features, and the seed of t-SNE."""
-    # Named for the rule that once did this: another name would be another seed.
-    seed = plan.seed("draw_projection", model, partition)
-    of = plan.partitions[model, partition].of
-    return {"features": plan.config.clustering.features(of), "seed": seed}
-
-
-@stage()
 def export_heads(plan: Plan, model: str, partition: str) -> dict:
     """What the heads are of."""
     return {"model": model, "task": plan.partitions[model, partition].task, "partition": partition}

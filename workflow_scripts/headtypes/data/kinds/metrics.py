@@ -48,6 +48,34 @@ class Metric:
         return before - after if self.higher_is_better else after - before
 
 
-# Those of several kinds.
-ACCURACY = Metric("accuracy", "%", higher_is_better=True, title="accuracy", label="Acc.", column="correct")
+EXACT_MATCH = Metric("exact_match", "%", higher_is_better=True, title="exact match", label="EM", column="exact_match")
 F1 = Metric("f1", "%", higher_is_better=True, title="F1", label="F1", column="f1")
+ACCURACY = Metric("accuracy", "%", higher_is_better=True, title="accuracy", label="Acc.", column="correct")
+NORMALISED_ACCURACY = Metric(
+    "accuracy_normalised",
+    "%",
+    higher_is_better=True,
+    title="normalised accuracy",
+    label="Acc. norm.",
+    column="correct_normalised",
+    note="On multiple choice, a model answers with the choice that it finds likeliest after the question: "
+    "*Acc.* by the sum of the log-likelihoods of the choice's tokens, *Acc. norm.* by this sum divided by the "
+    "choice's number of characters; `acc` and `acc_norm` of the Language Model Evaluation Harness.",
+)
+LOSS = Metric(
+    "loss",
+    "nats per token",
+    higher_is_better=False,
+    title="loss",
+    label="Loss",
+    column="loss",
+    decimals=3,
+    beside="perplexity",
+    note="On texts, the score is the loss, the mean cross entropy of a predicted token in nats, with intervals "
+    "over documents, or pairs of texts; perplexity is its exponential. What a condition costs is by how much "
+    "the loss rises: here too, a positive number is for the worse.",
+)
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (EXACT_MATCH, F1, ACCURACY, NORMALISED_ACCURACY, LOSS)}
+# The first metric of each kind of task.
+MAIN_METRICS: dict[str, Metric] = {metric.name: metric for metric in (EXACT_MATCH, ACCURACY, LOSS)}

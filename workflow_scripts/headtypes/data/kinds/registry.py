@@ -1,45 +1,49 @@
-"""The registry of the kinds of task, from which the configuration derives its keys and tables their columns."""
+"""The kinds of task, each loaded when it is asked for by name, so that a job loads only that of its task."""
 
-from collections.abc import Collection
+import importlib
+from collections.abc import Iterator, Mapping
 
 from headtypes.core.files import StrPath
-from headtypes.data.kinds.coreference.kind import Coreference
-from headtypes.data.kinds.metrics import Metric
-from headtypes.data.kinds.multiple_choice import MultipleChoice
 from headtypes.data.kinds.protocol import Kind
-from headtypes.data.kinds.question_answering.kind import QuestionAnswering
-from headtypes.data.kinds.sentence_pair import SentencePair
-from headtypes.data.kinds.text.kind import Text
-from headtypes.data.kinds.text_to_text import TextToText
-from headtypes.data.kinds.treebank import Treebank
 from headtypes.data.records import read_records
 
-KINDS: dict[str, Kind] = {
-    QuestionAnswering.name: QuestionAnswering(),
-    SentencePair.name: SentencePair(),
-    MultipleChoice.name: MultipleChoice(),
-    Text.name: Text(),
-    TextToText.name: TextToText(),
-    Treebank.name: Treebank(),
-    Coreference.name: Coreference(),
+# Where the class of each kind stands.
+_CLASSES = {
+    "question_answering": "headtypes.data.kinds.question_answering.kind:QuestionAnswering",
+    "sentence_pair": "headtypes.data.kinds.sentence_pair:SentencePair",
+    "multiple_choice": "headtypes.data.kinds.multiple_choice:MultipleChoice",
+    "text": "headtypes.data.kinds.text.kind:Text",
+    "text_to_text": "headtypes.data.kinds.text_to_text:TextToText",
+    "treebank": "headtypes.data.kinds.treebank:Treebank",
+    "coreference": "headtypes.data.kinds.coreference.kind:Coreference",
 }
 
-WORLDS = tuple(world for kind in KINDS.values() for world in kind.worlds)
 
-METRICS: dict[str, Metric] = {metric.name: metric for kind in KINDS.values() for metric in kind.metrics}
-# Of each kind, the first.
-MAIN_METRICS: dict[str, Metric] = {kind.metrics[0].name: kind.metrics[0] for kind in KINDS.values() if kind.metrics}
-
-
-def counted_by(metrics: Collection[Metric]) -> str:
-    """What the rows are called ("questions") of the first kind that has all of these metrics."""
-    return next((kind.counted for kind in KINDS.values() if kind.metrics and set(metrics) <= set(kind.metrics)), "rows")
+def module_of(kind: str) -> str:
+    """The name of the module that holds a kind."""
+    return _CLASSES[kind].partition(":")[0]
 
 
-def kinds_with(key: str) -> list[str]:
-    """Names of the kinds to which a key of a task, its source or its columns belongs: all, unless some declare it."""
-    having = [name for name, kind in KINDS.items() if key in (*kind.keys, *kind.source_keys, *kind.columns)]
-    return having or list(KINDS)
+class _Kinds(Mapping[str, Kind]):
+    """The kinds by their names, in the order in which documentation lists them."""
+
+    def __init__(self):
+        self._loaded: dict[str, Kind] = {}
+
+    def __getitem__(self, name: str) -> Kind:
+        if name not in self._loaded:
+            module, _, kind = _CLASSES[name].partition(":")
+            self._loaded[name] = getattr(importlib.import_module(module), kind)()
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CLASSES)
+
+    def __len__(self) -> int:
+        return len(_CLASSES)
+
+
+KINDS: Mapping[str, Kind] = _Kinds()
 
 
 def read_rows(path: StrPath, kind: str) -> list:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.metrics import SIZES, Metric
+from headtypes.data.kinds.metrics import LOSS, SIZES
 from headtypes.data.kinds.protocol import Kind, Scored
 
 if TYPE_CHECKING:
@@ -22,21 +22,7 @@ class TokenLoss(Kind):
 
     # There are no question and context, and in a causal layer padding would be a look at what is to be predicted.
     without_reading = ("sentences", "uniform_over_padding")
-    metrics = (
-        Metric(
-            "loss",
-            "nats per token",
-            higher_is_better=False,
-            title="loss",
-            label="Loss",
-            column="loss",
-            decimals=3,
-            beside="perplexity",
-            note="On texts, the score is the loss, the mean cross entropy of a predicted token in nats, with intervals "
-            "over documents, or pairs of texts; perplexity is its exponential. What a condition costs is by how much "
-            "the loss rises: here too, a positive number is for the worse.",
-        ),
-    )
+    metrics = (LOSS,)
 
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
         """How many tokens of each window are to be predicted, -1 for none; `windows` has them: [window, 1] int64."""

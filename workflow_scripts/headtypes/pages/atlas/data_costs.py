@@ -8,7 +8,7 @@ from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.per_head import rounded
 from headtypes.analyses.registry import ANALYSES
 from headtypes.core.files import StrPath
-from headtypes.data.kinds.registry import METRICS
+from headtypes.data.kinds.metrics import METRICS
 from headtypes.pages.atlas.found import Found, of_each_task
 
 

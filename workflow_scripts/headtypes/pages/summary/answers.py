@@ -9,7 +9,7 @@ import pandas as pd
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.settings import Of
 from headtypes.core.statistics import ALPHA
-from headtypes.data.kinds.registry import MAIN_METRICS
+from headtypes.data.kinds.metrics import MAIN_METRICS
 from headtypes.pages.summary.findings import left_out_alone
 from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured

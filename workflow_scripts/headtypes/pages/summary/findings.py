@@ -8,7 +8,7 @@ from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import LAYER, PROFILE, shown
 from headtypes.core.statistics import ALPHA, holm
-from headtypes.data.kinds.registry import MAIN_METRICS
+from headtypes.data.kinds.metrics import MAIN_METRICS
 from headtypes.pages.summary.verdicts import Count, Judged
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
 

@@ -1,17 +1,15 @@
 """Maps of the heads that show a pattern best, for Clark's Figure 1 alone; nothing is measured on them."""
 
-from typing import Literal
-
 import numpy as np
 
 from headtypes.analyses.maps.measure import Maps, readable
+from headtypes.analyses.readings import Segments
 from headtypes.analyses.surface.results import Surface
 from headtypes.attention.reducers import Block
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.data.tokens import SPECIAL_KINDS
-from headtypes.models.records import ModelRecord
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
 
 # As many tokens as the paper shows.
@@ -32,26 +30,23 @@ class LastTokens(Maps):
 
 
 def map_examples(
+    run: ModelOnTask,
     samples: list[Sample],
     surface: Surface,
-    record: ModelRecord,
     *,
     kind: str,
-    segment_ids: Literal["pair", "zeros"] = "pair",
+    segment_ids: Segments = "pair",
     tokens: int = TOKENS,
-    **settings,
 ) -> Examples:
     """Run a model over one segment, and keep for each pattern the attention of the head that shows it best.
 
     surface:   the model's surface patterns on these samples.
     kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`.
     tokens:    how many of the segment's last tokens are kept.
-    settings:  of `ModelOnTask`.
     """
-    run = ModelOnTask(record, **settings)
     chosen = choose_segment(run.encode(samples, kind, segment_ids), tokens)
     encoded = run.encode([samples[chosen]], kind, segment_ids)
-    ((attention,),) = run.read(encoded, LastTokens(tokens))
+    ((attention,),) = run.read(encoded, LastTokens(tokens), batch_tokens=1)
     (ids,) = encoded.input_ids
     labels = [readable(run.tokenizer, token) for token in ids[-tokens:]]
     examples = []

@@ -1,30 +1,16 @@
 """Tables and figures of Clark et al. (BlackboxNLP 2019)."""
 
-from headtypes.analyses.stage import Plan, encoding_of, of_inputs_alone, stage
+from headtypes.analyses.stage import Plan, of_inputs_alone, stage
 from headtypes.core.results import PICTURED, TEXT, Result
 
 
-# Of all samples, it reads one.
-@stage("forward", reads="samples", passes=lambda plan, wildcards, rows: 0)
-def map_examples(plan: Plan, model: str, task: str) -> dict:
-    """How the segment is encoded, and the arithmetic."""
-    surface, precision = plan.config.surface, plan.config.compute.precision
-    return {"task": task, **encoding_of(plan, task), "segment_ids": surface.segment_ids, "precision": precision}
-
-
-plot_examples = of_inputs_alone("plot_examples")
-
-
 @stage()
-def plot_surface(plan: Plan, model: str, task: str) -> dict:
+def plot_text(plan: Plan, model: str, task: str) -> dict:
     """Whether the published values are drawn beside ours."""
     return {"beside": is_beside(plan, model)}
 
 
 plot_gradients = of_inputs_alone("plot_gradients")
-
-
-plot_divergence = of_inputs_alone("plot_divergence")
 
 
 def is_beside(plan: Plan, model: str) -> bool:
@@ -35,7 +21,7 @@ def is_beside(plan: Plan, model: str) -> bool:
 RESULTS = (
     Result(
         "results/clark2019/{model}/{task}/figure1.{pdf,png}",
-        "plot_examples",
+        "plot_text",
         "heads that show a pattern best",
         of=lambda plan: plan.texts,
         section="To read first",
@@ -44,7 +30,7 @@ RESULTS = (
     ),
     Result(
         "results/clark2019/{model}/{task}/figure{2,4}.{pdf,png}",
-        "plot_surface",
+        "plot_text",
         "attention to special tokens and neighbours, and its entropy",
         of=lambda plan: plan.texts,
         section="To read first",
@@ -60,7 +46,7 @@ RESULTS = (
     ),
     Result(
         "results/clark2019/{model}/{task}/figure6.{pdf,png}",
-        "plot_divergence",
+        "plot_text",
         "heads in two dimensions, by how differently they attend",
         of=lambda plan: plan.texts,
         section="To read first",
@@ -68,7 +54,7 @@ RESULTS = (
     ),
     Result(
         "results/examples/{model}/{task}.h5",
-        "map_examples",
+        "extract_text_features",
         "attention maps with their tokens",
         of=lambda plan: plan.texts,
         name="examples",

@@ -8,8 +8,8 @@ from headtypes.analyses.ablation.families import FAMILIES, prefix
 from headtypes.core.markdown import document
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import Column, Table, TextColumn, interval, probability
+from headtypes.data.kinds.catalogue import counted_by
 from headtypes.data.kinds.metrics import Metric
-from headtypes.data.kinds.registry import counted_by
 from headtypes.papers.guan2020.published import HALVES, Guan2020
 from headtypes.papers.guan2020.tables import AGREEMENTS, measured_in, of_asked, shortages
 

@@ -1,13 +1,13 @@
 """Tables and figures of Guan et al. (COLING 2020)."""
 
-from headtypes.analyses.stage import Plan, of_inputs_alone, stage
+from headtypes.analyses.stage import Plan, stage
 from headtypes.core.results import PICTURED, Result
 
 
 @stage()
-def tabulate_stability(plan: Plan) -> dict:
-    """The rows of Table 1."""
-    rows = [
+def tabulate_guan2020(plan: Plan) -> dict:
+    """The rows of Tables 1 to 3 and of that of readings, the controls, and the seeds of intervals."""
+    stability = [
         {
             "model": partition.model,
             "partition": partition.name,
@@ -16,16 +16,8 @@ def tabulate_stability(plan: Plan) -> dict:
         }
         for partition in plan.clustered
     ]
-    return {"rows": rows}
-
-
-@stage()
-def tabulate_ablations(plan: Plan) -> dict:
-    """The partitions, the rows of Tables 2 and 3 and the controls."""
-    partitions = [(partition.model, partition.name) for partition in plan.ablated]
-    controls = [(ablation.model, ablation.partition, ablation.name) for ablation in plan.controlled]
-    seed, of_controls = plan.seed("tabulate_ablations"), _number(plan.config.controls.questions)
-    rows = [
+    of_controls = _number(plan.config.controls.questions)
+    ablations = [
         row
         | {
             "questions": _number(plan.config.tasks[ablation.task].questions),
@@ -34,42 +26,32 @@ def tabulate_ablations(plan: Plan) -> dict:
         }
         for row, ablation in zip(_rows(plan, plan.tabulated), plan.tabulated, strict=True)
     ]
-    return {"partitions": partitions, "rows": rows, "controls": controls, "seed": seed}
+    baselines = {it.key: plan.baseline(it.model, it.partition).key for it in plan.controlled}
+    return {
+        "stability": stability,
+        "partitions": [(partition.model, partition.name) for partition in plan.ablated],
+        "ablations": ablations,
+        "controls": [(*key, baseline[-1]) for key, baseline in baselines.items()],
+        "readings": plan.readings,
+        "rows_of_readings": _rows(plan, plan.ablations) if plan.readings else [],
+        "seeds": {name: plan.seed(name) for name in ("tabulate_ablations", "tabulate_readings")},
+    }
 
 
 @stage()
-def tabulate_readings(plan: Plan) -> dict:
-    """The readings, and the evaluations under all of them."""
-    partitions = [(partition.model, partition.name) for partition in plan.ablated]
-    seed = plan.seed("tabulate_readings")
-    rows = _rows(plan, plan.ablations)
-    return {"partitions": partitions, "rows": rows, "readings": plan.readings, "seed": seed}
+def plot_partition(plan: Plan, model: str, partition: str) -> dict:
+    """The resolution of the features, and the seed of t-SNE."""
+    # Named for the rule that once did this: another name would be another seed.
+    seed = plan.seed("draw_projection", model, partition)
+    return {"features": plan.config.clustering.features(plan.partitions[model, partition].of), "seed": seed}
 
 
 @stage()
-def plot_heads(plan: Plan, model: str, partition: str) -> dict:
-    """The resolution of the features."""
-    return plan.config.clustering.features(plan.partitions[model, partition].of)
-
-
-plot_projection = of_inputs_alone("plot_projection")
-
-
-plot_layers = of_inputs_alone("plot_layers")
-
-
-@stage()
-def tabulate_models(plan: Plan, clustering: str) -> dict:
+def compare_models(plan: Plan, clustering: str) -> dict:
     """Of each model on each of its tasks, its parent on the same task, and the model."""
     names = {(entry.model, entry.task): entry.subject for entry in plan.clustered_by(clustering)}
     parents = {name: names.get((plan.parent(model), task)) for (model, task), name in names.items()}
     return {"parents": parents, "models": {name: model for (model, _), name in names.items()}}
-
-
-plot_models = of_inputs_alone("plot_models")
-
-
-plot_maps = of_inputs_alone("plot_maps")
 
 
 def _number(questions: int | str) -> int | None:
@@ -98,7 +80,7 @@ def _clusterings(plan: Plan) -> list[dict[str, str]]:
 RESULTS = (
     Result(
         "results/guan2020/table1.{csv,md,html}",
-        "tabulate_stability",
+        "tabulate_guan2020",
         "types and their stability, Table 1 of Guan et al. (2020)",
         of=lambda plan: [{}],
         section="To read first",
@@ -107,7 +89,7 @@ RESULTS = (
     ),
     Result(
         "results/guan2020/table2.{csv,md,html}",
-        "tabulate_ablations",
+        "tabulate_guan2020",
         "what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
         of=lambda plan: [{}],
         section="To read first",
@@ -123,7 +105,7 @@ RESULTS = (
     ),
     Result(
         "results/guan2020/table3.{csv,md,html}",
-        "tabulate_ablations",
+        "tabulate_guan2020",
         "what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
         of=lambda plan: [{}],
         section="To read first",
@@ -131,7 +113,7 @@ RESULTS = (
     ),
     Result(
         "results/guan2020/readings.{csv,md,html}",
-        "tabulate_readings",
+        "tabulate_guan2020",
         "conditions under other readings of the paper",
         of=lambda plan: [{}],
         section="To read first",
@@ -139,7 +121,7 @@ RESULTS = (
     ),
     Result(
         "results/guan2020/{model}/{partition}/figure1.{pdf,png}",
-        "plot_heads",
+        "plot_partition",
         "typical heads of each type",
         of=lambda plan: plan.partitions.values(),
         section="To read first",
@@ -148,7 +130,7 @@ RESULTS = (
     ),
     Result(
         "results/guan2020/{model}/{partition}/figure2.{pdf,png}",
-        "plot_projection",
+        "plot_partition",
         "heads in two dimensions",
         of=lambda plan: plan.partitions.values(),
         section="To read first",
@@ -156,7 +138,7 @@ RESULTS = (
     ),
     Result(
         "results/guan2020/{model}/{partition}/figure3.{pdf,png}",
-        "plot_layers",
+        "plot_partition",
         "types by layer",
         of=lambda plan: plan.partitions.values(),
         section="To read first",
@@ -164,7 +146,7 @@ RESULTS = (
     ),
     Result(
         "results/guan2020/{clustering}/figure4.csv",
-        "tabulate_models",
+        "compare_models",
         "types of models beside one another",
         of=_clusterings,
         section="To read first",
@@ -173,7 +155,7 @@ RESULTS = (
     ),
     Result(
         "results/guan2020/{clustering}/figure4.{pdf,png}",
-        "plot_models",
+        "compare_models",
         "types of all models",
         of=_clusterings,
         section="To read first",
@@ -181,7 +163,7 @@ RESULTS = (
     ),
     Result(
         "results/guan2020/{clustering}/figure4.layers.csv",
-        "tabulate_models",
+        "compare_models",
         "types of models beside one another",
         of=_clusterings,
         section="To read first",
@@ -190,7 +172,7 @@ RESULTS = (
     ),
     Result(
         "results/compared/{clustering}/pairs.csv",
-        "tabulate_models",
+        "compare_models",
         "types of models beside one another",
         of=_clusterings,
         section="To read first",
@@ -203,7 +185,7 @@ RESULTS = (
     ),
     Result(
         "results/compared/{clustering}/types.csv",
-        "tabulate_models",
+        "compare_models",
         "types of models beside one another",
         of=_clusterings,
         section="To read first",
@@ -213,7 +195,7 @@ RESULTS = (
     ),
     Result(
         "results/compared/{clustering}/heads.csv",
-        "tabulate_models",
+        "compare_models",
         "types of models beside one another",
         of=_clusterings,
         section="To read first",
@@ -222,7 +204,7 @@ RESULTS = (
     ),
     Result(
         "results/guan2020/{model}/{partition}/figure5.{pdf,png}",
-        "plot_maps",
+        "plot_partition",
         "the attention of every head",
         of=lambda plan: plan.partitions.values(),
         section="To read first",

@@ -9,8 +9,9 @@ from headtypes.analyses.ablation.families import FAMILIES, prefix
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
 from headtypes.core.statistics import holm
-from headtypes.data.kinds.metrics import Metric
-from headtypes.data.kinds.registry import KINDS, MAIN_METRICS, METRICS, counted_by
+from headtypes.data.kinds.catalogue import counted_by
+from headtypes.data.kinds.metrics import MAIN_METRICS, METRICS, Metric
+from headtypes.data.kinds.registry import KINDS
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
 from headtypes.papers.keys import Key
 

@@ -31,11 +31,12 @@ from headtypes.analyses.words.settings import Extent, Root, Subwords
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, one_line
+from headtypes.data.kinds.catalogue import kinds_with
 from headtypes.data.kinds.protocol import Kind
-from headtypes.data.kinds.registry import KINDS, kinds_with
+from headtypes.data.kinds.registry import KINDS
 from headtypes.models.records import Attention
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.code.definitions import is_text
+from headtypes.planning.code import is_text
 from headtypes.planning.config.messages import MISTAKE, sentences
 from headtypes.planning.config.patterns import Value, expanded
 from headtypes.planning.config.sources import (
@@ -399,14 +400,6 @@ class Compute(Strict):
     """Padded tokens of one batch."""
 
 
-class Jobs(Strict):
-    """How work is divided into jobs; no result depends on it."""
-
-    shards: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Jobs that share one extraction, comparison of heads or evaluation, so that one that is killed loses no more than
-    its share."""
-
-
 class Select(Strict):
     """Which models, tasks, partitions and conditions are used; without a list, all of them.
 
@@ -449,7 +442,6 @@ class Config(Strict):
     use: Use = Use()
     export: Export = Export()
     compute: Compute = Compute()
-    jobs: Jobs = Jobs()
     select: Select = Select()
 
     _removed: dict[str, dict[str, str]] = PrivateAttr(default_factory=dict)

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model, model_validator
 
-from headtypes.data.kinds.registry import KINDS, WORLDS
+from headtypes.data.kinds.catalogue import WORLDS
+from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.config.messages import NAME, SHA256
 from headtypes.training.settings import COPYING_STEPS, STRICT, Learning, Positive
 

@@ -1,24 +1,16 @@
 """What is kept of attention itself."""
 
-from headtypes.analyses.stage import encoding_of, norms_of, stage
+from dataclasses import replace
+
+from headtypes.analyses.distances.analysis import not_texts
 from headtypes.core.results import TEXT, Result
-from headtypes.planning.plan import Plan
 
-
-# Of all samples, it reads a few.
-@stage("forward", reads="samples", passes=lambda plan, wildcards, rows: 0)
-def map_attention(plan: Plan, model: str, task: str) -> dict:
-    """How samples are cut, the arithmetic, and whether norms are read."""
-    precision = {"precision": plan.config.compute.precision}
-    return {"task": task, **encoding_of(plan, task), **precision, **norms_of(plan, task)}
-
-
-RESULTS = (
+_MAPS = (
     Result(
         "results/maps/{model}/{task}.h5",
-        "map_attention",
+        "extract_features",
         "attention maps with their tokens",
-        of=lambda plan: plan.features,
+        of=not_texts,
         name="maps",
         section="Heads and types",
         content="whole attention maps: of one short sample, for Figures 1 and 5",
@@ -26,12 +18,14 @@ RESULTS = (
     ),
     Result(
         "results/maps/{model}/{task}.samples.h5",
-        "map_attention",
+        "extract_features",
         "attention maps with their tokens",
-        of=lambda plan: plan.features,
+        of=not_texts,
         name="sample_maps",
         section="Heads and types",
         content="whole attention maps of up to 8 samples of up to 48 tokens, for the atlas",
         withheld=TEXT,
     ),
 )
+_OF_TEXTS = {"rule": "extract_text_features", "of": lambda plan: plan.texts, "name": "", "content": ""}
+RESULTS = (*_MAPS, *(replace(maps, **_OF_TEXTS) for maps in _MAPS))

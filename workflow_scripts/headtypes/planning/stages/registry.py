@@ -11,22 +11,19 @@ from headtypes.analyses.reach import stage as reach
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations import stage as relations
 from headtypes.analyses.stage import Stage
-from headtypes.analyses.surface import stage as surface
 from headtypes.analyses.types import stage as types
 from headtypes.analyses.use import stage as use
 from headtypes.papers import stage as papers
 from headtypes.papers.paper import stages_in
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.stages import attention, models, tasks, training
+from headtypes.planning.stages import models, tasks, training
 from headtypes.planning.stages.overview import atlas, compared_heads, compared_types, development, ledger, summary
 
 _MODULES = (
     models,
     tasks,
     training,
-    attention,
     distances,
-    surface,
     divergence,
     gradients,
     detectors,

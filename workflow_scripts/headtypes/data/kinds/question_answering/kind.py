@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from headtypes.data.kinds.metrics import F1, Metric
+from headtypes.data.kinds.metrics import EXACT_MATCH, F1
 from headtypes.data.kinds.protocol import Columns, Draw, Kind, Scored
 from headtypes.data.kinds.question_answering.squad import Question, questions_from_rows, questions_of
 from headtypes.data.records import Sample
@@ -34,10 +34,7 @@ class QuestionAnswering(Kind):
     head = "question_answering"
     window_keys = ("doc_stride", "max_query_length")
     answer_keys = ("max_answer_length",)
-    metrics = (
-        Metric("exact_match", "%", higher_is_better=True, title="exact match", label="EM", column="exact_match"),
-        F1,
-    )
+    metrics = (EXACT_MATCH, F1)
     target_names = ("start_positions", "end_positions")
     answer_columns = ("score", "start", "end")
 

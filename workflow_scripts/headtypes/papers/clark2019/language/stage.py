@@ -2,38 +2,27 @@
 
 from collections.abc import Iterable
 
-from headtypes.analyses.stage import Plan, of_inputs_alone, stage, words_of
+from headtypes.analyses.stage import Plan, stage, words_of
 from headtypes.core.results import PICTURED, TEXT, Result
 from headtypes.papers.clark2019.stage import is_beside
 
 
 @stage()
-def tabulate_relations(plan: Plan) -> dict:
-    """Each model with each treebank."""
-    return _subjects(plan, plan.inputs_of("treebank"))
-
-
-@stage()
-def tabulate_coreference(plan: Plan) -> dict:
-    """Each model with each set of documents."""
-    return _subjects(plan, plan.inputs_of("coreference"))
-
-
-@stage()
-def tabulate_probes(plan: Plan) -> dict:
-    """Each model with each treebank that probes learn from."""
-    return _subjects(plan, plan.probed)
+def tabulate_clark2019(plan: Plan) -> dict:
+    """Each model with its treebanks, documents, and treebanks that probes learn from."""
+    return {
+        "relations": _subjects(plan, plan.inputs_of("treebank")),
+        "coreference": _subjects(plan, plan.inputs_of("coreference")),
+        "probes": _subjects(plan, plan.probed),
+    }
 
 
 # Of all rows, it reads a few.
 @stage("forward", reads="rows", passes=lambda plan, wildcards, rows: 0)
-def map_sentences(plan: Plan, model: str, task: str) -> dict:
+def plot_sentences(plan: Plan, model: str, task: str) -> dict:
     """The kind of task, how tokens become words, and the arithmetic."""
     words = words_of(plan, task)
     return {"kind": plan.kind_of(task).name, **{name: words[name] for name in words if name != "batch_tokens"}}
-
-
-plot_sentences = of_inputs_alone("plot_sentences")
 
 
 def _subjects(plan: Plan, entries: Iterable[tuple[str, str]]) -> dict:
@@ -48,7 +37,7 @@ def _of_words(plan: Plan) -> list:
 RESULTS = (
     Result(
         "results/clark2019/table1.{csv,md,html}",
-        "tabulate_relations",
+        "tabulate_clark2019",
         "dependency relations, Table 1 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.inputs_of("treebank") else [],
         section="To read first",
@@ -59,7 +48,7 @@ RESULTS = (
     ),
     Result(
         "results/clark2019/table2.{csv,md,html}",
-        "tabulate_coreference",
+        "tabulate_clark2019",
         "antecedents, Table 2 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.inputs_of("coreference") else [],
         section="To read first",
@@ -69,7 +58,7 @@ RESULTS = (
     ),
     Result(
         "results/clark2019/table3.{csv,md,html}",
-        "tabulate_probes",
+        "tabulate_clark2019",
         "probes, Table 3 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.probed else [],
         section="To read first",
@@ -88,7 +77,7 @@ RESULTS = (
     ),
     Result(
         "results/sentences/{model}/{task}.h5",
-        "map_sentences",
+        "plot_sentences",
         "attention maps with their words",
         of=_of_words,
         name="sentences",

@@ -1,6 +1,6 @@
 """Types of heads beside every analysis of their model."""
 
-from headtypes.analyses.stage import of_inputs_alone, stage
+from headtypes.analyses.stage import stage
 from headtypes.core.results import Result
 from headtypes.planning.plan import Plan
 
@@ -14,9 +14,6 @@ def compare_types(plan: Plan, model: str, partition: str) -> dict:
         for type_, operation in plan.operations(ablation.condition).items()
     }
     return {"left_out": left_out, "seed": plan.seed("join_types", model, partition)}
-
-
-plot_compared_types = of_inputs_alone("plot_compared_types")
 
 
 RESULTS = (
@@ -36,7 +33,7 @@ RESULTS = (
     ),
     Result(
         "results/compared_types/{model}/{partition}.{pdf,png}",
-        "plot_compared_types",
+        "compare_types",
         "every type in every analysis, beside random heads",
         of=lambda plan: plan.compared_types,
         section="To read first",

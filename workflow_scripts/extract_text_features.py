@@ -1,0 +1,34 @@
+from headtypes.planning.job import job, warn
+from headtypes.analyses.distances.measure import DISTANCES_READ
+from headtypes.analyses.distances.results import write_features
+from headtypes.analyses.divergence.measure import measure_divergence
+from headtypes.analyses.divergence.results import write_divergence
+from headtypes.analyses.maps.measure import map_attention, map_samples
+from headtypes.analyses.maps.results import write_maps, write_sample_maps
+from headtypes.analyses.outputs.measure import OUTPUTS_READ
+from headtypes.analyses.outputs.results import write_outputs
+from headtypes.analyses.readings import read_samples
+from headtypes.analyses.surface.measure import SURFACE_READ
+from headtypes.analyses.surface.results import write_surface
+from headtypes.attention.run import ModelOnTask
+from headtypes.data.records import Sample, read_records
+from headtypes.models.records import read_model_record
+from headtypes.papers.clark2019.example_files import write_examples
+from headtypes.papers.clark2019.examples import map_examples
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
+    segment_ids, smoothing = spec.pop("segment_ids"), spec.pop("smoothing")
+    run = ModelOnTask(read_model_record(inputs.model), **spec)
+    readings = [(DISTANCES_READ, "pair"), (SURFACE_READ, segment_ids), (OUTPUTS_READ, segment_ids)]
+    features, surface, written = read_samples(run, samples, readings=readings, **how)
+    write_features(outputs.features, features, provenance)
+    write_surface(outputs.surface, surface, provenance)
+    warn(provenance, written.warnings)
+    write_outputs(outputs.outputs, written, provenance)
+    divergence = measure_divergence(run, samples, segment_ids=segment_ids, smoothing=smoothing, **how)
+    write_divergence(outputs.divergence, divergence, provenance)
+    write_maps(outputs.maps, map_attention(run, samples, **how), provenance)
+    write_sample_maps(outputs.samples, map_samples(run, samples, **how), provenance)
+    examples = map_examples(run, samples, surface, kind=how["kind"], segment_ids=segment_ids)
+    write_examples(outputs.examples, examples, provenance)

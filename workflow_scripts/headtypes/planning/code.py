@@ -1,0 +1,154 @@
+"""The code that a job runs, as one hash: the modules that its script imports, and the packages that these import.
+
+A module counts as a whole, by its syntax tree without docstrings: how code is written changes no hash. What a job
+loads by name (the kind of its task) is passed in beside its script.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json
+from headtypes.core.installed import version_of
+from headtypes.data.kinds.registry import module_of
+
+# Packages whose version can change a number or a byte of a result, by the name they are imported under.
+NUMERIC_PACKAGES = {
+    "accelerate": "accelerate",
+    "datasets": "datasets",
+    "h5py": "h5py",
+    "matplotlib": "matplotlib",
+    "numpy": "numpy",
+    "pandas": "pandas",
+    "pyarrow": "pyarrow",
+    "scipy": "scipy",
+    "sentencex": "sentencex",
+    "sklearn": "scikit-learn",
+    "tokenizers": "tokenizers",
+    "torch": "torch",
+    "transformers": "transformers",
+}
+# Packages that a package's numbers depend on, though our code may not import them.
+_UNDERNEATH = {
+    "datasets": ("pyarrow",),
+    "pandas": ("numpy", "pyarrow"),
+    "sklearn": ("numpy", "scipy"),
+    "transformers": ("accelerate", "tokenizers", "torch"),
+}
+# Modules that hand a job its paths, record what made its results, print, or hand names on. No result depends on them.
+NOT_COUNTED = {
+    "headtypes",
+    "headtypes.planning.job",
+    "headtypes.planning.code",
+    "headtypes.planning.provenance",
+    "headtypes.core.progress",
+    "headtypes.models.silence",
+}
+
+
+def code_hash(script: Path, loaded_by_name: Iterable[str] = ()) -> str:
+    """The hash of a script, of the modules that it imports, directly or not, and of the versions of their packages.
+
+    loaded_by_name: names of further modules that the job loads. A package that is not installed counts as absent, so
+    that jobs can be planned anywhere.
+    """
+    return _hash_of(Path(script), tuple(sorted(loaded_by_name)))
+
+
+@cache
+def _hash_of(script: Path, loaded_by_name: tuple[str, ...]) -> str:
+    files = covered_files(script, loaded_by_name)
+    imported = {name.partition(".")[0] for file in files for name in _read(file)[0]}
+    packages = [
+        package for name in imported & NUMERIC_PACKAGES.keys() for package in (name, *_UNDERNEATH.get(name, ()))
+    ]
+    parts = {file.relative_to(script.parent).as_posix(): _read(file)[1] for file in files}
+    return _sha256(canonical_json({**parts, **{name: package_version(name) for name in packages}}))
+
+
+def covered_files(script: Path, loaded_by_name: Iterable[str] = ()) -> set[Path]:
+    """The files that the hash covers: the script's and those of modules in its folder."""
+    files = {script, *(file for name in loaded_by_name for file in _files_of(name, script.parent))}
+    ahead = [*files]
+    while ahead:
+        new = _imported_files(ahead.pop(), script.parent) - files
+        files |= new
+        ahead += new
+    return files
+
+
+def check_code(planned: str, script: Path, loaded_by_name: Iterable[str] = ()) -> None:
+    """Raise `InputError` where a job has imported another package than its workflow's, or code edited since the plan.
+
+    planned: the hash with which the job was planned.
+    """
+    imported = Path(__file__).resolve().parents[2]
+    if imported != script.parent:
+        raise InputError(
+            f"the package headtypes was imported from {imported}, and is not the one of this workflow in "
+            f"{script.parent}; uninstall it (pip uninstall headtypes), or take its folder from PYTHONPATH; run again."
+        )
+    if code_hash(script, loaded_by_name) != planned:
+        raise InputError(
+            f"the code in {imported}, or a package's version, has changed since this run was planned; run again."
+        )
+
+
+def modules_by_name(spec: dict) -> list[str]:
+    """The modules that a job loads by their names, from its spec: that of the kind of its task."""
+    return [module_of(spec["kind"])] if "kind" in spec else []
+
+
+@cache
+def package_version(name: str) -> str:
+    """The installed version of a package of `NUMERIC_PACKAGES`, by the name it is imported under, or "absent"."""
+    # torch's build (+cpu, +cu130) is the machine's, not the lock's.
+    return version_of(NUMERIC_PACKAGES[name]).partition("+")[0]
+
+
+@cache
+def _imported_files(file: Path, folder: Path) -> frozenset[Path]:
+    return frozenset(found for name in _read(file)[0] - NOT_COUNTED for found in _files_of(name, folder))
+
+
+@cache
+def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
+    """The file of a module of ours and those of the packages that it lies in; nothing for others."""
+    parts = name.split(".")
+    names = {".".join(parts[:count]) for count in range(1, len(parts) + 1)} - NOT_COUNTED
+    paths = (folder.joinpath(*part.split(".")) for part in names)
+    return tuple(file for path in paths for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file())
+
+
+@cache
+def _read(file: Path) -> tuple[frozenset[str], str]:
+    """What the imports of a file name, those inside of functions too, and the hash of its syntax tree.
+
+    Imports that type checkers alone read do not count, nor do statements that are mere strings.
+    """
+    tree, names = ast.parse(file.read_bytes()), set()
+    ahead = [tree]
+    while ahead:
+        node = ahead.pop()
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names.update((node.module, *(f"{node.module}.{alias.name}" for alias in node.names)))
+        elif not (isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING"):
+            for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+                if isinstance(statements := getattr(node, block, None), list):
+                    statements[:] = [part for part in statements if not is_text(part)]
+                    ahead += statements
+    return frozenset(names), _sha256(ast.dump(tree))
+
+
+def is_text(node: ast.AST) -> bool:
+    """Whether a statement is a string that stands alone: documentation wherever it is, below an attribute too."""
+    return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

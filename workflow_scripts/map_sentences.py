@@ -1,9 +1,0 @@
-from headtypes.planning.job import job
-from headtypes.models.records import read_model_record
-from headtypes.papers.clark2019.language.sentence_files import write_sentence_maps
-from headtypes.papers.clark2019.language.sentences import map_sentences, read_chosen
-
-with job(snakemake) as (inputs, spec, outputs, provenance):
-    chosen = read_chosen(spec.pop("kind"), inputs.rows, inputs.guesses, inputs.best)
-    maps = map_sentences(chosen, read_model_record(inputs.model), **spec)
-    write_sentence_maps(outputs.maps, maps, provenance)

@@ -1,0 +1,33 @@
+from headtypes.planning.job import job
+from headtypes.analyses.divergence.results import read_projection, read_projection_fit
+from headtypes.analyses.outputs.figure import outputs_figure
+from headtypes.analyses.outputs.results import read_heads, read_layers
+from headtypes.analyses.surface.results import read_surface
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.style import save_figure
+from headtypes.papers.clark2019.example_files import read_examples
+from headtypes.papers.clark2019.figures.figure1 import examples_figure
+from headtypes.papers.clark2019.figures.figure2 import surface_figure
+from headtypes.papers.clark2019.figures.figure4 import entropy_figure
+from headtypes.papers.clark2019.figures.figure6 import divergence_figure
+from headtypes.papers.clark2019.language.best import best_heads
+from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.statistics import behaviours_of, published_statistics, whole_statistics
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    published, surface = read_clark2019(inputs.reference), read_surface(inputs.surface)
+    ours = whole_statistics(surface, None, published)
+    theirs = published_statistics(published) if spec["beside"] else None
+    save_figure(examples_figure(read_examples(inputs.examples)), outputs.pdf_1, outputs.png_1, provenance)
+    save_figure(surface_figure(ours, theirs), outputs.pdf_2, outputs.png_2, provenance)
+    save_figure(entropy_figure(ours, theirs), outputs.pdf_4, outputs.png_4, provenance)
+    distances = divergence_figure(
+        read_projection(inputs.projection),
+        read_projection_fit(inputs.fit),
+        behaviours_of(published.behaviours.rules, ours),
+        read_partition(inputs.partition) if inputs.partition else None,
+        best_heads(list(inputs.relations.values()), list(inputs.coreference.values())),
+    )
+    save_figure(distances, outputs.pdf_6, outputs.png_6, provenance)
+    written = outputs_figure(read_heads(inputs.heads), read_layers(inputs.layers))
+    save_figure(written, outputs.pdf_outputs, outputs.png_outputs, provenance)

@@ -1,0 +1,58 @@
+from headtypes.planning.job import job, warn
+from headtypes.analyses.ablation.control_drops import read_control_drops
+from headtypes.analyses.ablation.results import read_intervals
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.files import numbered_rows, read_each, read_json
+from headtypes.core.markdown import write_table
+from headtypes.papers.guan2020.published import read_guan2020
+from headtypes.papers.guan2020.readings import readings_page, readings_table
+from headtypes.papers.guan2020.results import read_intervals_of
+from headtypes.papers.guan2020.shown import ablation_page, stability_page
+from headtypes.papers.guan2020.tables import ablation_table, shortages, stability_table
+
+with job(snakemake) as (inputs, spec, outputs, provenance):
+    published, seeds = read_guan2020(inputs.reference), spec["seeds"]
+    partitions, metrics = read_each(read_partition, inputs.partitions), read_each(read_json, inputs.metrics)
+    if rows := spec["stability"]:
+        keys = [(row["model"], row["partition"]) for row in rows]
+        rows = [
+            row | {"samples": sum(1 for _ in numbered_rows(inputs.counted[key]))}
+            for row, key in zip(rows, keys, strict=True)
+        ]
+        stabilities = [read_json(inputs.stabilities[key]) for key in keys]
+        table = stability_table(rows, [partitions[key] for key in keys], stabilities, published)
+        warn(provenance, shortages(table))
+        write_table(outputs, table, stability_page(table, rows, published), provenance, "_1")
+    ablated = {tuple(key): partitions[tuple(key)] for key in spec["partitions"]}
+    if rows := spec["ablations"]:
+        controls = {
+            (*key, condition): read_control_drops(
+                inputs.controls[*key, condition],
+                inputs.scores[*key, condition],
+                inputs.scores[*key, baseline],
+                seed=seeds["tabulate_ablations"],
+            )
+            for *key, condition, baseline in spec["controls"]
+        }
+        table = ablation_table(
+            rows,
+            ablated,
+            [metrics[row["model"], row["partition"], row["condition"]] for row in rows],
+            published,
+            intervals=read_each(read_intervals, inputs.intervals),
+            controls=controls,
+        )
+        warn(provenance, shortages(table))
+        for number in (2, 3):
+            of_number = table[table["table"] == number]
+            write_table(outputs, of_number, ablation_page(table, number), provenance, f"_{number}")
+    if rows := spec["rows_of_readings"]:
+        table = readings_table(
+            rows,
+            spec["readings"],
+            ablated,
+            [metrics[row["model"], row["partition"], row["condition"]] for row in rows],
+            published,
+            read_intervals_of(inputs.scores, seeds["tabulate_readings"]),
+        )
+        write_table(outputs, table, readings_page(table), provenance, "_readings")
