@@ -109,7 +109,7 @@ def needs(rule):
     if not STAGES[rule].runs_model:
         gpus = {"gpu": 0}
     else:
-        gpus = {"gpu": lambda wildcards, input: resources.gpus(plan, input)} if spread else {}
+        gpus = {"gpu": lambda wildcards, input: resources.gpus(plan, wildcards.model, input.model)} if spread else {}
     return {"mem_mb": of_job("mem_mb"), "runtime": of_job("minutes"), **gpus}
 
 

@@ -16,7 +16,7 @@ from headtypes.data.kinds.registry import KINDS
 
 # `headtypes.planning.plan.Plan`, whose room stands above.
 Plan = Any
-Computation = Literal["encoding", "forward", "divergence", "gradients", "training", "copying", "grouping", "finding"]
+Computation = Literal["forward", "divergence", "gradients", "training"]
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,12 @@ class Stage:
     spec: Callable[..., dict]
     """From the plan and the rule's wildcards to the part of the configuration that the rule depends on."""
     computes: Computation | None = None
-    """What its jobs do with texts: encode them; run a model over them, and perhaps compare its heads or take gradients;
-    or train one. Or they train a small one of their own to copy, group the heads of several models, or find a model
-    without holding its weights, without texts and GPU."""
+    """What its jobs do with a model: run it over texts, and perhaps compare its heads or take gradients; or train it.
+    None for jobs that run none, and need no GPU."""
     reads: str | None = None
     """Name of the input that holds the texts."""
     passes: Callable[[Plan, Any, int], float] | None = None
     """How often a job reads all texts, by plan, wildcards and number of texts; None for once."""
-    by_head: bool = False
-    """Whether it reads them so often for each head of the model."""
     of: str | None = None
     """Name of the rule whose script this one runs too; None for a script of its own."""
 
@@ -51,7 +48,7 @@ class Stage:
     @property
     def runs_model(self) -> bool:
         """Whether its jobs run a model, and so take a GPU where there is one."""
-        return self.computes in ("forward", "divergence", "gradients", "training")
+        return self.computes is not None
 
     def __call__(self, plan: Plan, *wildcards: str, **named: str) -> dict:
         """The spec of a job."""

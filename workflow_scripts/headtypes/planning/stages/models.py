@@ -6,7 +6,7 @@ from headtypes.core.results import Result
 from headtypes.planning.plan import Plan
 
 
-@stage("finding")
+@stage()
 def fetch_model(plan: Plan, model: str) -> dict:
     """Where the model comes from, and which heads it has; one that the workflow makes is an input.
 

@@ -37,7 +37,7 @@ def sample_questions(plan: Plan, task: str) -> dict:
     return {"questions": questions, "seed": seed}
 
 
-@stage("encoding", reads="questions")
+@stage(reads="questions")
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
     """The shape of a window and, for what language models answer, the seed of the words that are hidden."""
     kind = plan.kind_of(task)

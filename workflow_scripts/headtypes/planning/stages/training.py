@@ -20,7 +20,7 @@ def finetune_model(plan: Plan, model: str) -> dict:
     return {"kind": plan.kind_of(finetuned.task).name, **settings, "seed": plan.seed("finetune_model", model)}
 
 
-@stage("copying")
+@stage()
 def train_model(plan: Plan, model: str) -> dict:
     """The size of the model, what is kept of its training, and the seed of its weights and of what it reads."""
     trained = plan.config.models[model].source.trained

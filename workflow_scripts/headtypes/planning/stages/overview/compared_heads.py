@@ -5,7 +5,7 @@ from headtypes.core.results import Result
 from headtypes.planning.plan import Plan
 
 
-@stage("grouping")
+@stage()
 def compare_heads(plan: Plan, task: str) -> dict:
     """How features are read, the families of the models, and the seed of the random heads."""
     clustering = plan.config.clustering
