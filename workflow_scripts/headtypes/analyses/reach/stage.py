@@ -11,7 +11,7 @@ def measure_reach(plan: Plan, model: str, task: str) -> dict:
 
 
 # The layers below a head that is left out are computed once.
-@stage("forward", passes=lambda plan, wildcards, rows: 0.5, by_head=True)
+@stage("forward", passes=lambda plan, wildcards, rows: 0.5)
 def measure_key_values(plan: Plan, model: str) -> dict:
     """The texts, others than those in which heads are found, the arithmetic, and which sizes the file states."""
     detectors, export = plan.config.detectors, plan.config.export
