@@ -169,7 +169,7 @@ def test_a_squad_file_is_read_as_questions(file):
     [
         ("", "is not valid JSON: line 1"),
         ('{"data": [', "is not valid JSON"),
-        ("[]", "is not in the layout of SQuAD v1.1"),
+        ("[1]", "is not in the form of SQuAD v1.1"),
         ('{"version": 1}', "is not in the layout of SQuAD v1.1"),
         (json.dumps(squad(0)), "has no questions"),
     ],

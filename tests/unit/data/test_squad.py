@@ -77,8 +77,8 @@ def test_rows_of_a_dataset_give_the_same_questions(tmp_path):
 
 
 def test_row_without_a_column_is_named():
-    with pytest.raises(InputError, match=r"some/set, question 1 .*title"):
-        questions_from_rows([{"id": "x", "context": "c", "question": "q", "answers": {}}], "some/set")
+    with pytest.raises(InputError, match=r"some/set, question 1 .*question"):
+        questions_from_rows([{"id": "x", "context": "c", "answers": {}}], "some/set")
 
 
 def broken(change):
@@ -91,12 +91,12 @@ def broken(change):
     ("data", "message"),
     [
         ("{ not json", "not valid JSON"),
-        ([], "not in the layout"),
+        ([], "no questions"),
+        ([1], "not in the form"),
         ({"questions": []}, "'data' is missing"),
         ({"data": []}, "no questions"),
-        (broken(lambda data, qas: data["data"][0].pop("title")), "'title' is missing"),
         (broken(lambda data, qas: qas[1].update(id="a1")), "id a1 twice"),
-        (broken(lambda data, qas: qas[1].update(id=7)), "id must be text"),
+        (broken(lambda data, qas: qas[1].update(id=True)), "id must be text"),
         (broken(lambda data, qas: qas[1].update(question=" ")), r"a2.*question must be text"),
         (broken(lambda data, qas: qas[1].update(answers=[], is_impossible=True)), r"a2 has no answers.*v2"),
         (broken(lambda data, qas: qas[1]["answers"][0].update(text="")), "a2 has an empty answer"),

@@ -5,7 +5,7 @@ latter are kept for readers of MISC.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
@@ -16,6 +16,7 @@ FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = 1, 2, 3, 4, 5, 6, 7, 9
 _COLUMNS = 10
 _NUMBER = re.compile("[0-9]{1,9}")
 _NO_WORD = re.compile(r"[0-9]+([-.])[0-9]+")
+_MASKED = re.compile(r"_+|\[WORD\]")
 
 
 class Line(NamedTuple):
@@ -149,6 +150,17 @@ def given(block: Block, column: int) -> tuple[str, ...]:
 def forms(block: Block) -> tuple[str, ...]:
     """The words as they are written; `_` is an underscore."""
     return tuple(columns[FORM] for _, columns in block.words)
+
+
+def check_words(words: Sequence[str], path: str, line: int) -> None:
+    """Raise `InputError` where the words of a sentence are masked, as corpora do whose texts may not be given away.
+
+    line: that of the first word.
+    """
+    if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
+        raise malformed(
+            path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"
+        )
 
 
 def value_of(block: Block, key: str) -> tuple[int, str] | None:

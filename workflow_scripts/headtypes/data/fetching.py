@@ -26,7 +26,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
         and size.
     columns: names of columns, for a kind that needs them (`protocol.Kind.rows_of_file`).
     returns  the rows, of the kind's class; and where they come from: task, source, revision as resolved, number of
-        rows.
+        rows, and how many of the data were left out, by what they are.
     Raises `InputError` if the data cannot be read or do not have the form that the kind requires.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
@@ -45,7 +45,10 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
         data, origin = read_file(source["file"], chosen.form, f"{key}.source.file")
         rows = chosen.rows_of_file(data, source["file"], f"{key}.columns", columns)
     check_rows(rows, origin.get("file") or origin.get("folder") or origin.get("hub") or key)
-    return rows, {"task": task, **origin, "rows": len(rows)}
+    left_out = getattr(rows, "left_out", {})
+    for what, count in left_out.items():
+        print(f"{task}: {count} {what} left out, {len(rows)} rows read")
+    return rows, {"task": task, **origin, "rows": len(rows), **({"left_out": left_out} if left_out else {})}
 
 
 def _delimited(path: str, **form) -> pd.DataFrame:
@@ -67,8 +70,8 @@ _TABLES = {
 def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     """Read a file of data.
 
-    form: `json`; or `table`: TSV, CSV, JSONL or Parquet, depending on the suffix, as a DataFrame; or `files`, which
-        are not read here: a list of the path alone.
+    form: `json`, or a list of the objects of JSON Lines, if the suffix is `.jsonl`; or `table`: TSV, CSV, JSONL or
+        Parquet, depending on the suffix, as a DataFrame; or `files`, which are not read here: a list of the path alone.
     key:  of the file in the configuration, for messages.
     returns the data, and their origin: file, sha256, revision (None).
     Raises `InputError` if the file does not exist or cannot be read.
@@ -76,7 +79,7 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     if not Path(path).is_file():
         raise InputError(f"{key}: there is no file {path}.")
     origin = {"file": path, "sha256": sha256_file(path), "revision": None}
-    readers = {"json": lambda path: read_json(path, unique=True), "table": _read_table, "files": lambda path: [path]}
+    readers = {"json": _read_json, "table": _read_table, "files": lambda path: [path]}
     return readers[form](path), origin
 
 
@@ -87,9 +90,13 @@ def find_files(folder: str, key: str) -> tuple[list[str], dict]:
     Raises `InputError` as `files.files_of` does.
     """
     files = files_of(folder, key)
-    digests = {Path(file).name: sha256_file(file) for file in files}
+    digests = {Path(file).relative_to(folder).as_posix(): sha256_file(file) for file in files}
     sha256 = hashlib.sha256(canonical_json(digests).encode()).hexdigest()
     return files, {"folder": folder, "sha256": sha256, "revision": None}
+
+
+def _read_json(path: str) -> Any:
+    return read_json_lines(path) if Path(path).suffix.lower() == ".jsonl" else read_json(path, unique=True)
 
 
 def _read_table(path: str) -> pd.DataFrame:

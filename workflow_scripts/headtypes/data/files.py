@@ -16,7 +16,7 @@ def looked_in(path: str) -> str:
 
 
 def files_of(folder: str, key: str) -> list[str]:
-    """The files directly in a folder, in the order of their names, without hidden ones.
+    """The files in a folder and those below it, in the order of their paths, without hidden ones.
 
     key: of the folder in the configuration, for messages.
     Raises `InputError` if the folder does not exist, holds no file, holds files of several suffixes, or a file with
@@ -24,15 +24,20 @@ def files_of(folder: str, key: str) -> list[str]:
     """
     if not Path(folder).is_dir():
         raise InputError(f"{key}: there is no folder {folder}{looked_in(folder)}.")
-    for file in Path(folder).iterdir():
-        if not file.exists():
-            raise InputError(f"{key}: {file} is a link that leads nowhere; mend it or delete it.")
-    files = sorted(file for file in Path(folder).iterdir() if file.is_file() and not file.name.startswith("."))
+    paths = [path for path in Path(folder).rglob("*") if not _is_hidden(path.relative_to(folder))]
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{key}: {path} is a link that leads nowhere; mend it or delete it.")
+    files = sorted(path for path in paths if path.is_file())
     if not files:
         raise InputError(f"{key}: the folder {folder} holds no files.")
-    if braces := next((file for file in files if {"{", "}"} & set(file.name)), None):
+    if braces := next((file for file in files if {"{", "}"} & set(str(file.relative_to(folder)))), None):
         raise InputError(f"{key}: Snakemake takes the braces in {braces} for wildcards; rename the file.")
     suffixes = sorted({file.suffix.lower() or "none" for file in files})
     if len(suffixes) > 1:
         raise InputError(f"{key}: the files in {folder} must have one suffix; found {', '.join(suffixes)}.")
     return list(map(str, files))
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)

@@ -143,6 +143,8 @@ def _read(values: Mapping[str, Any], number: str) -> ChoiceQuestion:
     names = [_plain(name) for name in _listed(choices.get("label"))] if named else list(map(str, range(len(texts))))
     if len(texts) < 2 or not all(texts) or len(names) != len(texts):
         raise ValueError("needs a list of at least two texts in the column of the choices.")
+    if repeated := next((text for index, text in enumerate(texts) if text in texts[:index]), None):
+        raise ValueError(f"has the choice {shortened(repr(repeated))} more than once; leave one of them.")
     if not all(names) or len(set(names)) < len(names):
         raise ValueError("needs a name of its own for each choice, text or a whole number.")
     if _plain(answer) not in names:

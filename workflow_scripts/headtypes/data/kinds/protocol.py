@@ -14,7 +14,7 @@ when code that it can reach changes, and which methods of the kinds it reaches i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from headtypes.core.errors import InputError
@@ -39,6 +39,17 @@ Columns = Mapping[str, str] | None
 Draw = Callable[[int], Sequence[int]]
 # Answers by id, and a table of scores with one row for each.
 Scored = tuple[dict[str, str], "pd.DataFrame"]
+
+
+class Rows(list):
+    """The rows of some data.
+
+    left_out: how many of the data are not among them, by what these are.
+    """
+
+    def __init__(self, rows: Iterable, left_out: Mapping[str, int]):
+        super().__init__(rows)
+        self.left_out = {what: count for what, count in left_out.items() if count}
 
 
 class Column(NamedTuple):

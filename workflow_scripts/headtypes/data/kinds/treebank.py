@@ -58,7 +58,8 @@ def read_sentences(path: str) -> list[Sentence]:
     """The sentences of a CoNLL-U file.
 
     A sentence without `# sent_id` is named by its number in the file, from 1.
-    Raises `InputError` as `conllu.read_blocks` and `conllu.tree_of` do, and if two sentences have one id.
+    Raises `InputError` as `conllu.read_blocks`, `conllu.check_words` and `conllu.tree_of` do, and if two sentences have
+    one id.
     """
     sentences, lines = [], {}
     for number, block in enumerate(conllu.read_blocks(path), start=1):
@@ -66,6 +67,7 @@ def read_sentences(path: str) -> list[Sentence]:
         if name in lines:
             raise conllu.malformed(path, line, f"the id {name} is also that of the sentence on line {lines[name]}")
         lines[name] = line
+        conllu.check_words(conllu.forms(block), path, block.words[0].number)
         columns = (conllu.given(block, column) for column in (conllu.UPOS, conllu.XPOS, conllu.LEMMA))
         sentences.append(Sentence(name, conllu.forms(block), *conllu.tree_of(block, path), *columns))
     return sentences

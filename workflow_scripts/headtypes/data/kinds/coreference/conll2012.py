@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from headtypes.data.conllu import Line, malformed, numbered_lines
+from headtypes.data.conllu import Line, check_words, malformed, numbered_lines
 from headtypes.data.kinds.coreference.marks import DocumentBuilder
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
 
@@ -17,8 +17,8 @@ _PARSE_BIT = re.compile(r"((?:\([^()*]+)*)\*(\)*)")
 _NONE = ("-", "_")
 
 
-def read_conll2012(path: str) -> Iterator[AnnotatedDocument]:
-    """The documents of a file; each part is a document of its own, named `NAME/PART`.
+def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
+    """The documents of a file; each part is a document of its own, named `NAME/PART`. None for one without mentions.
 
     Raises `InputError` with file and line if a document does not begin or end, a line has too few columns, the
     brackets of a parse or of mentions are not balanced, or the file has no document.
@@ -70,6 +70,7 @@ def _end_sentence(builder: DocumentBuilder, lines: list[Line], path: str) -> Non
         for mark in columns[-1].split("|") if columns[-1] not in _NONE else ():
             builder.mark(mark, number, index, index)
     words = tuple(columns[_WORD] for _, columns in lines)
+    check_words(words, path, lines[0].number)
     xpos, speakers = (
         tuple("" if columns[column] in _NONE else columns[column] for _, columns in lines)
         for column in (_XPOS, _SPEAKER)

@@ -8,16 +8,19 @@ from headtypes.data import conllu
 from headtypes.data.kinds.coreference.marks import DocumentBuilder
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
 
+# The ids of entities in files that do not declare their fields: type and number, as in older GUM; number first.
+_TYPED = re.compile(r"[A-Za-z]+-[0-9]+")
+_NUMBERED = re.compile(r"[A-Za-z]?[0-9]+(\[[0-9]+/[0-9]+\])?-")
 _NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 
 
-def read_conllu(path: str) -> Iterator[AnnotatedDocument]:
-    """The documents of a file: each begins at `# newdoc`; without any, the file is one.
+def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
+    """The documents of a file: each begins at `# newdoc`; without any, the file is one. None for one without mentions.
 
     A document without an id is named by the file and, from the second on, its number there.
     Raises `InputError` with file and line as `conllu.read_blocks`, `conllu.tree_of` and `DocumentBuilder` do.
     """
-    builder, number = None, 0
+    builder, number, declared = None, 0, False
     for block in conllu.read_blocks(path):
         begins = _beginning(block)
         if builder is None or begins is not None:
@@ -26,11 +29,12 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument]:
             number += 1
             line, name = begins or (block.words[0].number, None)
             builder = DocumentBuilder(name or _name(path, number), path, line)
-        _check_fields(block, path)
+        conllu.check_words(conllu.forms(block), path, block.words[0].number)
+        declared = _has_fields(block, path) or declared
         nodes = [(line, index, index) for index, line in enumerate(block.words)]
         nodes += [(line, before, before - 1) for before, line in block.empty]
         for line, start, end in sorted(nodes):
-            _mark(builder, line, start, end)
+            _mark(builder, line, start, end, declared, path)
         builder.end_sentence(_sentence(block, path))
     if builder is not None:
         yield builder.finish()
@@ -47,20 +51,42 @@ def _beginning(block: conllu.Block) -> tuple[int, str | None] | None:
     return None
 
 
-def _check_fields(block: conllu.Block, path: str) -> None:
-    """Refuse files in which the id of an entity is not the first field: all would be read as a few entities."""
+def _has_fields(block: conllu.Block, path: str) -> bool:
+    """Whether fields of entities are declared here, of which the first is the id.
+
+    Raises `InputError` where another one is the first: all would be read as a few entities.
+    """
     fields = conllu.value_of(block, "global.Entity")
     if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
         raise conllu.malformed(
             path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}"
         )
+    return fields is not None
 
 
-def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int) -> None:
+def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int, declared: bool, path: str) -> None:
     for item in line.columns[conllu.MISC].split("|"):
         key, _, value = item.partition("=")
         if key == "Entity":
-            builder.mark(value, line.number, start, end)
+            builder.mark(value if declared else _with_whole_ids(value, path, line.number), line.number, start, end)
+
+
+def _with_whole_ids(marks: str, path: str, line: int) -> str:
+    """Marks whose fields are not declared, so that the id of each is read: `1`, `1-person-new` or, whole, `person-1`.
+
+    Raises `InputError` for others, in which the id cannot be told from further fields.
+    """
+
+    def whole(match: re.Match) -> str:
+        if _TYPED.fullmatch(match[0]):
+            return match[0].replace("-", "_")
+        if "-" in match[0] and not _NUMBERED.match(match[0]):
+            raise conllu.malformed(
+                path, line, f"in {match[0]!r} the id of the entity cannot be told; declare its fields: # global.Entity"
+            )
+        return match[0]
+
+    return re.sub(r"[^()]+", whole, marks)
 
 
 def _sentence(block: conllu.Block, path: str) -> AnnotatedSentence:

@@ -9,7 +9,7 @@ from headtypes.data.kinds.coreference.conll2012 import read_conll2012
 from headtypes.data.kinds.coreference.conllu import read_conllu
 from headtypes.data.kinds.coreference.marks import check_ids, document
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
-from headtypes.data.kinds.protocol import Columns, Kind
+from headtypes.data.kinds.protocol import Columns, Kind, Rows
 
 
 class Coreference(Kind):
@@ -26,7 +26,11 @@ class Coreference(Kind):
 
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[AnnotatedDocument]:
         """The documents of files in CoNLL-U or CoNLL-2012, in their order."""
-        return check_ids([(file, document) for file in data for document in _reader(file)(file)])
+        read = [(file, document) for file in data for document in _reader(file)(file)]
+        with_mentions = [(file, document) for file, document in read if document is not None]
+        if not with_mentions:
+            raise InputError(f"{where} has no document with a mention; give files in which mentions are marked.")
+        return Rows(check_ids(with_mentions), {"documents without mentions": len(read) - len(with_mentions)})
 
     def rows_of_world(self, data: Any, world: str, split: str) -> list[AnnotatedDocument]:
         """The articles that the world makes, numbered within their split."""

@@ -80,12 +80,11 @@ class DocumentBuilder:
         self._sentences.append(sentence)
         self._words += len(sentence.words)
 
-    def finish(self) -> AnnotatedDocument:
-        """The document; raises `InputError` if it has no words, or no mentions."""
-        for has, what in ((self._sentences, "words"), (self._marked, "mentions")):
-            if not has:
-                raise malformed(self._path, self._line, f"the document {self.id} that begins here has no {what}")
-        return document(self.id, self._sentences, self._mentions, self._left_out)
+    def finish(self) -> AnnotatedDocument | None:
+        """The document; None where nothing in it is marked as a mention. Raises `InputError` if it has no words."""
+        if not self._sentences:
+            raise malformed(self._path, self._line, f"the document {self.id} that begins here has no words")
+        return document(self.id, self._sentences, self._mentions, self._left_out) if self._marked else None
 
 
 def check_ids(documents: list[tuple[str, AnnotatedDocument]]) -> list[AnnotatedDocument]:

@@ -26,7 +26,7 @@ class QuestionAnswering(Kind):
     row = Question
     title = "question answering"
     form = "json"
-    formats = "SQuAD v1.1 JSON"
+    formats = "SQuAD v1.1 JSON, or its rows as JSON Lines"
     worlds = ("question_answering",)
     keys = ("samples", "divided_by", "questions")
     source_keys = ("training_file", "training_split", "training_size")

@@ -25,16 +25,19 @@ class Question(Strict):
 
 
 def questions_of(data: Any, source: StrPath) -> list[Question]:
-    """Questions of parsed SQuAD v1.1 JSON, in its order.
+    """Questions of parsed SQuAD v1.1 JSON, or of a list of rows (`questions_from_rows`), in its order.
 
+    An article without a title is named by its number.
     Raises `InputError` that names the source, the question and what to do; see `questions_from_rows`.
     Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text".
     """
+    if isinstance(data, list):
+        return questions_from_rows(data, source)
     try:
         rows = [
             {
                 "id": qa["id"],
-                "title": article["title"],
+                "title": article.get("title") or f"article {number}",
                 "context": paragraph["context"],
                 "question": qa["question"],
                 "answers": {
@@ -42,17 +45,17 @@ def questions_of(data: Any, source: StrPath) -> list[Question]:
                     "answer_start": [answer["answer_start"] for answer in qa["answers"]],
                 },
             }
-            for article in data["data"]
+            for number, article in enumerate(data["data"], start=1)
             for paragraph in article["paragraphs"]
             for qa in paragraph["qas"]
         ]
     except KeyError as error:
         raise InputError(
             f"{source} is not in the layout of SQuAD v1.1: the key {error} is missing. Its 'data' must be articles "
-            "with 'title' and 'paragraphs'; each paragraph needs 'context' and 'qas', and each of these 'id', "
+            "with 'paragraphs'; each paragraph needs 'context' and 'qas', and each of these 'id', "
             "'question' and 'answers' (with 'text' and 'answer_start')."
         ) from error
-    except TypeError as error:
+    except (TypeError, AttributeError) as error:
         raise InputError(
             f"{source} is not in the layout of SQuAD v1.1, an object whose 'data' is a list of articles "
             f"({error}); give the official JSON or a file laid out like it."
@@ -63,16 +66,17 @@ def questions_of(data: Any, source: StrPath) -> list[Question]:
 def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: StrPath) -> list[Question]:
     """Questions from rows as the dataset `rajpurkar/squad` has them, in their order.
 
-    rows      each with `id`, `title`, `context`, `question` and `answers`, the last a mapping of two equally
-              long lists, `text` and `answer_start` (characters into the context).
+    rows      each with `id` (text, or a whole number), `context`, `question` and `answers`, the last a mapping of two
+              equally long lists, `text` and `answer_start` (characters into the context); and `title`, without which
+              each context is an article of its own, named by its number.
     source    the file or dataset, for the messages.
     Raises `InputError` if there are no questions, an id occurs twice, a column is missing or is not text, a
     question has no answer (SQuAD v2), or an answer is empty or is not what the context has at its start. The
     official data pass all of these.
     """
-    questions, seen = [], set()
+    questions, seen, contexts = [], set(), {}
     for number, row in enumerate(rows, start=1):
-        question = _question(row, number, source)
+        question = _question(row, number, source, contexts)
         if question.id in seen:
             raise InputError(f"{source} has the question id {question.id} twice; make the ids unique.")
         seen.add(question.id)
@@ -82,14 +86,18 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: StrPath) -> l
     return questions
 
 
-def _question(row: Mapping[str, Any], number: int, source: StrPath) -> Question:
+def _question(row: Mapping[str, Any], number: int, source: StrPath, contexts: dict[str, str]) -> Question:
+    """The question of a row; contexts: names of those without a title, which grow with it."""
     try:
-        name, article, context, text = (row[key] for key in ("id", "title", "context", "question"))
+        name, context, text = (row[key] for key in ("id", "context", "question"))
+        # True would count as 1.
+        name = str(name) if type(name) is int else name
+        article = row.get("title") or contexts.setdefault(context, f"context {1 + len(contexts)}")
         answers = list(zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"{source}, question {number} is not in the form of SQuAD v1.1: {type(error).__name__} {error}. "
-            "It must have id, title, context, question and answers, with as many entries in text as in answer_start."
+            "It must have id, context, question and answers, with as many entries in text as in answer_start."
         ) from error
     for key, value in {"id": name, "title": article, "context": context, "question": text}.items():
         if not isinstance(value, str) or not value.strip():
