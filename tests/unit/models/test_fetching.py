@@ -164,9 +164,24 @@ def test_a_recorded_model_answers_as_the_saved_one_does(folder, tmp_path):
     torch.testing.assert_close(ours.end_logits, theirs.end_logits)
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
-def test_a_model_is_computed_in_the_precision_asked_for_whatever_its_file_holds(folder, precision):
-    assert load_model(fetch(folder), precision).dtype == getattr(torch, precision)
+@pytest.mark.parametrize(
+    ("precision", "has", "dtype"),
+    [
+        ("float32", False, torch.float32),
+        ("bfloat16", True, torch.bfloat16),
+        ("bfloat16", False, torch.float32),
+        ("float16", False, torch.float16),
+    ],
+)
+def test_a_model_is_computed_in_the_precision_asked_for_where_it_is_fast(
+    folder, precision, has, dtype, monkeypatch, capsys
+):
+    """Whatever its file holds."""
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: has)
+    assert load_model(fetch(folder), precision).dtype == dtype
+    said = "bert: in float32, since this processor has no instructions for bfloat16\n"
+    assert capsys.readouterr().err == said * (getattr(torch, precision) != dtype)
 
 
 def test_a_pooler_that_the_file_lacks_is_not_missed(tmp_path):

@@ -16,6 +16,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
 from headtypes.core.progress import progress
 from headtypes.models.placement import limits_of
+from headtypes.planning import job as of_jobs
 from headtypes.planning.provenance import recorded
 from tests.support.places import SCRIPTS
 
@@ -70,6 +71,17 @@ def test_a_script_gets_inputs_the_spec_as_plain_data_and_outputs(snakemake):
 
     run(snakemake, action)
     assert log_of(snakemake) == ""
+
+
+@pytest.mark.parametrize("asked", ['"precision":"bfloat16"', '"bf16":true'])
+def test_the_record_says_whether_bfloat16_was_what_was_computed(snakemake, monkeypatch, asked):
+    run(snakemake, lambda *_: None)
+    assert "computed_in" not in recorded("results/out.csv")
+    snakemake.params.spec = f"{{{asked}}}"
+    for computed in ("bfloat16", "float32"):
+        monkeypatch.setattr(of_jobs, "arithmetic", {"bfloat16": computed}.get)
+        run(snakemake, lambda *_: None)
+        assert recorded("results/out.csv")["computed_in"] == computed
 
 
 def test_where_the_weights_of_its_model_may_lie_is_told_to_a_job_and_in_no_record(snakemake):

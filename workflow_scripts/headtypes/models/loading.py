@@ -3,6 +3,7 @@
 import atexit
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from headtypes.core.errors import InputError, one_line
+from headtypes.core.processor import arithmetic
 from headtypes.models.fetching import check_files
 from headtypes.models.formats.compressed import check_reader, is_of_activations
 from headtypes.models.gpus import keep_to_gpus
@@ -83,7 +85,7 @@ HEADS = {
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
     """Load a fetched model for inference.
 
-    precision: float32, bfloat16 or float16, whatever the file holds.
+    precision: float32, bfloat16 or float16, whatever the file holds; `computed_in` says which it is in the end.
     head:      one of `HEADS`; None for the bare model.
     returns    the model in evaluation mode, on the GPU where there is one.
     Raises `InputError` when its files have changed since it was fetched or it does not load, and `MissingHeadError`
@@ -112,16 +114,18 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
         auto = AutoModelForQuestionAnswering
     quantised = getattr(config, "quantization_config", None) is not None
+    laid_out = _places(record, precision)
+    dtype = getattr(torch, computed_in(precision, record.name))
     try:
         model, report = auto.from_pretrained(
             **record.pretrained,
             config=config,
-            dtype=getattr(torch, precision),
+            dtype=dtype,
             use_safetensors=not record.pickle,
             # Weights that do not fit are reported below, by name.
             ignore_mismatched_sizes=True,
             output_loading_info=True,
-            **_places(record, precision),
+            **laid_out,
         )
     except Exception as error:  # Damaged files and unknown architectures fail in many ways.
         raise InputError(f"{where} does not load as a {record.model_type} model ({one_line(error)}).") from error
@@ -159,7 +163,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         check_padding(model.config, where)
     if quantised:
         # Transformers leaves some of the other weights in the precision of the file.
-        model.to(getattr(torch, precision))
+        model.to(dtype)
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
     if whole:
@@ -167,6 +171,14 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     model = model if head or whole else body_of(model)
     model.queries_per_head = record.queries_per_head
     return model.eval().to(device()) if limits_of(record.name) is None else model.eval()
+
+
+def computed_in(precision: str, what: str) -> str:
+    """The precision in which a model is computed (`processor.arithmetic`), with a line where it is not the one asked."""
+    computed = arithmetic(precision)
+    if computed != precision:
+        print(f"{what}: in {computed}, since this processor has no instructions for {precision}", file=sys.stderr)
+    return computed
 
 
 def _places(record: ModelRecord, precision: str) -> dict[str, Any]:

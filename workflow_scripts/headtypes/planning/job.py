@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, TextIO
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import check_writable, refusal
+from headtypes.core.processor import arithmetic
 from headtypes.models.placement import limit
 from headtypes.planning.code import check_code, modules_by_name
 from headtypes.planning.keyed import by_key
@@ -88,7 +89,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
                 setattr(snakemake.input, name, files)
             # A copy, since scripts take keys out of it.
             yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
-            record(provenance, read, outputs, snakemake.threads, states)
+            record(provenance | _computed_in(spec), read, outputs, snakemake.threads, states)
         except InputError as error:
             print(f"{title}: {error}", file=sys.stderr)
             sys.exit(1)
@@ -102,6 +103,12 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             else:
                 traceback.print_exc()
             sys.exit(1)
+
+
+def _computed_in(spec: dict) -> dict[str, str]:
+    """Where bfloat16 is asked for, in which precision a job computed."""
+    asked = spec.get("precision") == "bfloat16" or spec.get("bf16")
+    return {"computed_in": arithmetic("bfloat16")} if asked else {}
 
 
 def _log(path: str) -> BinaryIO:

@@ -3,7 +3,6 @@
 import hashlib
 import math
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,7 @@ from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.gpus import keep_to_gpus
-from headtypes.models.loading import HEADS
+from headtypes.models.loading import HEADS, computed_in
 from headtypes.models.model_config import check_padding, config_of, padding_token
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
@@ -111,14 +110,6 @@ def _check_finite(model: PreTrainedModel, what: str, remedy: str) -> None:
             raise InputError(f"{what}: {name} is not finite; {remedy}.")
 
 
-def _has_bfloat16(what: str) -> bool:
-    """Whether this machine has instructions for bfloat16; a processor without them would emulate it."""
-    if torch.accelerator.is_available() or torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        return True
-    print(f"{what}, fine-tuning: in float32, since this processor has no instructions for bfloat16", file=sys.stderr)
-    return False
-
-
 def _finetune(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -153,7 +144,7 @@ def _finetune(
         optim="adamw_torch_fused",
         weight_decay=settings.weight_decay,
         max_grad_norm=1.0,
-        bf16=settings.bf16 and _has_bfloat16(out_folder.name),
+        bf16=settings.bf16 and computed_in("bfloat16", f"{out_folder.name}, fine-tuning") == "bfloat16",
         use_cpu=not torch.accelerator.is_available(),
         seed=settings.seed,
         save_strategy="no",
