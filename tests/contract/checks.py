@@ -43,7 +43,6 @@ UNCOUNTED = {
     "PIL": "packs figures for that page",
     "jaxtyping": "names the dimensions of arrays in signatures",
     "pydantic": "checks the configuration, before any rule",
-    "lm_eval": "calls the module that imports it, which no job does",
     "threadpoolctl": "sets the number of threads",
     "safetensors": "counts the numbers in files whose checksum is recorded",
     "tqdm": "draws progress bars",

@@ -1,12 +1,9 @@
 """The pages about Python are one program each, and they run: every recipe on small models, as it stands there."""
 
 import json
-import os
+import linecache
 import re
-import subprocess
-import sys
 from collections.abc import Iterable
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -15,7 +12,7 @@ from transformers import BertForQuestionAnswering
 
 from headtypes.analyses.types.partitions import write_partition
 from headtypes.api.ablation import ablated
-from tests.support.models import WORDS, tiny_bert, tiny_language_model
+from tests.support.models import tiny_bert, tiny_language_model
 from tests.support.places import ROOT
 from tests.support.planted import typed
 from tests.support.records import classifier
@@ -25,10 +22,6 @@ def parts_of(page: str) -> dict[str, str]:
     """The parts of a page, by their titles."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return {part.partition("\n")[0]: part for part in re.split(r"^## ", text, flags=re.MULTILINE)}
-
-
-PARTS = parts_of("docs/run/python.md")
-HARNESS = "The Language Model Evaluation Harness on an ablated model"
 
 
 def blocks(language: str, part: str) -> list[str]:
@@ -61,42 +54,58 @@ def run(parts: Iterable[str]) -> dict:
     """The names that the blocks of some parts of a page leave behind, run in order."""
     names = {}
     for part in parts:
-        for block in blocks("python", part):
-            exec(compile(block, part.partition("\n")[0], "exec"), names)
+        for number, block in enumerate(blocks("python", part)):
+            file = f"{part.partition(chr(10))[0]} {number}"
+            # nnsight reads the source of its blocks.
+            linecache.cache[file] = len(block), None, block.splitlines(keepends=True), file
+            exec(compile(block, file, "exec"), names)
     return names
 
 
-def test_what_replaces_other_tools_does_what_they_did(folder):
-    names = run(parts_of("docs/run/other-tools.md").values())
-    model, inputs = names["model"], names["inputs"]
+@pytest.mark.parametrize(
+    ("tool", "part"),
+    [
+        (None, "`head_mask` of Transformers"),
+        ("transformer_lens", "TransformerLens"),
+        ("nnsight", "nnsight"),
+        ("bertviz", "BertViz"),
+        ("lm_eval", "The Language Model Evaluation Harness"),
+    ],
+)
+def test_other_tools_find_the_heads_that_are_typed_or_ablated(tool, part, folder):
+    if tool is not None:
+        pytest.importorskip(tool)
+    (beginning, *_), parts = parts_of("docs/run/other-tools.md").values(), parts_of("docs/run/other-tools.md")
+    (folder / "tasks").mkdir()
+    for suffix, language in (("yaml", "yaml"), ("jsonl", "json")):
+        for block in blocks(language, parts[part]):
+            (folder / f"tasks/animals.{suffix}").write_text(block)
+    names = run([beginning, parts[part]])
+    model, heads = names["model"], names["of_type"]
     with torch.inference_mode():
-        logits = [names["without"], names["halved"], model(**inputs).logits]
-        # A head mask scaled attention after the softmax, so that it scaled what the head hands over.
-        values = model.base_model.encoder.layer[0].attention.output.dense
-        size = model.config.hidden_size // model.config.num_attention_heads
-        for scale, found in zip((0.0, 0.5, 1.0), logits, strict=True):
-            scaled = torch.ones(model.config.hidden_size)
-            scaled[2 * size : 3 * size] = scale
-            with_mask = values.register_forward_pre_hook(lambda _, given, scaled=scaled: (given[0] * scaled,))
-            torch.testing.assert_close(found, model(**inputs).logits)
-            with_mask.remove()
-    assert not torch.allclose(logits[0], logits[1])
-    assert not torch.allclose(logits[1], logits[2])
-    decoder, tokens = names["decoder"], len(names["tokens"])
-    shape = (1, decoder.config.num_attention_heads, tokens, tokens)
-    assert [layer.shape for layer in names["patterns"]] == [shape] * decoder.config.num_hidden_layers
-    assert names["attentions"][0].shape[-1] == len(names["words"])
-    assert "induction" in set(names["found"]["detector"])
-    assert set(names["induction"].columns) == set(names["found"])
-    heads = [(layer, head) for layer, heads in names["heads_of_layer"].items() for head in heads]
-    assert heads == names["types"].heads_of("type-1")
-    # BertViz writes what it is given as JSON.
-    assert json.dumps(names["heads_of_layer"])
-    assert (folder / "heads.html").stat().st_size > 10_000
+        plain = model(**names["inputs"]).logits
+        with ablated(model, {"type-1": "zero"}, partition=names["types"]):
+            without = model(**names["inputs"]).logits
+    assert not torch.allclose(plain, without, atol=1e-3)
+    if "without" in names:
+        torch.testing.assert_close(names["without"], without, atol=1e-4, rtol=1e-4)
+    if tool is None:
+        assert not torch.allclose(names["masked"], plain, atol=1e-3)
+    elif tool == "bertviz":
+        assert names["heads"] == heads.loc[heads["layer"] == names["layer"], "head"].tolist()
+        assert "<script" in names["page"].data
+    elif tool == "lm_eval":
+        with ablated(model, {"type-1": "zero"}, partition=names["types"]):
+            for sample in names["found"]["samples"]["animals"]:
+                expected = [
+                    likelihood(model, names["tokenizer"], sample["doc"]["question"], word)
+                    for word in sample["doc"]["choices"]
+                ]
+                assert [float(answer[0]) for answer in sample["filtered_resps"]] == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_recipes_run_and_do_what_they_say(folder, capsys):
-    names = run(part for title, part in PARTS.items() if title != HARNESS)
+    names = run(parts_of("docs/run/python.md").values())
     printed = capsys.readouterr().out
     answers = re.findall(r"^\[\{'label'.*$", printed, re.MULTILINE)
     assert len(set(answers)) == len(answers) == 3
@@ -110,41 +119,6 @@ def test_the_recipes_run_and_do_what_they_say(folder, capsys):
     }
     assert names["mask"].sum() == len(names["types"].heads_of("type-1"))
     assert re.findall(r"^without (\w+):", printed, re.MULTILINE) == ["dense", "diagonal"]
-
-
-@pytest.mark.skipif(find_spec("lm_eval") is None, reason="lm-eval is not installed (docs/run/python.md)")
-def test_the_harness_evaluates_an_ablated_model(folder, capsys):
-    from lm_eval.models.huggingface import HFLM
-
-    (task,) = blocks("yaml", PARTS[HARNESS])
-    (rows,) = blocks("json", PARTS[HARNESS])
-    (folder / "tasks").mkdir()
-    (folder / "tasks/animals.yaml").write_text(task)
-    (folder / "tasks/animals.jsonl").write_text(rows)
-    assert {word for row in map(json.loads, rows.splitlines()) for word in row["choices"]} <= set(WORDS)
-    names = run(PARTS.values())
-    model, tokenizer = names["decoder"], names["decoder_tokenizer"]
-    texts = [(row["question"], word) for row in map(json.loads, rows.splitlines()) for word in row["choices"]]
-    plain = [likelihood(model, tokenizer, *text) for text in texts]
-    with ablated(model, {"1-1": "zero", "2-3": "zero"}):
-        without = [likelihood(model, tokenizer, *text) for text in texts]
-        harness = HFLM(pretrained=model, tokenizer=tokenizer)
-        within = names["simple_evaluate"](harness, tasks=["animals"], task_manager=names["local"])
-    (command,) = re.findall(r"^```\npython (.*?)\n```", PARTS[HARNESS], re.MULTILINE | re.DOTALL)
-    called = f"{sys.executable} {command} --log_samples --output_path written"
-    subprocess.run(called, shell=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT / "workflow_scripts")})
-    (written,) = folder.glob("written/**/samples_*.jsonl")
-    by_command = [json.loads(line) for line in written.read_text().splitlines()]
-    assert plain != pytest.approx(without, abs=1e-3)
-    for expected, samples in (
-        (plain, names["plain"]["samples"]["animals"]),
-        (without, names["without"]["samples"]["animals"]),
-        (without, within["samples"]["animals"]),
-        (without, by_command),
-    ):
-        samples = sorted(samples, key=lambda sample: sample["doc_id"])
-        found = [float(answer[0]) for sample in samples for answer in sample["filtered_resps"]]
-        assert found == pytest.approx(expected, abs=1e-4)
 
 
 def likelihood(model, tokenizer, question: str, answer: str) -> float:

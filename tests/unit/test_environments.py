@@ -219,13 +219,8 @@ def test_conda_environments_are_equal_to_the_lock():
 
 def test_what_the_package_imports_is_declared_and_locked():
     package = ROOT / "workflow_scripts"
-    stated, extra = (
-        {canonicalize_name(Requirement(each).name) for each in dependencies}
-        for dependencies in (PROJECT["project"]["dependencies"], PROJECT["project"]["optional-dependencies"]["harness"])
-    )
-    of_harness = package / "headtypes/api/harness.py"
-    assert _imports([file for file in package.rglob("*.py") if file != of_harness]) <= stated
-    assert _imports([of_harness]) <= stated | extra
+    stated = {canonicalize_name(Requirement(each).name) for each in PROJECT["project"]["dependencies"]}
+    assert _imports(list(package.rglob("*.py"))) <= stated
     assert stated <= lock().keys()
 
 

@@ -192,22 +192,18 @@ def run_batches(
                 _return_memory()
 
 
-_ADVICE = (
-    "the model's weights are damaged, or its numbers overflow in this precision: compute in float32, or use other "
-    "weights"
-)
-
-
-def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str, advice: str = _ADVICE) -> None:
+def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
     """Raise `InputError` that names the first head of which a number cannot be right.
 
     what:  name of the work, which says model and task.
     fault: of a head `{}`, such as `the attention of head {} is not finite`.
-    advice: why that may be, and what to do.
     """
     if not right.all():
         _, layer, head, *_ = (~right).nonzero()[0].tolist()
-        raise InputError(f"{what}: {fault.format(f'{layer + 1}-{head + 1}')}; {advice}.")
+        raise InputError(
+            f"{what}: {fault.format(f'{layer + 1}-{head + 1}')}; the model's weights are damaged, or its numbers overflow "
+            "in this precision: compute in float32, or use other weights."
+        )
 
 
 def _return_memory() -> None:

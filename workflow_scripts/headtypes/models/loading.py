@@ -174,7 +174,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
 
 
 def computed_in(precision: str, what: str) -> str:
-    """The precision in which a model is computed (`processor.arithmetic`), with a line where it is not the one asked."""
+    """The precision in which a model is computed (`processor.arithmetic`); a line says where not the one asked."""
     computed = arithmetic(precision)
     if computed != precision:
         print(f"{what}: in {computed}, since this processor has no instructions for {precision}", file=sys.stderr)
