@@ -201,8 +201,8 @@ def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: 
     if not right.all():
         _, layer, head, *_ = (~right).nonzero()[0].tolist()
         raise InputError(
-            f"{what}: {fault.format(f'{layer + 1}-{head + 1}')}; the model's weights are damaged, or its numbers overflow "
-            "in this precision: compute in float32, or use other weights."
+            f"{what}: {fault.format(f'{layer + 1}-{head + 1}')}; the model's weights are damaged, or its numbers "
+            "overflow in this precision: compute in float32, or use other weights."
         )
 
 
