@@ -13,6 +13,7 @@ from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.api.ablation import ablated
 from headtypes.api.detecting import detect_heads
 from headtypes.api.reading import head_types, read_heads
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from tests.support.models import QUESTIONS, tiny_bert, tiny_encoder, tiny_family, tiny_language_model
 from tests.support.records import SAMPLES, recorded
@@ -21,10 +22,11 @@ from tests.support.records import SAMPLES, recorded
 def test_features_and_types_are_those_of_the_workflow(tmp_path):
     model, tokenizer = tiny_bert(layers=4)
     record = recorded(model, tokenizer, tmp_path / "model")
-    how = {"kind": "question_answering", "batch_tokens": 90}
-    expected = extract_features(SAMPLES, record, task="t", precision="float32", max_seq_length=30, **how)
+    how = {"batch_tokens": 90}
+    run = ModelOnTask(record, task="t", precision="float32", max_seq_length=30, **how)
+    expected = extract_features(run, SAMPLES, kind="question_answering")
     assert expected.truncated.any()
-    found = read_heads(model, tokenizer, QUESTIONS, max_length=30, **how)
+    found = read_heads(model, tokenizer, QUESTIONS, max_length=30, kind="question_answering", **how)
     for name in ("distance", "length", "truncated"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     write_features(tmp_path / "features.h5", expected, {})

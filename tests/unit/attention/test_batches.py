@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headtypes.attention.batches import Part, batched, model_inputs, pad, plan_batches, run_model
+from headtypes.attention.batches import model_inputs, pad, plan_batches, run_model
 from headtypes.core.errors import InputError
 from headtypes.data.windows import rows_of
 from tests.support.models import tiny_bert
@@ -98,24 +98,6 @@ def test_batches_are_those_of_the_plan_with_the_inputs_of_their_samples(length):
             assert inputs["input_ids"][row][real].tolist() == ids[index].tolist()
             assert inputs["token_type_ids"][row][real].tolist() == types[index].tolist()
             assert set(inputs["input_ids"][row][~real].tolist()) <= {model.config.pad_token_id}
-
-
-@pytest.mark.parametrize("number", [1, 2, 3, 9])
-def test_parts_share_out_the_batches_of_one_plan(number):
-    model, _ = tiny_bert(layers=1)
-    lengths = [7, 3, 9, 9, 2, 5, 4, 8]
-    ids = [np.arange(size) for size in lengths]
-
-    def shapes(part: Part) -> list[tuple]:
-        found = []
-        step = lambda batch: found.append((tuple(batch.samples), batch.inputs["input_ids"].shape))  # noqa: E731
-        run_batches(model, ids, None, 18, step, part=part)
-        return found
-
-    parts = [shapes(Part(index, number)) for index in range(number)]
-    assert sorted(each for part in parts for each in part) == sorted(shapes(Part(0, 1)))
-    for index, part in enumerate(parts):
-        assert batched(lengths, 18, Part(index, number)).tolist() == sorted(i for batch, _ in part for i in batch)
 
 
 def test_a_batch_that_is_too_large_is_halved_at_its_padded_length():

@@ -8,7 +8,6 @@ from scipy.stats import entropy as defined_entropy
 from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.maps.measure import Maps
-from headtypes.attention.batches import Part, batched
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import PerSample
 from headtypes.core.errors import InputError
@@ -58,8 +57,8 @@ def encoded_by(make):
     return model, encode_samples(SAMPLES, tokenizer, "question_answering", 64)
 
 
-def read(model, encoded, *reducers, batch_tokens=60, **how):
-    return read_attention(model, encoded, reducers, batch_tokens=batch_tokens, what="test", **how)
+def read(model, encoded, *reducers, batch_tokens=60):
+    return read_attention(model, encoded, reducers, batch_tokens=batch_tokens, what="test")
 
 
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
@@ -118,16 +117,6 @@ def test_where_nobody_reads_attention_none_is_computed(monkeypatch):
     (alone,), (means,) = read(model, encoded, Summed(False)), read(model, encoded, MeanHeadOutputs())
     np.testing.assert_allclose(alone, in_blocks, atol=1e-4)
     np.testing.assert_allclose(means.sum(-1), alone.sum(0) / sum(encoded.lengths), atol=1e-5)
-
-
-@pytest.mark.parametrize("shards", [1, 2, 30])
-def test_parts_hold_their_samples_in_order(shards):
-    model, encoded = encoded_by(tiny_bert)
-    (whole,) = read(model, encoded, Entropy())
-    for number in range(shards):
-        part = Part(number, shards)
-        (found,) = read(model, encoded, Entropy(), part=part)
-        np.testing.assert_array_equal(found, whole[batched(encoded.lengths, 60, part)])
 
 
 def test_a_batch_that_was_halved_counts_once():

@@ -26,19 +26,25 @@ SAID = AnnotatedSentence(WORDS, None, None, TAGS, NONE, NONE, None, NONE)
 DOCUMENT = AnnotatedDocument("cats", (SAID,), (Mention(0, 1, "cat"), Mention(3, 3, "cat")), 0)
 ENCODED = {"kind": "question_answering"}
 PAIRS = {**ENCODED, "segment_ids": "pair"}
+READINGS = {
+    "features": (extract_features, ENCODED, "does not sum to one"),
+    "surface": (measure_surface, PAIRS, "is not finite"),
+    "divergence": (measure_divergence, {**PAIRS, "smoothing": 0.001}, "is not finite"),
+    "map": (map_attention, {**ENCODED, "tokens": 30}, "is not finite"),
+    "maps": (map_samples, {**ENCODED, "tokens": 30}, "is not finite"),
+}
 CASES = {
-    "features": (extract_features, SAMPLES, ENCODED, "attention of head 2-2 does not sum to one"),
-    "surface": (measure_surface, SAMPLES, PAIRS, "attention of head 2-2 is not finite"),
-    "divergence": (measure_divergence, SAMPLES, {**PAIRS, "smoothing": 0.001}, "attention of head 2-2 is not finite"),
     "head outputs": (measure_head_outputs, SAMPLES, ENCODED, "output of head 2-2 is not finite"),
-    "map": (map_attention, SAMPLES, {**ENCODED, "tokens": 30}, "attention of head 2-2 is not finite"),
-    "maps": (map_samples, SAMPLES, {**ENCODED, "tokens": 30}, "attention of head 2-2 is not finite"),
     "arcs": (extract_arcs, SENTENCES, {"subwords": "mean"}, "attention of head 2-2 is not finite"),
     "antecedents": (
         extract_antecedents, [DOCUMENT], {"subwords": "mean", "extent": "first"}, "attention of head 2-2 is not finite"
     ),
 }  # fmt: skip
 HOW = {"precision": "float32", "batch_tokens": 20}
+ADVICE = (
+    "; the model's weights are damaged, or its numbers overflow in this precision: compute in float32, or use other "
+    "weights."
+)
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +58,14 @@ def broken(tmp_path_factory):
 def test_weights_that_are_not_finite_are_named(measure, read, settings, fault, broken):
     with pytest.raises(InputError) as refused:
         measure(read, broken, task="squad", **settings, **HOW)
-    assert str(refused.value) == (
-        f"tiny on squad: the {fault}; the model's weights are damaged, or its numbers overflow in this precision: "
-        "compute in float32, or use other weights."
-    )
+    assert str(refused.value) == f"tiny on squad: the {fault}{ADVICE}"
+
+
+@pytest.mark.parametrize(("measure", "settings", "fault"), READINGS.values(), ids=READINGS)
+def test_readings_name_them_too(measure, settings, fault, broken):
+    with pytest.raises(InputError) as refused:
+        measure(ModelOnTask(broken, task="squad", **HOW), SAMPLES, **settings)
+    assert str(refused.value) == f"tiny on squad: the attention of head 2-2 {fault}{ADVICE}"
 
 
 def test_detectors_and_reach_refuse_them_too(broken, tmp_path):
@@ -74,8 +84,3 @@ def test_samples_are_cut_to_what_model_and_task_take(tmp_path):
         run = ModelOnTask(record, task="squad", precision="float32", max_seq_length=most)
         assert run.longest == longest
         assert max(run.encode(SAMPLES, "question_answering").lengths) <= longest
-    one, other = (ModelOnTask(record, task="squad", **HOW, part=(part, 2)) for part in (0, 1))
-    encoded = one.encode(SAMPLES, "question_answering")
-    read = [*one.samples_read(encoded), *other.samples_read(encoded)]
-    assert sorted(read) == list(range(len(SAMPLES)))
-    assert len(one.samples_read(encoded)) > 0

@@ -22,6 +22,7 @@ from headtypes.attention.arcs import Arcs, WithoutArcs
 from headtypes.attention.hook import open_attention, run
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.operations import Reading
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.models.loading import load_model
@@ -171,7 +172,7 @@ def test_the_record_says_what_counts_as_a_head_and_all_results_follow(counted, t
     record = recorded(model, tokenizer, tmp_path / "shared", units="key_value_heads")
     assert (record.layers, record.heads, record.queries_per_head) == (*SHAPE, QUERIES)
     assert load_model(record, "float32").queries_per_head == QUERIES
-    features = extract_features(SAMPLES, record, kind="question_answering", **SETTINGS)
+    features = extract_features(ModelOnTask(record, **SETTINGS), SAMPLES, kind="question_answering")
     assert features.distance.shape[1:3] == SHAPE
     outputs = measure_head_outputs(SAMPLES, record, kind="question_answering", **SETTINGS)
     assert outputs.shape == (*SHAPE, QUERIES * 6)

@@ -4,15 +4,15 @@ import json
 from dataclasses import dataclass, fields
 
 import pytest
-from headtypes.planning.code.digest import code_parts
 
 from headtypes.analyses.ablation.evaluation import Settings
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.catalogue import kinds_with
-from headtypes.data.kinds.metrics import METRICS
+from headtypes.data.kinds import registry
+from headtypes.data.kinds.catalogue import ALL_KINDS, kinds_with
+from headtypes.data.kinds.metrics import MAIN_METRICS, METRICS
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
 from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.records import Sample, write_records
@@ -22,7 +22,6 @@ from headtypes.models.loading import HEADS
 from headtypes.planning.config import model_checks, schema
 from headtypes.planning.config.model_checks import check_models
 from tests.support.configs import full_config
-from tests.support.places import SCRIPTS
 from tests.support.tiny import bert_tokenizer
 
 
@@ -39,6 +38,12 @@ def test_what_a_kind_says_of_the_configuration_is_there(name):
     assert kind.head in {*HEADS, LANGUAGE_MODEL}
     assert bool(kind.metrics) == (kind.head is not None)
     assert all(METRICS[metric.name] == metric for metric in kind.metrics), "a metric is the same in all kinds"
+    assert not kind.metrics or kind.metrics[0].name in MAIN_METRICS
+
+
+def test_the_catalogue_has_all_kinds_and_their_metrics():
+    assert [type(kind) for kind in KINDS.values()] == list(ALL_KINDS)
+    assert {metric.name for kind in KINDS.values() for metric in kind.metrics} == set(METRICS)
 
 
 METHODS = {name for name, member in vars(Kind).items() if callable(member)}
@@ -78,25 +83,6 @@ def test_a_key_belongs_to_the_kinds_that_have_it():
         assert lacking not in kinds_with(key)
 
 
-@pytest.mark.parametrize(
-    ("script", "asks"),
-    {
-        "fetch_task": {"rows_of_file", "rows_of_hub", "rows_of_world"},
-        "sample_inputs": {"draw_samples"},
-        "extract_features": set(),
-        "prepare_windows": {"cut_windows"},
-        "finetune_model": {"cut_windows", "training_targets"},
-        "measure_importance": {"answer_targets", "answer_logits"},
-        "evaluate_condition": {"check_answerable", "read_answers", "score_answers", "mean_scores"},
-        "measure_intervals": set(),
-    }.items(),
-)
-def test_a_job_runs_again_only_for_what_it_asks_of_a_kind(script, asks):
-    """Else an edit of the scoring would train a model again, and one of a parser would run everything."""
-    reached = {part.rpartition(".")[2] for part in code_parts(SCRIPTS / f"{script}.py") if "/data/kinds/" in part}
-    assert reached & METHODS == asks
-
-
 @dataclass(frozen=True)
 class Note:
     """A row of the kind below: a document of paragraphs."""
@@ -119,7 +105,7 @@ class Notes(Kind):
 
 
 def test_a_further_kind_is_read_drawn_and_encoded_by_its_module_and_a_line(tmp_path, monkeypatch):
-    monkeypatch.setitem(KINDS, "notes", Notes())
+    monkeypatch.setitem(registry._CLASSES, "notes", f"{__name__}:Notes")
     (tmp_path / "notes.json").write_text(json.dumps({"a": ["The cat sat.", "It ran."], "b": ["A dog."]}))
     rows, _ = fetch_task("mine", "notes", {"file": str(tmp_path / "notes.json")}, None)
     write_records(tmp_path / "rows.jsonl", rows)

@@ -11,6 +11,7 @@ from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.outputs.measure import measure_outputs
 from headtypes.attention.hook import Forward, Layer
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
 from headtypes.data.kinds.question_answering.windows import build_windows
@@ -22,7 +23,6 @@ from tests.support.models import tiny_family
 from tests.support.records import SAMPLES, questions, recorded
 
 KIND = {"kind": "question_answering"}
-READ = {"task": "t", **KIND}
 SETTINGS = {"precision": "float32", "batch_tokens": 512}
 
 
@@ -40,6 +40,10 @@ def both(request, tmp_path_factory):
     return *records, tokenizer
 
 
+def runs(both):
+    return [ModelOnTask(record, task="t", **SETTINGS) for record in both[:2]]
+
+
 def test_layers_lie_on_disk_and_are_computed_where_the_inputs_are(both):
     model = load_model(both[1], "float32")
     assert {each.is_meta for each in model.parameters()} == {True, False}
@@ -48,13 +52,13 @@ def test_layers_lie_on_disk_and_are_computed_where_the_inputs_are(both):
 
 @pytest.mark.parametrize("norms", [False, True], ids=["weights", "norms"])
 def test_features_are_the_same(both, norms):
-    found = [extract_features(SAMPLES, each, norms=norms, **READ, **SETTINGS) for each in both[:2]]
+    found = [extract_features(each, SAMPLES, norms=norms, **KIND) for each in runs(both)]
     for name in ("distance", "norms") if norms else ("distance",):
         np.testing.assert_array_equal(*(getattr(each, name) for each in found))
 
 
 def test_what_heads_write_is_the_same(both):
-    found = [measure_outputs(SAMPLES, each, segment_ids="pair", **READ, **SETTINGS) for each in both[:2]]
+    found = [measure_outputs(each, SAMPLES, segment_ids="pair", **KIND) for each in runs(both)]
     np.testing.assert_array_equal(*(each.written for each in found))
 
 

@@ -91,8 +91,8 @@ def test_each_attention_is_fetched_found_fit_and_described(saved):
 @pytest.mark.parametrize("attention", ["decoder", "cross"])
 def test_features_in_padded_batches_equal_the_definition_on_single_pairs(saved, attention):
     model, tokenizer, record_of = saved
-    settings = {"task": "t", "precision": "float32", "batch_tokens": 4096}
-    found = extract_features(SAMPLES, record_of(attention), kind=KIND, norms=True, **settings)
+    run = ModelOnTask(record_of(attention), task="t", precision="float32", batch_tokens=4096)
+    found = extract_features(run, SAMPLES, kind=KIND, norms=True)
     plain = in_float64(model)
     plain.set_attn_implementation("eager")
     for row, features in zip(ROWS, found.distance, strict=True):
@@ -248,7 +248,7 @@ def test_importance_and_gradients_equal_those_of_the_plain_model(attention, tmp_
 
 def test_a_map_of_cross_attention_has_both_texts_and_empty_rows_of_the_source(tmp_path):
     model, tokenizer, record = tiny(tmp_path, "cross")
-    shown = map_attention(SAMPLES[1:2], record, kind=KIND, norms=True, task="t", precision="float32")
+    shown = map_attention(ModelOnTask(record, task="t", precision="float32"), SAMPLES[1:2], kind=KIND, norms=True)
     inputs, _ = one_of(ROWS[1], model, tokenizer)
     source = inputs["input_ids"].shape[1]
     plain = in_float64(model)

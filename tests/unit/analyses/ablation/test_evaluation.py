@@ -12,10 +12,8 @@ from headtypes.analyses.ablation.evaluation import (
     Settings,
     evaluate_all,
     evaluate_condition,
-    evaluate_part,
     evaluator,
 )
-from headtypes.analyses.ablation.results import read_parts, write_scores
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
@@ -180,30 +178,6 @@ def test_a_batch_that_does_not_fit_under_a_later_set_is_halved_under_all(tmp_pat
     assert [answers for answers, _ in halved] == [answers for answers, _ in whole]
     total = len(wanted) * len(windows)
     assert f"test: {total}/{total} windows" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("shards", [2, 3, 50])
-@pytest.mark.parametrize("padded", [False, True])
-def test_parts_that_are_merged_are_the_whole(shards, padded, tmp_path):
-    model, tokenizer = tiny_bert()
-    record = recorded(model, tokenizer, tmp_path / "model")
-    windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
-    settings = {**SETTINGS, "batch_tokens": 70, "condition": "c", "operations": {"dense": "uniform"}}
-    if padded:
-        settings |= {"reading": {"uniform_over_padding": True}, "max_seq_length": 30}
-    asked = questions(), windows, types_like(record), record
-    whole = evaluate_condition(*asked, **settings)
-    paths = []
-    for shard in range(shards):
-        found = evaluate_part(*asked, part=[shard, shards], **settings)
-        assert len(found) < len(windows)
-        paths.append(tmp_path / f"{shard}.parquet")
-        write_scores(paths[-1], found, {})
-    answers, scores = evaluate_condition(*asked, None, read_parts(paths), **settings)
-    assert answers == whole[0]
-    pd.testing.assert_frame_equal(scores, whole[1])
-    with pytest.raises(InputError, match="the parts do not hold every window exactly once"):
-        evaluate_condition(*asked, None, read_parts([*paths, paths[0]]), **settings)
 
 
 def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):

@@ -16,7 +16,6 @@ from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS
 from headtypes.analyses.distances.results import (
     Features,
     has_first_token,
-    merge_features,
     read_distance,
     read_features,
     read_head_features,
@@ -86,18 +85,6 @@ def test_the_first_token_can_be_counted_as_cls_or_by_its_distance(path, tmp_path
     )
 
 
-def test_parts_with_the_first_token_are_merged(tmp_path):
-    whole = with_first()
-    rows = [np.arange(0, SAMPLES, 2), np.arange(1, SAMPLES, 2), np.arange(0)]
-    for number, part in enumerate(rows):
-        ids = [whole.sample_ids[row] for row in part]
-        values = (whole.distance[part], whole.length[part], whole.truncated[part], ids, whole.first[part])
-        write_features(tmp_path / f"{number}.h5", Features(*values), {})
-    merge_features(tmp_path / "merged.h5", whole.sample_ids, [tmp_path / f"{number}.h5" for number in range(3)], {})
-    write_features(tmp_path / "whole.h5", whole, {})
-    assert (tmp_path / "merged.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
-
-
 @pytest.mark.parametrize("bins", [1, 2, 4, 8, 16, 32, 64])
 def test_every_number_of_bins_follows_from_the_stored_ones(path, bins):
     """Against sums in double precision, window by window."""
@@ -120,33 +107,6 @@ def test_any_number_of_samples_can_be_stored(tmp_path, samples):
     write_features(tmp_path / "few.h5", part, {})
     np.testing.assert_array_equal(read_features(tmp_path / "few.h5").distance, part.distance)
     assert read_distance(tmp_path / "few.h5", 16).shape == (samples, LAYERS * HEADS, COARSE)
-
-
-@pytest.mark.parametrize("number", [1, 2, 5])
-def test_parts_merged_are_the_bytes_of_the_whole(path, tmp_path, number):
-    whole = features()
-    part_of = np.random.default_rng(number).permutation(np.arange(SAMPLES) % number)
-    parts = []
-    for part in range(number):
-        mine = np.flatnonzero(part_of == part)
-        ids = [whole.sample_ids[index] for index in mine]
-        parts.append(tmp_path / f"{part}.h5")
-        write_features(parts[-1], Features(whole.distance[mine], whole.length[mine], whole.truncated[mine], ids), {})
-    merge_features(tmp_path / "merged.h5", whole.sample_ids, parts, {"rule": "extract_features"})
-    assert (tmp_path / "merged.h5").read_bytes() == path.read_bytes()
-
-
-@pytest.mark.parametrize("what", ["lacking", "twice"])
-def test_parts_that_are_not_the_samples_are_not_merged(path, tmp_path, what):
-    ids = features().sample_ids
-    with pytest.raises(InputError, match="do not hold the samples that were drawn"):
-        merge_features(
-            tmp_path / "merged.h5",
-            [*ids, "more"] if what == "lacking" else ids,
-            [path, path][: 1 + (what == "twice")],
-            {},
-        )
-    assert not (tmp_path / "merged.h5").exists()
 
 
 def test_equal_features_give_equal_bytes_in_another_process_at_another_time(path, tmp_path):

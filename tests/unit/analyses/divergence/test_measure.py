@@ -6,17 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.divergence.measure import (
-    compare_heads,
-    divergences,
-    measure_divergence,
-    write_task_divergence,
-)
-from headtypes.analyses.divergence.results import read_divergence, write_divergence
-from headtypes.attention.batches import WHOLE, Part
+from headtypes.analyses.divergence.measure import compare_heads, divergences, measure_divergence
 from headtypes.attention.blocks import EntropySums
 from headtypes.attention.hook import Layer
-from headtypes.core.errors import InputError
+from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import encode_samples
 from tests.support.clark import defined_divergence
 from tests.support.dense_norms import GATED, defined_norms
@@ -39,8 +32,8 @@ def expected_divergence(samples, smoothing):
     return total + total.T
 
 
-def measured(model, encoded, batch_tokens=10_000, smoothing=0.001, part=WHOLE):
-    (total,), rows = divergences(model, encoded, smoothing=smoothing, batch_tokens=batch_tokens, what="test", part=part)
+def measured(model, encoded, batch_tokens=10_000, smoothing=0.001):
+    (total,), rows = divergences(model, encoded, smoothing=smoothing, batch_tokens=batch_tokens, what="test")
     return total, rows
 
 
@@ -123,40 +116,12 @@ def test_heads_that_are_nearly_the_same_are_told_apart():
     np.testing.assert_allclose(found / 128, expected / 128, atol=1e-8, rtol=0)
 
 
-@pytest.mark.parametrize("shards", [2, 3, 30])
-def test_shards_add_up_to_the_whole(shards):
-    model, tokenizer = tiny_bert()
-    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
-    total, rows = measured(model, encoded, 60)
-    parts = [measured(model, encoded, 60, part=Part(number, shards)) for number in range(shards)]
-    np.testing.assert_array_equal(sum(part for part, _ in parts), total)
-    assert sum(rows for _, rows in parts) == rows
-
-
-@pytest.mark.parametrize("shards", [2, 40])
-def test_parts_that_are_merged_are_the_bytes_of_the_whole(shards, tmp_path):
-    record = recorded(*tiny_bert(), tmp_path / "model")
-    settings = {"task": "squad", "kind": "question_answering", "segment_ids": "pair", "smoothing": 0.001}
-    settings |= {"precision": "float32", "batch_tokens": 60}
-    whole, merged = tmp_path / "whole.h5", tmp_path / "merged.h5"
-    write_task_divergence(whole, SAMPLES, record, [], {"rule": "measure_divergence"}, **settings)
-    parts = [tmp_path / f"{shard}.h5" for shard in range(shards)]
-    for shard, part in enumerate(parts):
-        write_divergence(part, measure_divergence(SAMPLES, record, part=[shard, shards], **settings), {})
-    write_task_divergence(merged, SAMPLES, record, parts, {"rule": "measure_divergence"}, **settings)
-    assert merged.read_bytes() == whole.read_bytes()
-    read = read_divergence(whole)
-    assert read.sample_ids == [sample.id for sample in SAMPLES]
-    assert read.of_a_row.max() < np.log(2)
-    with pytest.raises(InputError, match="do not hold the samples that were drawn"):
-        write_task_divergence(merged, SAMPLES, record, parts[1:], {}, **settings)
-
-
 def test_segment_ids_of_zeros_are_those_of_one_text(tmp_path):
-    record = recorded(*tiny_bert(), tmp_path / "model")
-    settings = {"task": "squad", "kind": "question_answering", "smoothing": 0, "precision": "float32"}
+    run = ModelOnTask(recorded(*tiny_bert(), tmp_path), task="squad", precision="float32", batch_tokens=512)
+    how = {"kind": "question_answering", "smoothing": 0}
     pair, zeros = (
-        measure_divergence(SAMPLES, record, segment_ids=segment_ids, batch_tokens=512, **settings)
-        for segment_ids in ("pair", "zeros")
+        measure_divergence(run, SAMPLES, segment_ids=segment_ids, **how) for segment_ids in ("pair", "zeros")
     )
+    assert pair.sample_ids == [sample.id for sample in SAMPLES]
+    assert pair.of_a_row.max() < np.log(2)
     assert np.abs(pair.total - zeros.total).max() > 1e-3

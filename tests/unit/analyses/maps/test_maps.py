@@ -9,6 +9,7 @@ import pytest
 
 from headtypes.analyses.maps.measure import SHOWN_TOKENS, choose_sample, choose_samples, map_attention, map_samples
 from headtypes.analyses.maps.results import AttentionMaps, read_maps, read_sample_maps, write_maps, write_sample_maps
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
@@ -22,6 +23,7 @@ from tests.support.records import SAMPLES, described, recorded
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer
 
 DATA = SHARED_DATA
+HOW = {"task": "squad", "precision": "float32"}
 
 
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
@@ -39,9 +41,8 @@ def test_maps_equal_the_attention_that_the_plain_model_gives_out(make, sample):
 @pytest.mark.parametrize("name", ["bert", "llama"])
 def test_lengths_turn_maps_into_norms_and_come_back_from_disk(name, tmp_path):
     model, tokenizer = tiny_family(name)
-    record = recorded(model, tokenizer, tmp_path / "model")
-    how = {"task": "qa", "kind": "question_answering", "precision": "float32"}
-    found = map_samples(SAMPLES, record, norms=True, count=2, **how)
+    run = ModelOnTask(recorded(model, tokenizer, tmp_path / "model"), **HOW)
+    found = map_samples(run, SAMPLES, norms=True, count=2, kind="question_answering")
     write_sample_maps(tmp_path / "maps.h5", found, {})
     for maps in read_sample_maps(tmp_path / "maps.h5"):
         sample = next(each for each in SAMPLES if each.id == maps.sample_id)
@@ -49,15 +50,15 @@ def test_lengths_turn_maps_into_norms_and_come_back_from_disk(name, tmp_path):
         expected = defined_norms(model, name, encoded.input_ids[0], encoded.token_types and encoded.token_types[0])
         norms = maps.attention * maps.lengths[:, :, None]
         np.testing.assert_allclose(norms / norms.sum(-1, keepdims=True), expected, atol=5e-4)
-    assert map_attention(SAMPLES, record, norms=True, **how).lengths.any()
-    assert map_attention(SAMPLES, record, **how).lengths is None
+    assert map_attention(run, SAMPLES, norms=True, kind="question_answering").lengths.any()
+    assert map_attention(run, SAMPLES, kind="question_answering").lengths is None
 
 
 @pytest.mark.real
 @pytest.mark.skipif(not DATA.exists(), reason="no real data here")
 def test_maps_of_a_real_model_equal_its_attention():
     record = fetch_model("minilm", {"folder": str(DATA / "models" / "minilm-squad")})
-    maps = map_attention(SAMPLES, record, task="squad", kind="question_answering", precision="float32", tokens=14)
+    maps = map_attention(ModelOnTask(record, **HOW), SAMPLES, kind="question_answering", tokens=14)
     model = load_model(record, "float32")
     tokenizer = load_tokenizer(record)
     sample, encoded = choose_sample(SAMPLES, tokenizer, "question_answering", 512, 14)
@@ -132,8 +133,8 @@ def test_samples_whose_questions_leave_no_room_are_passed_over():
 def test_maps_of_several_samples_are_those_of_each(monkeypatch):
     model, tokenizer = tiny_bert()
     loads(monkeypatch, model, tokenizer)
-    how = {"task": "squad", "kind": "question_answering", "precision": "float32", "tokens": 64}
-    found = map_samples(SAMPLES, described("tiny", max_length=64), **how)
+    run = ModelOnTask(described("tiny", max_length=64), **HOW)
+    found = map_samples(run, SAMPLES, kind="question_answering", tokens=64)
     assert [maps.sample_id for maps in found] == [sample.id for sample in SAMPLES]
     for sample, maps in zip(SAMPLES, found, strict=True):
         encoded = encode_samples([sample], tokenizer, "question_answering", 64)
@@ -147,8 +148,8 @@ def loads(monkeypatch, model, tokenizer):
 
 
 def whole_map(sample: Sample) -> AttentionMaps:
-    how = {"task": "t", "kind": "question_answering", "precision": "float32", "tokens": 64}
-    return map_attention([sample], described("tiny", max_length=64), **how)
+    run = ModelOnTask(described("tiny", max_length=64), **HOW)
+    return map_attention(run, [sample], kind="question_answering", tokens=64)
 
 
 def test_tokens_are_those_of_the_sample(monkeypatch):

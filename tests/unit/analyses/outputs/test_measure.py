@@ -9,6 +9,7 @@ from headtypes.analyses.outputs.measure import WrittenByHeads, measure_outputs
 from headtypes.analyses.outputs.results import COLUMNS, STREAM, read_outputs, write_outputs
 from headtypes.analyses.outputs.tables import heads_table, layers_table
 from headtypes.attention.one_pass import read_attention
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
 from headtypes.data.encoding import encode_samples
@@ -18,7 +19,6 @@ from tests.support.dense_norms import GATED, defined_writes
 from tests.support.models import ENCODERS, FAMILIES, QUESTIONS, in_float64, tiny_bert, tiny_family
 from tests.support.records import SAMPLES, recorded
 
-SETTINGS = {"task": "text", "kind": "text", "segment_ids": "pair", "precision": "float32", "batch_tokens": 512}
 # These normalise what an attention layer has made before they add it, or add it with that of another layer, or to what
 # no module reads again.
 WITHOUT = ("gemma2", "gemma3_text", "gemma3n_text", "olmo2", "olmo_hybrid", "falcon", "falcon_h1", "gptj", "zamba2")
@@ -82,6 +82,11 @@ def test_what_heads_write_in_padded_batches_equals_the_definition(family):
         np.testing.assert_allclose(streams[index], stream, rtol=1e-5)
 
 
+def measured(record, samples=SAMPLES):
+    run = ModelOnTask(record, task="text", precision="float32", batch_tokens=512)
+    return measure_outputs(run, samples, kind="text", segment_ids="pair")
+
+
 def planted(tmp_path):
     """A BERT in whose second layer head 3 writes nothing, whatever it looks at, and head 1 much."""
     model, tokenizer = tiny_bert(layers=2)
@@ -92,7 +97,7 @@ def planted(tmp_path):
 
 
 def test_a_head_that_looks_and_writes_nothing_is_told_from_one_that_writes(tmp_path):
-    outputs = measure_outputs(SAMPLES, planted(tmp_path), **SETTINGS)
+    outputs = measured(planted(tmp_path))
     write_outputs(tmp_path / "outputs.h5", outputs, {})
     read = read_outputs(tmp_path / "outputs.h5")
     np.testing.assert_array_equal(read.written, outputs.written)
@@ -119,7 +124,7 @@ def test_a_head_that_looks_and_writes_nothing_is_told_from_one_that_writes(tmp_p
 
 
 def test_heads_that_are_off_for_some_samples_and_massive_activations_are_found(tmp_path):
-    outputs = measure_outputs([Sample(str(n), *QUESTIONS[n % 3]) for n in range(8)], planted(tmp_path), **SETTINGS)
+    outputs = measured(planted(tmp_path), [Sample(str(n), *QUESTIONS[n % 3]) for n in range(8)])
     outputs.written[:4, 0, 1, COLUMNS.index("length")] = 0
     outputs.stream[2:4, 1] = 2500, 2, 3
     outputs.stream[4:6, 1] = 2500, 3, 3
@@ -130,8 +135,7 @@ def test_heads_that_are_off_for_some_samples_and_massive_activations_are_found(t
 
 
 def test_a_model_whose_heads_write_what_is_changed_first_has_a_reason_and_no_values(tmp_path):
-    record = recorded(*tiny_family("olmo2"), tmp_path / "model")
-    outputs = measure_outputs(SAMPLES, record, **SETTINGS)
+    outputs = measured(recorded(*tiny_family("olmo2"), tmp_path / "model"))
     write_outputs(tmp_path / "outputs.h5", outputs, {})
     read = read_outputs(tmp_path / "outputs.h5")
     assert "before it adds it to the residual stream" in read.reason

@@ -8,6 +8,7 @@ import pytest
 
 from headtypes.analyses.surface.measure import measure_surface
 from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, write_surface
+from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.records import Sample
 from tests.support.models import tiny_bert
@@ -79,13 +80,13 @@ def test_a_flipped_bit_is_seen(path):
 def test_what_is_measured_can_be_written(tmp_path):
     record = recorded(*tiny_bert(), tmp_path / "model")
     samples = [Sample("a", "the cat sat.", "it ran, by the river."), Sample("b", "a dog", "the old house")]
-    settings = {"task": "texts", "kind": "text", "precision": "float32", "batch_tokens": 512}
-    measured = measure_surface(samples, record, segment_ids="pair", max_seq_length=12, **settings)
+    run = ModelOnTask(record, task="texts", precision="float32", batch_tokens=512, max_seq_length=12)
+    measured = measure_surface(run, samples, kind="text", segment_ids="pair")
     write_surface(tmp_path / "surface.h5", measured, {})
     read = read_surface(tmp_path / "surface.h5")
     assert read.length.tolist() == [12, 8]
     np.testing.assert_allclose(read.uniform, np.log([[12] * 3, [8] * 3]), rtol=1e-6)
     np.testing.assert_array_equal(read.patterns, measured.patterns)
     assert read.norms is None
-    zeros = measure_surface(samples, record, segment_ids="zeros", max_seq_length=12, **settings)
+    zeros = measure_surface(run, samples, kind="text", segment_ids="zeros")
     assert np.abs(zeros.patterns - measured.patterns).max() > 1e-3

@@ -12,6 +12,7 @@ from headtypes.analyses.use.antecedents import find_antecedents
 from headtypes.analyses.use.found import PREVIOUS, SURFACE, find_heads
 from headtypes.analyses.use.measure import measure_task_use, measure_use
 from headtypes.analyses.use.results import use_table
+from headtypes.attention.run import ModelOnTask
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.treebank import Sentence
@@ -60,7 +61,7 @@ def table_of_documents(record, texts) -> pd.DataFrame:
 def written_by_finder(record) -> float:
     """What the head that finds objects writes, of the residual stream."""
     texts = [" ".join(("", *sentence.words)) for sentence in sentences(2)]
-    outputs = measure_outputs([Sample("0", *texts)], record, kind="text", segment_ids="pair", **HOW)
+    outputs = measure_outputs(ModelOnTask(record, **HOW), [Sample("0", *texts)], kind="text", segment_ids="pair")
     return outputs.written[0, 0, FINDER, COLUMNS.index("written")]
 
 

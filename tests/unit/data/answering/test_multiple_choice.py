@@ -10,11 +10,11 @@ import torch
 
 from headtypes.analyses.ablation.controls import evaluate_controls
 from headtypes.analyses.ablation.curves import evaluate_curves
-from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part
+from headtypes.analyses.ablation.evaluation import Settings, _model, _read, evaluate_condition
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.analyses.ablation.intervals import condition_intervals
 from headtypes.analyses.gradients.measure import measure_answer_gradients
-from headtypes.attention.operations import Reading
+from headtypes.attention.operations import Reading, operations_by_head
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
 from headtypes.data.encoding import prepare_windows
@@ -72,10 +72,14 @@ def plain_likelihoods(model, tokenizer, questions=QUESTIONS) -> list[tuple[float
 def read(made, operations=(), questions=QUESTIONS, windows=None, **settings):
     """The loss and the tokens of each choice, [choice, 2]."""
     *_, record, of_questions = made
-    arguments = {"condition": "c", "operations": dict(operations), **SETTINGS, **settings}
     windows = of_questions if windows is None else windows
-    part = evaluate_part(questions, windows, types_like(record), record, part=[0, 1], **arguments)
-    return part.sort_values("window")[["loss", "tokens"]].to_numpy()
+    chosen, by_head = (
+        Settings(**SETTINGS | settings),
+        operations_by_head(types_like(record).type_of, dict(operations), "c"),
+    )
+    model = _model(questions, windows, record, chosen)
+    (answers,) = _read(model, windows, [by_head], None, chosen, "test")
+    return answers.sort_values("window")[["loss", "tokens"]].to_numpy()
 
 
 def evaluated(made, operations=(), **settings):
@@ -214,17 +218,6 @@ def test_space_before_a_choice_and_after_a_question_is_no_matter(made):
         windows_for(record, tokenizer, read_rows).input_ids.tolist()
         == windows_for(record, tokenizer, plain).input_ids.tolist()
     )
-
-
-def test_parts_that_are_merged_are_the_whole(made):
-    *_, record, windows = made
-    settings = {**SETTINGS, "condition": "c", "operations": {"dense": "uniform"}, "batch_tokens": 40}
-    asked = QUESTIONS, windows, types_like(record), record
-    parts = [evaluate_part(*asked, part=[number, 2], **settings) for number in range(2)]
-    answers, scores = evaluate_condition(*asked, None, parts, **settings)
-    whole_answers, whole = evaluate_condition(*asked, **settings)
-    assert answers == whole_answers
-    pd.testing.assert_frame_equal(scores, whole)
 
 
 def test_random_heads_and_curves_are_scored_on_whole_questions(made):

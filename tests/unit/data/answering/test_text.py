@@ -10,7 +10,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from headtypes.analyses.ablation.curves import evaluate_curves
-from headtypes.analyses.ablation.evaluation import evaluate_condition, evaluate_part
+from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.attention.operations import Reading
@@ -196,16 +196,6 @@ def test_the_words_that_are_hidden_depend_on_seed_and_segment_alone(tmp_path):
     assert alone.targets.tolist() == windows.targets[windows.offsets[2] :].tolist()
     renamed = [replace(document, id=f"{document.id}, again") for document in DOCUMENTS]
     assert windows_for(record, tokenizer, documents=renamed).targets.tolist() != windows.targets.tolist()
-
-
-def test_parts_that_are_merged_are_the_whole(made):
-    *_, record, windows = made
-    partition = types_like(record)
-    settings = {**SETTINGS, "condition": "c", "operations": {"dense": "uniform"}, "batch_tokens": 40}
-    read = DOCUMENTS, windows, partition, record
-    parts = [evaluate_part(*read, part=[number, 2], **settings) for number in range(2)]
-    _, scores = evaluate_condition(*read, None, parts, **settings)
-    pd.testing.assert_frame_equal(scores, evaluate_condition(*read, **settings)[1])
 
 
 def test_no_more_logits_are_computed_than_there_is_room_for(made, monkeypatch):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.surface.measure import measure_surface
+from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from headtypes.papers.clark2019.example_files import PATTERNS, read_examples, write_examples
@@ -13,19 +14,19 @@ from tests.support.records import recorded
 
 LONG, SHORT = "the cat sat on a mat and the dog ran to it . " * 3, "it sat ."
 SEGMENTS = [Sample("a", LONG, LONG), Sample("b", LONG, SHORT), Sample("c", SHORT, SHORT)]
-HOW = {"task": "told", "kind": "text", "precision": "float32", "max_seq_length": 40}
 
 
-def measured(model, tokenizer, folder, samples):
-    """The record of a model, and its surface patterns on samples."""
-    record = recorded(model, tokenizer, folder)
-    return record, measure_surface(samples, record, **HOW, segment_ids="pair", batch_tokens=512)
+def mapped(model, tokenizer, folder, samples, **settings):
+    """A model's examples on samples, and its surface patterns."""
+    how = {"precision": "float32", "max_seq_length": 40, "batch_tokens": 512}
+    run = ModelOnTask(recorded(model, tokenizer, folder), task="told", **how)
+    surface = measure_surface(run, samples, kind="text", segment_ids="pair")
+    return map_examples(run, samples, surface, kind="text", **settings), surface
 
 
 def test_maps_are_those_of_the_plain_model_among_the_last_tokens(tmp_path):
     model, tokenizer = tiny_bert(layers=2, heads=3)
-    record, surface = measured(model, tokenizer, tmp_path, SEGMENTS)
-    examples = map_examples(SEGMENTS, surface, record, **HOW, tokens=9)
+    examples, surface = mapped(model, tokenizer, tmp_path, SEGMENTS, tokens=9)
     # The first with a separator among the last nine tokens but one.
     assert examples.sample_id == "b"
     assert len(examples.tokens) == 9
@@ -57,18 +58,14 @@ def test_without_a_short_second_paragraph_the_first_segment_is_shown():
 
 
 def test_a_short_segment_is_shown_whole(tmp_path):
-    model, tokenizer = tiny_bert(layers=2, heads=3)
-    record, surface = measured(model, tokenizer, tmp_path, SEGMENTS[2:])
-    examples = map_examples(SEGMENTS[2:], surface, record, **HOW)
+    examples, _ = mapped(*tiny_bert(layers=2, heads=3), tmp_path, SEGMENTS[2:])
     assert examples.begins
     assert examples.tokens[0] == "[CLS]"
     assert all(example.attention.shape == 2 * (len(examples.tokens),) for example in examples.examples)
 
 
 def test_patterns_that_a_model_cannot_have_are_absent(tmp_path):
-    model, tokenizer = tiny_language_model("gpt2")
-    record, surface = measured(model, tokenizer, tmp_path, SEGMENTS)
-    examples = map_examples(SEGMENTS, surface, record, **HOW, tokens=6)
+    examples, _ = mapped(*tiny_language_model("gpt2"), tmp_path, SEGMENTS, tokens=6)
     assert [example.pattern for example in examples.examples] == ["broad", "punctuation"]
     assert examples.sample_id == "a"
     for example in examples.examples:
@@ -77,9 +74,7 @@ def test_patterns_that_a_model_cannot_have_are_absent(tmp_path):
 
 
 def test_what_is_written_is_read(tmp_path):
-    model, tokenizer = tiny_bert(layers=2, heads=3)
-    record, surface = measured(model, tokenizer, tmp_path / "model", SEGMENTS)
-    examples = map_examples(SEGMENTS, surface, record, **HOW)
+    examples, _ = mapped(*tiny_bert(layers=2, heads=3), tmp_path / "model", SEGMENTS)
     for name in ("one.h5", "other.h5"):
         write_examples(tmp_path / name, examples, {"rule": "map_examples"})
     assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "other.h5").read_bytes()
