@@ -21,14 +21,14 @@ import it: otherwise an edit of it would run everything again.
 
 from typing import Any
 
-__all__ = ["ablated", "detect_heads", "head_types", "read_heads", "show"]
+__all__ = ["ablated", "detect_heads", "head_types", "heads_of_maps", "read_heads", "read_maps", "show"]
 
 
 def __getattr__(name: str) -> Any:
     """What to call from one's own Python; loaded when it is asked for, since jobs and plans import this package too."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from headtypes.api import ablation, detecting, reading, showing
+    from headtypes.api import ablation, detecting, maps, reading, showing
 
-    rooms = (ablation, detecting, reading, showing)
+    rooms = (ablation, detecting, maps, reading, showing)
     return next(getattr(room, name) for room in rooms if hasattr(room, name))

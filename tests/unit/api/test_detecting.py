@@ -30,7 +30,7 @@ def test_sequences_that_are_too_long_are_refused():
 
 
 def test_sequences_of_which_hardly_an_order_is_left_are_refused():
-    with pytest.raises(InputError, match="LlamaForCausalLM: half a sequence needs at least 4 tokens, not 3"):
+    with pytest.raises(InputError, match="length: input should be greater than or equal to 4; found 3"):
         detect_heads(*tiny_language_model("llama"), length=3)
 
 

@@ -46,7 +46,7 @@ def test_a_notebook_shows_the_heads_by_type(tmp_path):
 
 
 def test_no_text_is_refused():
-    with pytest.raises(InputError, match="neither a text nor two of them"):
+    with pytest.raises(InputError, match="text: input should be a valid string; found None"):
         headtypes.show(*tiny_bert(), None)
 
 

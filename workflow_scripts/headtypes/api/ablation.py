@@ -13,6 +13,7 @@ from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 
 from headtypes.analyses.types.partitions import Partition
+from headtypes.api.arguments import Model, checked
 from headtypes.attention.ablate import Ablation, Change, SentencePairs
 from headtypes.attention.blocks import equal_lengths
 from headtypes.attention.hook import ATTENTION, Layer
@@ -33,8 +34,9 @@ _ENTERING = threading.Lock()
 
 
 @contextmanager
+@checked
 def ablated(
-    model: PreTrainedModel,
+    model: Model,
     operations: Mapping[str, str | Change],
     *,
     partition: Partition | None = None,
@@ -89,7 +91,6 @@ def ablated(
             entered.enter_context(through_interface(model, ABLATED))
             if model.config._attn_implementation != ABLATED:
                 check_layers(model, 0)
-        entered.callback(calls.end)
         # Some heads call a part of the body directly, so that every part is watched, unless it is not told by the whole
         # that this one was called.
         parts = [model] if computes_attention_itself(model) else model.modules()
@@ -97,7 +98,10 @@ def ablated(
             if isinstance(part, PreTrainedModel):
                 begin = part.register_forward_pre_hook(calls.begin, with_kwargs=True, prepend=True)
                 entered.callback(begin.remove)
-                entered.callback(part.register_forward_hook(calls.check, with_kwargs=True).remove)
+                checks = part.register_forward_hook(calls.check, with_kwargs=True, always_call=True)
+                entered.callback(checks.remove)
+        # Before anything else is undone.
+        entered.callback(calls.end)
         yield model
 
 
@@ -170,15 +174,17 @@ class _Calls:
 
     def __init__(self, ablation: Callable[[np.ndarray | None], _Call], sentences: Sentences | None):
         self._ablation, self._sentences = ablation, sentences
-        self._ended = False
+        self._ended, self._under_way, self._changes = False, 0, threading.Condition()
 
     def __deepcopy__(self, memory: dict) -> "_Calls":
         # A copy of a model that is made inside the block is refused once the block is left, as the model's own state.
         return self
 
     def end(self) -> None:
-        """Do nothing from now on."""
-        self._ended = True
+        """Do nothing from now on, once the calls of other threads that are under way have ended as they began."""
+        with self._changes:
+            self._ended = True
+            self._changes.wait_for(lambda: not self._under_way)
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
         """Add the ablation to the arguments of a call, unless the model around this one did."""
@@ -191,12 +197,22 @@ class _Calls:
         call = self._ablation(self._of_texts(model, args, kwargs))
         # The body gets the same arguments from the model around it, and is not to check the call too.
         call.model = model
+        with self._changes:
+            if self._ended:
+                return None
+            self._under_way += 1
         return args, {**kwargs, "forward": call.attend}
 
     def check(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
         """Raise `InputError` where the call has not been through the attention of every layer."""
         call = _call_of(kwargs)
-        if call is not None and call.model is model:
+        if call is None or call.model is not model:
+            return
+        with self._changes:
+            self._under_way -= 1
+            self._changes.notify_all()
+        # None where the call has failed.
+        if output is not None:
             check_layers(model, call.layers)
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
@@ -205,7 +221,17 @@ class _Calls:
             return None
         given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments
         ids = given.get("input_ids")
-        return None if ids is None else np.asarray(self._sentences(ids, given.get("attention_mask")))
+        if ids is None and given.get("inputs_embeds") is not None:
+            raise InputError(f"{_NEEDING} need the tokens of a text, but this call has inputs_embeds; give input_ids.")
+        if ids is None:
+            return None
+        sentences = np.asarray(self._sentences(ids, given.get("attention_mask")))
+        if sentences.shape != tuple(ids.shape) or not np.issubdtype(sentences.dtype, np.integer):
+            raise InputError(
+                f"`sentences` has to return the sentence of each token, whole numbers {list(ids.shape)}; found "
+                f"{sentences.dtype} {list(sentences.shape)}."
+            )
+        return sentences
 
 
 def _call_of(kwargs: Mapping[str, Any]) -> _Call | None:

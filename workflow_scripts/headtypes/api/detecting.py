@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from pydantic import Field
 
 from headtypes.analyses.detectors.measure import read_detectors, scores_of
 from headtypes.analyses.detectors.needles import draw_needles
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
-from headtypes.api.reading import check_evaluating, longest_of
+from headtypes.api.arguments import Positive, ReadModel, Tokenizer, checked, longest_of
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.errors import InputError
@@ -22,19 +23,20 @@ from headtypes.models.model_config import body_of
 Detector = Callable[[np.ndarray], np.ndarray]
 
 
+@checked
 def detect_heads(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    model: ReadModel,
+    tokenizer: Tokenizer,
     *,
-    sequences: int = 32,
-    length: int = 32,
+    sequences: Annotated[int, Field(ge=2)] = 32,
+    length: Annotated[int, Field(ge=4)] = 32,
     context: int = 0,
     texts: Sequence[str] | None = None,
     least: float = 0.1,
     seed: int = 0,
     own: Mapping[str, Detector] | None = None,
-    max_length: int | None = None,
-    batch_tokens: int = 4096,
+    max_length: Positive | None = None,
+    batch_tokens: Positive = 4096,
 ) -> pd.DataFrame:
     """Test every head of a loaded model by every detector, on random tokens (Olsson et al. 2022).
 
@@ -55,7 +57,6 @@ def detect_heads(
     Raises `InputError` where sequences of this length cannot be drawn, the model's heads cannot be read, or a detector
     of your own has the name of another, or returns something else.
     """
-    check_evaluating(model)
     name = type(model).__name__
     how = {"max_length": longest_of(model, tokenizer, max_length), "seed": seed, "model": name}
     drawn = draw_sequences(tokenizer, sequences=sequences, length=length, **how)

@@ -1,15 +1,16 @@
 """Heads of a loaded model read on texts, and their types."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.distances.columns import FINE_BINS, head_features
 from headtypes.analyses.distances.measure import reducers_of, shares_of
 from headtypes.analyses.distances.results import SHARES, Features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.partitions import Partition
+from headtypes.api.arguments import Positive, ReadModel, Tokenizer, checked, longest_of
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, shortened
@@ -17,17 +18,18 @@ from headtypes.core.texts import check_text
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
-from headtypes.models.model_config import body_of, longest_input
+from headtypes.models.model_config import body_of
 
 
+@checked
 def read_heads(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    texts: Sequence[str | tuple[str, str]],
+    model: ReadModel,
+    tokenizer: Tokenizer,
+    texts: Any,
     *,
     kind: str = "text",
-    max_length: int | None = None,
-    batch_tokens: int = 4096,
+    max_length: Positive | None = None,
+    batch_tokens: Positive = 4096,
     norms: bool = False,
 ) -> Features:
     """Read the distance features of every head of a loaded model on texts (Guan et al. 2020, section 3).
@@ -41,7 +43,6 @@ def read_heads(
     returns the features, as the workflow stores them in `results/features/`; a text's id is its number, from 0.
     Raises `InputError` where the texts are no such list, there is no such kind, or the model's heads cannot be read.
     """
-    check_evaluating(model)
     if kind not in KINDS:
         raise InputError(f'There is no kind of task "{kind}"; kinds are {", ".join(KINDS)}.')
     samples = samples_of(texts)
@@ -56,15 +57,16 @@ def read_heads(
     return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares_of(found))
 
 
+@checked
 def head_types(
     features: Features,
     *,
-    k: int = 4,
+    k: Positive = 4,
     method: str = "kmeans",
     distance_bins: int = 16,
     first_token: bool = True,
     scale: bool = False,
-    restarts: int = 50,
+    restarts: Positive = 50,
     seed: int = 0,
     of: Of = "weights",
 ) -> Partition:
@@ -80,8 +82,6 @@ def head_types(
     """
     if distance_bins < 1 or FINE_BINS % distance_bins:
         raise InputError(f"distance_bins is {distance_bins}, which does not divide the {FINE_BINS} that are stored.")
-    if of not in SHARES:
-        raise InputError(f'Heads are not divided by "{of}"; of is one of {", ".join(SHARES)}.')
     samples, layers, heads, _ = features.distance.shape
     shares, first = (getattr(features, name) for name in SHARES[of])
     if shares is None:
@@ -91,22 +91,6 @@ def head_types(
     mean = of_heads.mean(0, dtype=np.float64)
     clustering = cluster_heads(mean, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     return partition_of(clustering, mean, (layers, heads))
-
-
-def check_evaluating(model: PreTrainedModel) -> None:
-    """Raise `InputError` for a model in training mode, whose dropout would be read."""
-    if model.training:
-        raise InputError("Heads are read in evaluation mode alone; call model.eval() first.")
-
-
-def longest_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_length: int | None) -> int:
-    """The tokens of the longest input: `max_length` or, where it is None, what model and tokenizer take.
-
-    Raises `InputError` where it is less than 1.
-    """
-    if max_length is not None and max_length < 1:
-        raise InputError(f"max_length is {max_length}; it must be at least 1, or None for what the model takes.")
-    return longest_input(model.config, tokenizer) if max_length is None else max_length
 
 
 def samples_of(texts: Sequence[str | tuple[str, str]]) -> list[Sample]:
@@ -119,6 +103,8 @@ def samples_of(texts: Sequence[str | tuple[str, str]]) -> list[Sample]:
         parts = text if isinstance(text, list | tuple) else [text, ""]
         if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
             raise InputError(f"Text {number} (from 0) is neither a text nor two of them, but {shortened(repr(text))}.")
+        if not any(part.strip() for part in parts):
+            raise InputError(f"Text {number} (from 0) is empty; leave it out.")
         for part in parts:
             check_text(part, f"Text {number} (from 0)")
     if len({isinstance(text, str) for text in texts}) > 1:

@@ -5,10 +5,9 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
-
 from headtypes.analyses.types.partitions import Partition, write_partition
-from headtypes.api.reading import check_evaluating, longest_of, samples_of
+from headtypes.api.arguments import ReadModel, Tokenizer, checked, longest_of
+from headtypes.api.reading import samples_of
 from headtypes.attention.one_pass import read_attention
 from headtypes.core.files import StrPath, write_text
 from headtypes.data.encoding import encode_samples
@@ -33,9 +32,10 @@ class Page:
         write_text(path, self.html)
 
 
+@checked
 def show(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    model: ReadModel,
+    tokenizer: Tokenizer,
     text: str,
     second: str | None = None,
     *,
@@ -48,7 +48,6 @@ def show(
     partition: the types of the heads (`reading.head_types`), to colour them by.
     Raises `InputError` where there is no text, or the model's heads cannot be read.
     """
-    check_evaluating(model)
     samples = samples_of([text if second is None else (text, second)])
     longest = min(LONGEST, longest_of(model, tokenizer, None))
     encoded = encode_samples(samples, tokenizer, SentencePair.name, longest)

@@ -140,9 +140,12 @@ class Heads:
 
         def changed(attention: Tensor, rows: slice, *_) -> Tensor:
             found, shape = change(attention, rows), list(attention.shape)
-            if not isinstance(found, Tensor) or list(found.shape) != shape:
-                raise InputError(f"An operation has to return attention of the shape that it was given, {shape}.")
-            return found
+            if not isinstance(found, Tensor) or list(found.shape) != shape or not found.is_floating_point():
+                raise InputError(
+                    f"An operation has to return attention as it was given, floating-point numbers {shape}; found "
+                    f"{f'{found.dtype} {list(found.shape)}' if isinstance(found, Tensor) else type(found).__name__}."
+                )
+            return found.to(attention.dtype)
 
         self._weigh(changed)
 
@@ -261,6 +264,11 @@ def _check(operations: np.ndarray, head_outputs: np.ndarray | None, cross: bool)
             raise InputError(
                 f"The operation {operation.name} needs the mean head outputs; measure them on the task's samples first."
             )
+    means = [operation_of(text).needs_head_outputs for text in operations.flat]
+    if head_outputs is not None and head_outputs.shape[:2] == operations.shape and any(means):
+        used = np.asarray(head_outputs).reshape(len(means), -1)[np.array(means)]
+        if not np.isfinite(used).all():
+            raise InputError("The mean head outputs are not finite; measure them again, in float32.")
     if head_outputs is not None and head_outputs.shape[:2] != operations.shape:
         raise InputError(
             "The mean head outputs are those of {} layers of {} heads, but the model has {} layers of {}; ".format(

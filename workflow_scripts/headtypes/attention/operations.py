@@ -120,7 +120,8 @@ def _drop_inter(heads) -> None:
 
 
 _OF_DROPS = ("sentences", "special_tokens", "renormalise")
-_ABOVE_0 = " (?=.*[1-9])[0-9]+([.][0-9]+)?"
+# Of six decimals at most: scores divided by less than a millionth are no numbers any more.
+_ABOVE_0 = " (?=.*[1-9])[0-9]+([.][0-9]{1,6})?"
 OPERATIONS = {
     operation.name: operation
     for operation in (
@@ -128,7 +129,13 @@ OPERATIONS = {
         Operation("zero", 2, _zero),
         Operation("uniform", 2, _uniform, readings=("uniform_over_padding",)),
         Operation("mean", 2, _mean, needs_head_outputs=True),
-        Operation("temperature", 2, _temperature, _ABOVE_0, "a decimal number above 0, as in temperature 2"),
+        Operation(
+            "temperature",
+            2,
+            _temperature,
+            _ABOVE_0,
+            "a number above 0 of at most six decimals, as in temperature 2",
+        ),
         Operation(
             "resample",
             2,
