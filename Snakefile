@@ -46,21 +46,4 @@ onsuccess:
 rule all:
     default_target: True
     input:
-        rules.features.input,
-        rules.gradients.input,
-        rules.detectors.input,
-        rules.types.input,
-        rules.export.input,
-        rules.ablation.input,
-        rules.syntax.input,
-        rules.use.input,
-        rules.coreference.input,
-        rules.papers.input,
-        rules.guan2020.input,
-        rules.clark2019.input,
-        rules.language.input,
-        rules.compared_types.input,
-        rules.compared_heads.input,
-        rules.development.input,
-        rules.summary.input,
-        rules.atlas.input,
+        files_of(plan),

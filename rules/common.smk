@@ -26,7 +26,7 @@ from headtypes.planning import resources
 from headtypes.planning.code import code_hash, modules_by_name
 from headtypes.planning.plan import Plan, plan_of
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.results import paths
+from headtypes.planning.results import files_of, paths
 from headtypes.planning.provenance import contents_of, results_folder
 from headtypes.planning.stages.overview import atlas, development, ledger, summary
 from headtypes.planning.stages.registry import STAGES

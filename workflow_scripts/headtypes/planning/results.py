@@ -6,6 +6,7 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.core.results import Result
 from headtypes.papers import stage as papers
 from headtypes.papers.registry import PAPERS
+from headtypes.planning.plan import Plan
 from headtypes.planning.stages import attention, models, tasks, training
 from headtypes.planning.stages.overview import atlas, compared_heads, compared_types, development, ledger, summary
 
@@ -22,3 +23,13 @@ RESULTS: tuple[Result, ...] = (
 )
 # The patterns of results that several rules use, by their names.
 paths = SimpleNamespace(**{result.name.upper(): result.path for result in RESULTS if result.name})
+
+
+def files_of(plan: Plan) -> list[str]:
+    """The files and folders of all results of a plan, as they are declared."""
+    return [
+        path.format(**result.wildcards(entry))
+        for result in RESULTS
+        for entry in (result.of(plan) if result.of else ())
+        for path in result.paths
+    ]

@@ -82,7 +82,7 @@ RESULTS = (
         "results/guan2020/table1.{csv,md,html}",
         "tabulate_guan2020",
         "types and their stability, Table 1 of Guan et al. (2020)",
-        of=lambda plan: [{}],
+        of=lambda plan: [{}] if plan.clustered else [],
         section="To read first",
         content="Table 1: stability and shares of the types; stability over halves of heads, samples and pairs of "
         "both, by agreement of all clusterings and pairwise; how many samples were asked for and taken",
@@ -91,7 +91,7 @@ RESULTS = (
         "results/guan2020/table2.{csv,md,html}",
         "tabulate_guan2020",
         "what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
-        of=lambda plan: [{}],
+        of=lambda plan: [{}] if plan.ablations else [],
         section="To read first",
         content="Table 2: types left out or made uniform, next to random heads (`operation_*`: what is done to each "
         "type, and to each head that a condition names; for each score `control_drop_*`, the mean drop of "
@@ -107,7 +107,7 @@ RESULTS = (
         "results/guan2020/table3.{csv,md,html}",
         "tabulate_guan2020",
         "what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
-        of=lambda plan: [{}],
+        of=lambda plan: [{}] if plan.ablations else [],
         section="To read first",
         content="Table 3: attention within and between sentences taken away, with the same",
     ),
@@ -115,7 +115,7 @@ RESULTS = (
         "results/guan2020/readings.{csv,md,html}",
         "tabulate_guan2020",
         "conditions under other readings of the paper",
-        of=lambda plan: [{}],
+        of=lambda plan: [{}] if plan.readings and plan.ablations else [],
         section="To read first",
         content="the paper's claims under each reading, if the config has `readings`",
     ),

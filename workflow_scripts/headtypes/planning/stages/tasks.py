@@ -69,6 +69,10 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
 
 
+def _tested(plan: Plan) -> list[dict[str, str]]:
+    return [{"task": task} for task in plan.tasks_of("treebank") if plan.files.of_test(task)]
+
+
 def _answered(plan: Plan) -> list:
     return [*plan.ablations, *(each for each in plan.gradients if not plan.is_text(each.task))]
 
@@ -97,7 +101,7 @@ RESULTS = (
         "results/sources/test/{task}.jsonl",
         "fetch_test",
         "where test sentences come from",
-        of=lambda plan: [{"task": task} for task in plan.tasks_of("treebank")],
+        of=_tested,
         name="test_rows",
         section="Inputs and fine-tuned models",
         content="the sentences of a treebank on which choices are scored",
@@ -107,7 +111,7 @@ RESULTS = (
         "results/sources/test/{task}.json",
         "fetch_test",
         "where test sentences come from",
-        of=lambda plan: [{"task": task} for task in plan.tasks_of("treebank")],
+        of=_tested,
         name="test_record",
         section="Inputs and fine-tuned models",
         content="where they come from",
