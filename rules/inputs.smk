@@ -68,11 +68,6 @@ def of_chosen(pattern):
     return lambda wildcards: pattern.format(**plan.choices[wildcards.model, wildcards.task]._asdict())
 
 
-def of_clustered(pattern):
-    """An input function: the path for a partition that clustering makes; nothing for an imported one."""
-    return lambda wildcards: pattern if plan.partitions[wildcards.model, wildcards.partition].method else []
-
-
 def made_from(model):
     """A model and those that it is made from, the nearest first."""
     if (whole := plan.made_by(model)) != model:

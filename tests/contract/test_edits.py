@@ -372,8 +372,6 @@ SWAPS = {
         "evaluate_condition": 12,
         "evaluate_controls": 4,
         "evaluate_curves": 3,
-        "evaluate_subsets": 2,
-        "evaluate_cheapest": 2,
     },
     ("readings/segments", "readings/padded"): {
         "evaluate_condition": 2,

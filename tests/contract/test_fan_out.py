@@ -8,7 +8,7 @@ from tests.support.rules import OF_TEXTS
 from tests.support.workplace import Workplace
 
 # Of each partition, and its list of heads.
-FIGURES = {"embed_heads": 1, "plot_heads": 1, "plot_projection": 1, "plot_layers": 1, "plot_maps": 1, "export_heads": 1}
+FIGURES = {"embed_heads": 1, "plot_heads": 1, "plot_projection": 1, "plot_layers": 1, "plot_maps": 1}
 # Of each clustering of a model on a task.
 CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, "plot_confidence": 1, **FIGURES}
 # Of each model on a task, with one clustering.
@@ -284,21 +284,6 @@ ADDED = {
             "own": of(GUAN, "write_ledger", "write_summary", "write_atlas"),
         },
     ),
-    "a decoder whose cache is to be shortened": (
-        {"export": {"full_attention": ["one"]}},
-        {"new": {"measure_reach": 2, "export_full_attention": 2}, "own": {"write_summary": 1}},
-    ),
-    "and without each key-value head of which needles are read": (
-        {"export": {"full_attention": ["one"]}, "detectors": {"models": ["one"], "context": 100, "draws": 0}},
-        {
-            "new": {
-                **dict.fromkeys(("measure_key_values", "measure_detectors", "tabulate_detectors"), 1),
-                **dict.fromkeys(("measure_reach", "export_full_attention"), 2),
-            },
-            "own": {"compare_types": 2, "write_atlas": 1, "write_summary": 1},
-            "follow": {"plot_compared_types": 2},
-        },
-    ),
     "a model whose heads are tested": (
         {"detectors": {"models": ["two"]}},
         {
@@ -339,7 +324,6 @@ CHANGED = {
                 "plot_projection": 3,
                 "plot_layers": 3,
                 "plot_maps": 3,
-                "export_heads": 3,
                 **EVALUATED,
                 **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
                 **times(2, COMPARED_TYPES),
@@ -382,7 +366,6 @@ CHANGED = {
                         "plot_layers": 1,
                         "plot_maps": 1,
                         "plot_choice": 1,
-                        "export_heads": 1,
                     },
                 ),
                 "evaluate_condition": 3,

@@ -150,7 +150,6 @@ def small_config(folder: Path) -> dict:
             "context": 250,
             "draws": 2,
         },
-        "export": {"full_attention": ["tiny-decoder"], "sink_size": 1, "recent_size": 4},
         # More than one batch, so that there is something to share.
         "compute": {"batch_tokens": 512},
         "select": {"partitions": ["animals-kmeans-k4", "mine"]},

@@ -26,11 +26,9 @@ from headtypes.analyses.ablation.results import (
     write_scores,
 )
 from headtypes.analyses.detectors.results import (
-    RETRIEVAL,
     detector_table,
     read_detector_scores,
     read_detector_table,
-    read_retrieval,
 )
 from headtypes.analyses.distances.results import (
     Features,
@@ -56,11 +54,9 @@ from headtypes.analyses.outputs.results import COLUMNS as OUTPUT_COLUMNS
 from headtypes.analyses.outputs.results import HEADS as OUTPUT_HEADS
 from headtypes.analyses.outputs.results import LAYERS as OUTPUT_LAYERS
 from headtypes.analyses.outputs.results import Outputs, read_heads, read_layers, read_outputs, write_outputs
-from headtypes.analyses.reach.results import Reach, read_reach, write_reach
 from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, write_surface
 from headtypes.analyses.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
 from headtypes.analyses.types.clustering import import_partition
-from headtypes.analyses.types.export import read_confidence, read_doubts
 from headtypes.analyses.types.partitions import build_partition, read_partition, write_partition
 from headtypes.analyses.use.results import COLUMNS as USE
 from headtypes.analyses.use.results import LOSSES, read_losses, read_use
@@ -319,15 +315,11 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
         divergence,
         lambda path: merge_divergences(path.with_name("merged.h5"), IDS, [path], {}),
     ),
-    "confidence.csv": (table("layer", "head", "keeps_type_samples", "keeps_type_seeds"), read_confidence),
-    "naming.json": (lambda path: write_json(path, {"types": {"dense": {"doubt": ""}}}), read_doubts),
-    "reach.h5": (lambda path: write_reach(path, Reach(np.ones((3, 2, 4), np.float32), 2, 4, 64), {}), read_reach),
     "detectors.parquet": (detector_scores, read_detector_scores),
     "detectors.csv": (
         lambda path: write_csv(path, detector_table(_DETECTOR_SCORES, least=0.1, seed=1)),
         read_detector_table,
     ),
-    "retrieval.csv": (table(*RETRIEVAL), read_retrieval),
     "losses.parquet": (losses, read_losses),
     "use.csv": (table(*USE), read_use),
     "projection.csv": (projection, read_projection),

@@ -203,13 +203,9 @@ def full_config(folder: Path) -> dict:
             "models": ["tuned+1.0", "copying", "grown-0", "grown-5"],
             "sequences": 20,
             "length": 16,
-            "context": 300,
-            "text": "paragraphs",
             "least": 0.1,
-            "draws": 3,
         },
         "use": {"models": ["trained"], "words": 30, "least": 0.02},
-        "export": {"full_attention": ["tuned+1.0"], "sink_size": 4, "recent_size": 32},
         "compute": {"precision": "float32", "batch_tokens": 1024},
         "select": {
             "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying", "grown-0", "grown-5"],

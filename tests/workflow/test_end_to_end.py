@@ -56,14 +56,8 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     planned = workdir.planned()
     # What the config does not ask for.
     absent = {"fetch_training", "finetune_model", "train_model", "extract_shard", "evaluate_shard", "import_partition"}
-    absent |= {
-        "measure_head_outputs",
-        "tabulate_readings",
-        "measure_reach",
-        "export_full_attention",
-        "measure_key_values",
-    }
-    absent |= {"measure_detectors", "tabulate_detectors", "measure_retrieval", "trace_development"}
+    absent |= {"measure_head_outputs", "tabulate_readings"}
+    absent |= {"measure_detectors", "tabulate_detectors", "trace_development"}
     # There are too few models to compare their heads.
     absent |= {"compare_heads"}
     # There are no tasks of text, treebanks or coreference.

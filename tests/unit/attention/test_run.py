@@ -9,13 +9,12 @@ from headtypes.analyses.detectors.measure import measure_detectors
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.divergence.measure import measure_divergence
 from headtypes.analyses.maps.measure import map_attention, map_samples
-from headtypes.analyses.reach.measure import measure_reach
 from headtypes.analyses.relations.measure import extract_arcs
 from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
-from tests.support.models import tiny_bert, tiny_language_model
+from tests.support.models import tiny_bert
 from tests.support.records import SAMPLES, recorded
 from tests.support.word_maps import sentence
 
@@ -68,14 +67,9 @@ def test_readings_name_them_too(measure, settings, fault, broken):
     assert str(refused.value) == f"tiny on squad: the attention of head 2-2 {fault}{ADVICE}"
 
 
-def test_detectors_and_reach_refuse_them_too(broken, tmp_path):
+def test_detectors_refuse_them_too(broken):
     with pytest.raises(InputError, match="tiny on random tokens: the attention of head 2-2 is not finite"):
         measure_detectors(broken, sequences=2, length=8, seed=1, **HOW)
-    model, tokenizer = tiny_language_model("llama")
-    model.model.layers[1].self_attn.q_proj.weight.data.fill_(torch.nan)
-    record = recorded(model, tokenizer, tmp_path)
-    with pytest.raises(InputError, match="tiny on squad: the attention of head 2-1 is not finite"):
-        measure_reach(SAMPLES, record, task="squad", kind="text", sink_size=1, recent_size=2, **HOW)
 
 
 def test_samples_are_cut_to_what_model_and_task_take(tmp_path):

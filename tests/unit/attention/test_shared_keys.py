@@ -12,10 +12,6 @@ from headtypes.analyses.ablation.importance import HeadGates
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.divergence.measure import divergences
 from headtypes.analyses.gradients.measure import gradients_by_kind
-from headtypes.analyses.reach.full_attention import full_attention_heads
-from headtypes.analyses.reach.measure import measure_reach
-from headtypes.analyses.types.export import head_table
-from headtypes.analyses.types.partitions import build_partition
 from headtypes.attention import blocks
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.arcs import Arcs, WithoutArcs
@@ -176,22 +172,8 @@ def test_the_record_says_what_counts_as_a_head_and_all_results_follow(counted, t
     assert features.distance.shape[1:3] == SHAPE
     outputs = measure_head_outputs(SAMPLES, record, kind="question_answering", **SETTINGS)
     assert outputs.shape == (*SHAPE, QUERIES * 6)
-    # What is exported for caches is about these heads in any case, and the same.
-    sizes = {"kind": "question_answering", "sink_size": 1, "recent_size": 2, **SETTINGS}
-    whole = recorded(model, tokenizer, tmp_path / "whole")
-    tables = [full_attention_heads(measure_reach(SAMPLES, each, **sizes), seed=0) for each in (record, whole)]
-    assert tables[0].equals(tables[1])
 
 
 def test_a_model_whose_heads_share_no_keys_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"tiny\.units: each of the 5 heads of a layer has keys and values of its own"):
         recorded(*tiny_bert(), tmp_path / "model", units="key_value_heads")
-
-
-def test_the_list_of_heads_names_the_queries_of_each(tmp_path):
-    made = {"cluster": np.zeros(4, int), "silhouette": np.zeros(4), "doubtful": False}
-    types = np.array(["a", "b", "a", "b"], object)
-    partition = build_partition(np.full((4, 21), 1 / 21), SHAPE, types=types, **made)
-    table = head_table(partition, queries=3)
-    assert list(table["queries"]) == ["1-1 1-2 1-3", "1-4 1-5 1-6", "2-1 2-2 2-3", "2-4 2-5 2-6"]
-    assert "queries" not in head_table(partition)

@@ -10,7 +10,6 @@ from headtypes.analyses.gradients.analysis import GRADIENTS
 from headtypes.analyses.norms.analysis import NORMS
 from headtypes.analyses.outputs.analysis import WRITING
 from headtypes.analyses.probes.analysis import PROBES
-from headtypes.analyses.reach.analysis import REACH
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.analyses.surface.analysis import SURFACE
 from headtypes.analyses.types.analysis import TYPES
@@ -31,5 +30,4 @@ ANALYSES: tuple[Analysis, ...] = (
     ABLATION,
     PROBES,
     TYPES,
-    REACH,
 )

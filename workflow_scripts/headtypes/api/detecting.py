@@ -1,7 +1,6 @@
 """Which heads of a loaded model attend by position, or to tokens that have stood before."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import numpy as np
@@ -10,7 +9,6 @@ import torch
 from pydantic import Field
 
 from headtypes.analyses.detectors.measure import read_detectors, scores_of
-from headtypes.analyses.detectors.needles import draw_needles
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
 from headtypes.api.arguments import Positive, ReadModel, Tokenizer, checked, longest_of
@@ -30,8 +28,6 @@ def detect_heads(
     *,
     sequences: Annotated[int, Field(ge=2)] = 32,
     length: Annotated[int, Field(ge=4)] = 32,
-    context: int = 0,
-    texts: Sequence[str] | None = None,
     least: float = 0.1,
     seed: int = 0,
     own: Mapping[str, Detector] | None = None,
@@ -42,9 +38,6 @@ def detect_heads(
 
     model:  in evaluation mode, on any device; afterwards it is as before.
     sequences, length: how many sequences are drawn, and tokens of half of one.
-    context: tokens of each of as many texts in which needles are planted, for the detectors of what is to be copied
-        next from a long text (Wu et al. 2024), which decoders alone have; 0 for none.
-    texts:  of your own, in whose sentences needles are planted; by default those of the generated world.
     least:  share of its attention by which a head that is detected exceeds the null.
     own:    detectors of your own, by name: functions that get the ids of a sequence, int [token], and return which keys
         a head of this kind looks at from each row, bool [row, key]. Rows without any do not count. Sequences are random
@@ -60,9 +53,8 @@ def detect_heads(
     name = type(model).__name__
     how = {"max_length": longest_of(model, tokenizer, max_length), "seed": seed, "model": name}
     drawn = draw_sequences(tokenizer, sequences=sequences, length=length, **how)
-    needles = partial(draw_needles, tokenizer, texts=sequences, context=context, documents=texts, **how)
     what = f"{name} on random tokens"
-    scores = read_detectors(body_of(model), drawn, needles if context else None, batch_tokens=batch_tokens, what=what)
+    scores = read_detectors(body_of(model), drawn, batch_tokens=batch_tokens, what=what)
     if own:
         if known := sorted(set(own) & set(DETECTORS)):
             raise InputError(f"There is a detector {known[0]} already; give yours another name.")

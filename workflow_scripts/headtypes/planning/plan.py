@@ -265,31 +265,9 @@ class Plan:
         return [entry for entry in self.features if self.is_text(entry.task)]
 
     @cached_property
-    def cached(self) -> list[PartitionPlan]:
-        """The partitions of decoders whose key-value heads are exported."""
-        return [entry for entry in self.partitions.values() if entry.model in self.config.export.full_attention]
-
-    @cached_property
     def detected(self) -> list[FeaturePlan]:
         """Every model whose heads are tested on random tokens, which stand for a task."""
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
-
-    @cached_property
-    def planted(self) -> list[str]:
-        """The task of text in whose sentences needles are planted; none for those of the generated world."""
-        return [self.config.detectors.text] if self.config.detectors.text else []
-
-    @cached_property
-    def retrieving(self) -> list[FeaturePlan]:
-        """Those of them that read texts with needles, also without the heads that were found."""
-        detectors = self.config.detectors
-        return self.detected if detectors.context and detectors.draws else []
-
-    @cached_property
-    def dropped(self) -> list[FeaturePlan]:
-        """Those whose key-value heads are exported that read texts with needles, also without each of these heads."""
-        exported = self.config.export.full_attention if self.config.detectors.context else []
-        return [entry for entry in self.detected if entry.model in exported]
 
     @cached_property
     def used(self) -> list[FeaturePlan]:

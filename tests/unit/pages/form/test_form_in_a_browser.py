@@ -110,7 +110,6 @@ def test_only_what_is_given_is_written_in_the_order_of_the_schema(form):
         ("controls.questions", "some", "Must be a whole number, at least 1, or all."),
         ("clustering.k", "4\n65", "65 must be a whole number, at least 2 and at most 64."),
         ("clustering.k", "[]", "Must have at least one item."),
-        ("detectors.text", "a b", "Must be text of at most 80 characters that matches ^[A-Za-z0-9][A-Za-z0-9_.+-]*$."),
     ],
 )
 def test_what_the_schema_forbids_is_said_at_the_field(form, key, text, sentence):

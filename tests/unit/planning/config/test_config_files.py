@@ -142,7 +142,6 @@ def test_a_null_for_what_is_not_there_is_refused(file):
         ("models: {one: null, two: {parent: one}}", "models.two.parent", "models.one"),
         ("models: {one: {source: {finetuned: {base: two, task: a}}}, two: null}", None, "models.two"),
         ("models: {one: null}\nselect: {models: [one]}", "select.models", "models.one"),
-        ("models: {one: null}\nexport: {full_attention: [one]}", "export.full_attention", "models.one"),
         ("conditions: {less: null}\nselect: {conditions: [less]}", "select.conditions", "conditions.less"),
         ("tasks: {a: null}\nmodels: {one: null}\nselect: {tasks: [a]}", "select.tasks", "tasks.a"),
         ("models: {one: null}\npartitions: {p: {file: x, model: one, task: a}}", "partitions.p.model", "models.one"),

@@ -84,29 +84,15 @@ TABLE = Result(
     of=lambda plan: plan.detected,
     name="detectors",
     section="What single heads look at",
-    content="for each detector (`previous`, `next`, `first`, `duplicate`, `induction`, "
-    "with `detectors.context` also `retrieval`, `lookup`), `layer` and `head`: "
+    content="for each detector (`previous`, `next`, `first`, `duplicate`, `induction`), `layer` and `head`: "
     "means of `score`, `null` and their `difference` with its interval (`low`, `high`), on how many of the `sequences` "
     "it is `above` what a kind asks for, `p`, `corrected_p`, and whether the head is `detected`",
-)
-RETRIEVAL = Result(
-    "results/retrieval/{model}.csv",
-    "measure_retrieval",
-    "what a text asks for, without the heads that retrieve it",
-    of=lambda plan: plan.retrieving,
-    name="retrieval",
-    section="What single heads look at",
-    content="with `detectors.context`, for `retrieval` and `lookup` where they find heads: how a language model "
-    "predicts the value that a text asks for, the whole `of` it or its first token (`measure`: `loss` in nats per "
-    "token, `copied` in percent), with all heads (`plain`), `without` those that were found, and without as many "
-    "`random` ones (of the draws, `random_low` to `random_high`); the `difference` of the last two with its interval "
-    "(`low`, `high`)",
 )
 DETECTORS = Analysis(
     "detectors",
     "detectors (mean score; heads detected)",
     files=(TABLE,),
-    results=(SCORES, TABLE, RETRIEVAL),
+    results=(SCORES, TABLE),
     per_head=per_head,
     aligned=aligned,
     tested=tested,

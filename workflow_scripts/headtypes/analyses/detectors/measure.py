@@ -1,15 +1,11 @@
 """How much each head attends to what a detector looks for, and how much it would if it were no such head."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float32
 from transformers import PreTrainedModel
 
-from headtypes.analyses.detectors.needles import Needles, draw_needles
 from headtypes.analyses.detectors.results import DETECTORS
 from headtypes.analyses.detectors.sequences import Sequences, draw_sequences
 from headtypes.attention.one_pass import read_attention
@@ -73,53 +69,18 @@ class Targets(PerSample):
         return {name: found[name] for name in DETECTORS if name in found and (name != "next" or seen)}
 
 
-class NeedleTargets(PerSample):
-    """A reducer whose result are the scores of the detectors of needles, and those under their null.
-
-    It keeps the attention of each token that asks for a next one to this token in each needle.
-    """
-
-    def __init__(self, needles: Needles):
-        self._asking, self._targets = needles.asking.tolist(), torch.from_numpy(needles.targets)
-        super().__init__(*needles.targets.shape[1:])
-
-    def add(self, block: Block) -> None:
-        """Read the rows that ask."""
-        samples, layer = block.group.samples, block.layer
-        targets = self._targets[torch.from_numpy(self.batch.samples[samples])].to(block.attention.device)
-        for number, row in enumerate(self._asking):
-            if row in range(block.rows.start, block.rows.stop):
-                attention = block.attention[:, :, row - block.rows.start]
-                keys = targets[:, None, :, number].expand(-1, attention.shape[1], -1)
-                self.values[samples, layer, :, :, number] = attention.gather(-1, keys)
-
-    def result(self) -> Scores:
-        """The score of each detector and that under its null, on each text."""
-        found = super().result()
-        of = {"retrieval": found.mean(-1), "lookup": found[..., 0]}
-        return {name: (values[..., 0], values[..., 1:].max(-1)) for name, values in of.items()}
-
-
 def read_detectors(
     model: PreTrainedModel,
     sequences: Sequences,
-    draw: Callable[[], Needles] | None = None,
     *,
     batch_tokens: int,
     what: str,
 ) -> pd.DataFrame:
     """Measure what `measure_detectors` does, of a loaded model on sequences that were drawn.
 
-    draw: draws as many texts with needles, for a model that needs them; None for no detectors of needles.
     batch_tokens: padded tokens of a batch; what: for progress and messages.
     """
-    how = {"batch_tokens": batch_tokens, "what": what}
-    (found,) = read_attention(model, sequences.encoded, [Targets(sequences)], **how)
-    # A token that may look ahead does not ask for the next one: it sees it.
-    if draw is not None and "next" not in found:
-        needles = draw()
-        (more,) = read_attention(model, needles.encoded, [NeedleTargets(needles)], **how)
-        found |= more
+    (found,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     return scores_of(found)
 
 
@@ -139,15 +100,11 @@ def measure_detectors(
     seed: int,
     precision: str,
     batch_tokens: int,
-    context: int = 0,
-    documents: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Run a model over random tokens, and measure how much its heads attend to what each detector looks for.
 
     record: the model, as `models.fetching.fetch_model` found it.
     sequences, length, seed: as in `sequences.draw_sequences`.
-    context, documents: tokens of each of as many texts with needles, and what these are made of, as in
-        `needles.draw_needles`; 0 for none.
     precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
 
     returns one row per detector, sequence, layer and head (all but the first from 0): columns detector, sequence,
@@ -160,14 +117,15 @@ def measure_detectors(
     duplicate, induction: A[s, s - n] (Wang et al. 2023) and A[s, s - n + 1] (Olsson et al. 2022), means over the
         second half of `x x`, where these are the earlier occurrence of the token and the token after it; null: the
         same in `x y`, where they are not.
-    retrieval, lookup: in texts with needles (Wu et al. 2024), the attention to the token of the needle that is to be
-        copied next: the mean over all its tokens, and that to the first one, which the key alone tells; null: the
-        strongest of the other needles. Left out where a token looks ahead, and sees what is to be copied.
-    Raises `InputError` where sequences or texts of this length cannot be drawn, and where attention is not finite.
+    Raises `InputError` where sequences of this length cannot be drawn, and where attention is not finite.
     """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)
-    how = {"max_length": record.max_length, "seed": seed, "model": record.name}
-    drawn = draw_sequences(run.tokenizer, sequences=sequences, length=length, **how)
-    needles = partial(draw_needles, run.tokenizer, texts=sequences, context=context, documents=documents, **how)
-    draw = needles if context else None
-    return read_detectors(run.model, drawn, draw, batch_tokens=batch_tokens, what=run.what)
+    drawn = draw_sequences(
+        run.tokenizer,
+        sequences=sequences,
+        length=length,
+        max_length=record.max_length,
+        seed=seed,
+        model=record.name,
+    )
+    return read_detectors(run.model, drawn, batch_tokens=batch_tokens, what=run.what)

@@ -8,8 +8,7 @@ from headtypes.core.statistics import holm, mean_intervals, sign_tests
 from headtypes.core.table_files import read_csv, read_parquet
 
 # Those of the workflow; there may be further ones, of a user's own.
-OF_NEEDLES = ("retrieval", "lookup")
-DETECTORS = ("previous", "next", "first", "duplicate", "induction", *OF_NEEDLES)
+DETECTORS = ("previous", "next", "first", "duplicate", "induction")
 _LEVEL = 0.05
 COLUMNS = {
     "detector": str,
@@ -19,10 +18,6 @@ COLUMNS = {
     **dict.fromkeys(("p", "corrected_p"), float),
     "detected": bool,
 }
-RETRIEVAL = (
-    *("detector", "of", "measure", "heads", "random_heads", "plain", "without", "random", "random_low", "random_high"),
-    *("difference", "low", "high"),
-)
 
 
 def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataFrame:
@@ -74,8 +69,3 @@ def read_detector_scores(path: StrPath) -> pd.DataFrame:
 def read_detector_table(path: StrPath) -> pd.DataFrame:
     """Read a CSV of `detector_table`. Raises `InputError` that names a damaged file."""
     return read_csv(path, "holds no heads by detector", COLUMNS, dtype=COLUMNS)
-
-
-def read_retrieval(path: StrPath) -> pd.DataFrame:
-    """Read a CSV of `retrieval.measure_retrieval`. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "does not say what is copied without heads", RETRIEVAL, rows=0)

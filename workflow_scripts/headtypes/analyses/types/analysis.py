@@ -124,21 +124,5 @@ TYPES = Analysis(
             section="Heads and types",
             content="these criteria as a figure",
         ),
-        Result(
-            "results/export/{model}/{partition}/heads.{json,csv}",
-            "export_heads",
-            "lists and masks of heads for other programs",
-            of=lambda plan: plan.partitions.values(),
-            section="Lists of heads for other programs",
-            content="every head: name, indices, type, how certain it is, and what made it",
-        ),
-        Result(
-            "results/export/{model}/{partition}/masks.safetensors",
-            "export_heads",
-            "lists and masks of heads for other programs",
-            of=lambda plan: plan.partitions.values(),
-            section="Lists of heads for other programs",
-            content="a mask for each type: bool [layer, head]",
-        ),
     ),
 )

@@ -40,12 +40,6 @@ plot_confidence = of_inputs_alone("plot_confidence")
 
 
 @stage()
-def export_heads(plan: Plan, model: str, partition: str) -> dict:
-    """What the heads are of."""
-    return {"model": model, "task": plan.partitions[model, partition].task, "partition": partition}
-
-
-@stage()
 def choose_clustering(plan: Plan, model: str, task: str) -> dict:
     """The settings that all methods and numbers of clusters share."""
     clustering = plan.config.clustering

@@ -11,7 +11,6 @@ from itertools import compress
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.core.errors import InputError, nearest
-from headtypes.data.kinds.text.kind import Text
 from headtypes.planning.config.derived import (
     changes_nothing,
     clusterings,
@@ -31,7 +30,7 @@ _LISTED, _FIRST = 12, 4
 
 
 def check_selection(config: Config) -> None:
-    """Everything selected exists, and so do the models that are exported or tested and the conditions with controls."""
+    """Everything selected exists, and so do the models that are tested and the conditions with controls."""
     named = [
         (registry, f"select.{registry}", name)
         for registry in ("tasks", "models", "conditions")
@@ -39,14 +38,13 @@ def check_selection(config: Config) -> None:
     ]
     named += [
         ("models", f"{section}.{key}", name)
-        for section, key in (("export", "full_attention"), ("detectors", "models"), ("use", "models"))
+        for section, key in (("detectors", "models"), ("use", "models"))
         for name in getattr(getattr(config, section), key)
     ]
     # The demo's list is laid under experiments that take its conditions away.
     conditions = {*config.conditions, *config.removed("conditions")}
     check_all(
         *(partial(check_entry, config, *reference) for reference in named),
-        partial(_check_needles, config),
         *(partial(_check_used, config, name) for name in config.use.models),
         *(partial(check_known, "controls.conditions", name, conditions) for name in config.controls.conditions or ()),
     )
@@ -60,21 +58,6 @@ def _check_used(config: Config, name: str) -> None:
         raise InputError(
             f"config: use.models: {name} reads no task of kind {' or '.join(kinds)}, on which its heads are asked for "
             f"what they find; name one in models.{name}.tasks."
-        )
-
-
-def _check_needles(config: Config) -> None:
-    if (text := config.detectors.text) is None:
-        return
-    check_entry(config, "tasks", "detectors.text", text)
-    if (kind := config.tasks[text].kind) != Text.name:
-        raise InputError(
-            f"config: detectors.text: {text} is of kind {kind}; name a task of kind {Text.name}, in whose sentences "
-            "needles are planted."
-        )
-    if not config.detectors.context:
-        raise InputError(
-            "config: detectors.text: no text with needles is read; set detectors.context to its number of tokens."
         )
 
 

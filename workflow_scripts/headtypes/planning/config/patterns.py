@@ -19,7 +19,7 @@ _MOST_MODELS = 10_000
 _VARIABLE = re.compile(r"(?<!\$)\{(\w+)\}")
 _RANGE = re.compile(r"(\d+)-(\d+)(?:/([1-9]\d*))?")
 # Lists that name models, in which a pattern names all that it stands for.
-_NAMING = (("select", "models"), ("detectors", "models"), ("export", "full_attention"))
+_NAMING = (("select", "models"), ("detectors", "models"))
 
 Value = int | float | str
 

@@ -358,16 +358,8 @@ class Detectors(Strict):
     """Sequences that are drawn; with too few, no head can be told from chance."""
     length: Annotated[int, Field(ge=4)] = 32
     """Tokens of half a sequence; the other half has the same ones."""
-    context: NonNegativeInt = 0
-    """Tokens of a text of the generated world in which needles are planted, as many texts as sequences: which heads of
-    a decoder retrieve what is to be copied (Wu et al. 2024). 0 for none."""
-    text: Name | None = None
-    """A task of text, in whose sentences needles are planted instead."""
     least: Annotated[float, Field(ge=0, lt=1)] = 0.1
     """Share of its attention by which a head that is detected exceeds the null."""
-    draws: NonNegativeInt = 10
-    """With `context`, random sets of heads beside those that retrieve, without which a language model copies; 0 for
-    neither."""
 
 
 class Use(Strict):
@@ -379,17 +371,6 @@ class Use(Strict):
     """Words that look, of each relation, or questions of a fine-tuned model's task, on which the loss is measured."""
     least: NonNegativeFloat = 0.02
     """Rise of the loss from which a head is used, in nats per token or answer."""
-
-
-class Export(Strict):
-    """What is written for programs that shorten the cache of some heads (Xiao et al. 2024, DuoAttention)."""
-
-    full_attention: list[PatternName] = []
-    """Decoders whose key-value heads are scored by how much they attend beyond sinks and recent tokens."""
-    sink_size: NonNegativeInt = 4
-    """First tokens of a text that every head keeps."""
-    recent_size: Positive = 64
-    """Last tokens that every head keeps, that of the query included."""
 
 
 class Compute(Strict):
@@ -440,7 +421,6 @@ class Config(Strict):
     gradients: Gradients = Gradients()
     detectors: Detectors = Detectors()
     use: Use = Use()
-    export: Export = Export()
     compute: Compute = Compute()
     select: Select = Select()
 

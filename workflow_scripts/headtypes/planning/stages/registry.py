@@ -7,7 +7,6 @@ from headtypes.analyses.distances import stage as distances
 from headtypes.analyses.divergence import stage as divergence
 from headtypes.analyses.gradients import stage as gradients
 from headtypes.analyses.probes import stage as probes
-from headtypes.analyses.reach import stage as reach
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations import stage as relations
 from headtypes.analyses.stage import Stage
@@ -27,7 +26,6 @@ _MODULES = (
     divergence,
     gradients,
     detectors,
-    reach,
     types,
     ablation,
     relations,
