@@ -145,7 +145,7 @@ class Place:
         self.config.write_text(yaml.safe_dump(config))
 
     def arguments(self, *further: str, host: Host | None = None) -> list[str]:
-        """Those of Snakemake and of our commands."""
+        """Those of Snakemake."""
         seen = self.folder if host is None or host.seen is None else host.seen / self.folder.name
         place = ["--directory", str(seen), "--configfile", str(self.config)]
         return ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", *place, *further, "--", *self.targets]
@@ -223,8 +223,9 @@ class Place:
         left = [file for file in (self.folder / "results").rglob(".*") if file.name != ".snakemake_timestamp"]
         found += [f"{file} is left" for file in left]
         options = {"cwd": ROOT, "env": ENVIRONMENT, "capture_output": True, "text": True}
-        audit = subprocess.run([self.here.python, "commands/audit.py", *self.arguments()], **options)
-        found += audit.stdout.splitlines() if audit.returncode else []
+        place = ["--directory", str(self.folder), "--configfile", str(self.config)]
+        audit = subprocess.run([self.here.python, "commands/audit.py", *place], **options)
+        found += [line for line in audit.stdout.splitlines() if line.startswith(("damaged ", "foreign ", "stale "))]
         planned = subprocess.run([self.here.python, "-m", "snakemake", *self.arguments("--dry-run")], **options)
         if "Nothing to be done" not in planned.stdout + planned.stderr:
             found.append("Snakemake would run jobs")

@@ -1,40 +1,150 @@
-"""Are the results on disk those of the configuration? Takes the arguments of `snakemake`, and --remove.
+"""Are the results on disk those of the configuration? Compares the disk, the config and the records of provenance.
 
-python commands/audit.py [--remove] [--configfile FILE] [--directory FOLDER] [targets]
+python commands/audit.py [--remove] [--configfile FILE ...] [--directory FOLDER]
 
-It does not need Snakemake's metadata, so it also works on results that were copied from another machine. The exit
-status is 1 where something is missing, foreign, damaged or stale. Notes say where records differ in versions, threads
-or sources, or a report is older than the results. --remove removes stale and damaged results; the next `snakemake`
-makes them again.
+It needs nothing that Snakemake remembers, so it works on results from another machine, too. The exit status is 1 where
+something is missing, foreign, damaged or stale. --remove removes stale and damaged results.
 """
 
+import argparse
+import json
+import os
+import shutil
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from planning import ending_with_its_pipe, planned
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "workflow_scripts"))
 
-from headtypes.planning.tools.agreement import disagreements
-from headtypes.planning.tools.audit import audit, remove
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json, sha256_path
+from headtypes.planning.code import code_hash, modules_by_name
+from headtypes.planning.config.messages import mistakes_in
+from headtypes.planning.plan import Plan, plan_of_files
+from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder
+from headtypes.planning.results import RESULTS as DECLARED
+from headtypes.planning.stages.registry import STAGES
+
+
+class Finding(NamedTuple):
+    """A result that is missing; foreign (without a record, or of another configuration); damaged (changed since it was
+    made); or stale (made with another spec or code, or from other inputs).
+    """
+
+    path: str
+    state: str
+    why: str
+
+
+class Audit:
+    """Judges each result in the folder `results` of the working directory; every file is read once."""
+
+    def __init__(self, plan: Plan):
+        """plan: of the configuration that the results should be of."""
+        self.plan, self.state, self._sha256 = plan, cache(self._state), cache(sha256_path)
+
+    def findings(self) -> list[Finding]:
+        """What is not as it should be, by path."""
+        found = {path: self.state(path) for path in sorted({*expected(self.plan), *on_disk()})}
+        return [Finding(path, *judged) for path, judged in found.items() if judged]
+
+    def _state(self, path: str) -> tuple[str, str] | None:
+        """State and reason; None where all is well."""
+        if not (Path(path).is_file() or Path(path).is_dir()):
+            return "missing", "it is not there"
+        try:
+            record = recorded(path)
+        except InputError:
+            return "damaged", f"the record of what made it, {beside(path)}, is damaged"
+        if record is None:
+            return "foreign", "there is no record of what made it"
+        if self._sha256(path) != record["sha256"]:
+            return "damaged", "it has changed since it was made"
+        try:
+            stage = STAGES[record["rule"]]
+            spec = json.loads(canonical_json(stage(self.plan, **record["wildcards"])))
+        except (KeyError, TypeError):
+            return "foreign", "it belongs to another configuration"
+        hashed = code_hash(ROOT / "workflow_scripts" / f"{stage.script}.py", modules_by_name(spec))
+        code = [] if hashed == record["code"] else ["its code has changed"]
+        why = [*_changes(record["spec"], spec), *code, *self._changed_inputs(record["inputs"])]
+        return ("stale", "; ".join(why)) if why else None
+
+    def _changed_inputs(self, inputs: dict[str, str]) -> Iterator[str]:
+        for path, digest in inputs.items():
+            if results_folder(path) != RESULTS:
+                # They may lie in another place on this machine, so they are compared by content.
+                if digest not in self._from_elsewhere:
+                    yield f"the contents of {path} have changed, or it is not there"
+            elif judged := self.state(path):
+                yield f"{path} is {judged[0]}"
+            elif self._sha256(path) != digest:
+                yield f"it was made from another version of {path}"
+
+    @cached_property
+    def _from_elsewhere(self) -> set[str]:
+        """The SHA-256 of every file of the user's that the configuration names, and of the workflow's own."""
+        files, config = self.plan.files, self.plan.config
+        named = [*(ROOT / "report").iterdir(), *(ROOT / "reference").iterdir(), *files.of_vectors()]
+        named += [file for model in config.models for file in files.of_model(model)]
+        for of in (files.of_task, files.of_training, files.of_test):
+            named += [file for task in config.tasks for file in of(task)]
+        named += [partition.file for partition in config.partitions.values()]
+        return {self._sha256(file) for file in named if Path(file).is_file()}
+
+
+def expected(plan: Plan) -> Iterator[str]:
+    """The path of every result that a plan asks for."""
+    for result in DECLARED:
+        for entry in result.of(plan) if result.of else ():
+            yield from (path.format(**result.wildcards(entry)) for path in result.paths)
+
+
+def on_disk() -> Iterator[str]:
+    """Every result in the folder, and every other file there, but for benchmarks and what is made on demand."""
+    for path in filter(Path.is_file, RESULTS.rglob("*")):
+        aside = path.is_relative_to(folder_of_records(RESULTS)) or path == RESULTS / "report.html"
+        if not aside and not path.name.endswith("benchmark.tsv"):
+            # A result may be a folder.
+            made = (each for each in (path, *path.parents) if results_folder(each) and beside(each).is_file())
+            yield str(next(made, path))
+
+
+def _changes(then: Any, now: Any, path: str = "") -> Iterator[str]:
+    """The values in which two specs differ: "clustering k: 4, now 5"."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in {**then, **now}:
+            yield from _changes(then.get(key), now.get(key), f"{path} {key}".strip())
+    elif then != now:
+        yield f"{path}: {json.dumps(then)[:60]}, now {json.dumps(now)[:60]}"
 
 
 def main(arguments: list[str]) -> int:
     """Print what is not as it should be; return the exit status."""
-    jobs = planned([argument for argument in arguments if argument != "--remove"]).jobs
-    findings = audit(jobs)
-    for finding in findings:
-        print(f"{finding.state:8} {finding.path}: {finding.why}")
-    for sentence in disagreements(jobs):
-        print(f"note     {sentence}")
-    counts = Counter(finding.state for finding in findings)
-    print(", ".join(f"{count} {state}" for state, count in counts.items()) or "All results are as they should be.")
-    if "--remove" in arguments:
-        print(f"{len(remove(findings))} removed.")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")
+    parser.add_argument("--directory", type=Path, default=Path(), help="where the results are")
+    parser.add_argument("--remove", action="store_true", help="remove stale and damaged results")
+    asked = parser.parse_args(arguments)
+    layers = [ROOT / "config.yaml", *(file.resolve() for file in asked.configfile)]
+    os.chdir(asked.directory)
+    findings = Audit(plan_of_files(layers)).findings()
+    for path, state, why in findings:
+        print(f"{state:8} {path}: {why}")
+        if asked.remove and state in ("stale", "damaged"):
+            shutil.rmtree(path) if Path(path).is_dir() and not Path(path).is_symlink() else Path(path).unlink()
+            beside(path).unlink(missing_ok=True)
+    counts = Counter(state for _, state, _ in findings).items()
+    print(", ".join(f"{count} {state}" for state, count in counts) or "All results are as they should be.")
     return int(bool(findings))
 
 
 if __name__ == "__main__":
-    if {"-h", "--help"} & set(sys.argv):
-        print(__doc__)
-        sys.exit()
-    ending_with_its_pipe()
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (InputError, OSError) as error:
+        sys.exit("\n".join(mistakes_in(str(error))))

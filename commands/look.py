@@ -14,11 +14,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-import yaml
-from planning import SCRIPTS
-from snakemake.utils import update_config
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "workflow_scripts"))
 
-from headtypes.core.errors import InputError, one_line, shortened
+from headtypes.core.errors import InputError
 from headtypes.core.texts import check_text
 from headtypes.data.records import Sample
 from headtypes.models.fetching import fetch_model
@@ -28,9 +27,8 @@ from headtypes.pages.atlas.live import NAME, Live
 from headtypes.pages.atlas.live_server import LiveServer
 from headtypes.pages.atlas.look import look_at
 from headtypes.pages.atlas.page import write_page
-from headtypes.planning.config.files import laid_over
 from headtypes.planning.config.messages import mistakes_in
-from headtypes.planning.plan import Plan, plan_of
+from headtypes.planning.plan import Plan, plan_of_files
 from headtypes.planning.resources import memory_of
 from headtypes.planning.results import paths
 from headtypes.planning.stages.overview import atlas
@@ -40,12 +38,11 @@ from headtypes.planning.stages.registry import STAGES
 def main(arguments: list[str]) -> None:
     """Write the page, and print where it is."""
     asked = _parser().parse_args(arguments)
-    files = [SCRIPTS.parent / "config.yaml", *(file.resolve() for file in asked.configfile)]
+    files = [ROOT / "config.yaml", *(file.resolve() for file in asked.configfile)]
     shown = asked.output or asked.directory / "results" / "look" / f"{asked.model}.html"
     output = shown.resolve()
     os.chdir(asked.directory)
-    layers = laid_over(_merged(files), files)
-    plan = plan_of(layers)
+    plan = plan_of_files(files)
     if asked.model not in plan.models:
         raise InputError(f"--model: there is no {asked.model}; the configuration has {', '.join(plan.models)}.")
     if output.is_dir():
@@ -89,20 +86,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("text", nargs="?")
     parser.add_argument("second", nargs="?", help="the second text of a pair")
     return parser
-
-
-def _merged(files: list[Path]) -> dict:
-    """The configuration, laid over one another as Snakemake does it."""
-    config: dict = {}
-    for file in files:
-        try:
-            values = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise InputError(f"--configfile: {file} cannot be read as YAML ({one_line(error)}); correct it.") from error
-        if not isinstance(values, dict):
-            raise InputError(f"--configfile: {file} holds no keys, but {shortened(repr(values))}; name another file.")
-        update_config(config, values)
-    return config
 
 
 def _record(plan: Plan, model: str) -> ModelRecord:

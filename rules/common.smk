@@ -19,9 +19,7 @@ from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.files import laid_over
-from headtypes.planning.config.messages import mistakes_in, placed
-from headtypes.planning.tools.demands import check_models, demands_as_text
-from headtypes.planning.tools.notes import notes_on
+from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning import resources
 from headtypes.planning.code import code_hash, modules_by_name
 from headtypes.planning.plan import Plan, plan_of
@@ -55,9 +53,11 @@ try:
 except InputError as error:
     raise WorkflowError(*mistakes_in(str(error))) from None
 
-for sentence in notes_on(plan, layers) if workflow.is_main_process else []:
-    if sentence:
-        logger.warning(sentence)
+if plan.left_out_conditions and workflow.is_main_process:
+    logger.warning(
+        "Left out, since they name types that only four clusters give: conditions "
+        f"{', '.join(plan.left_out_conditions)}."
+    )
 
 
 # The environment of every rule that runs a script, with --sdm conda.

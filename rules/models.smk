@@ -17,14 +17,6 @@ rule fetch_model:
     params:
         **identity("fetch_model", lambda wildcards: plan.files.of_model(wildcards.model)),
         # What is checked and changes no result. Snakemake runs no job again for a parameter that asks for `output`.
-        demands=lambda wildcards, output: demands_as_text(plan, wildcards.model),
+        sha256=lambda wildcards, output: plan.config.models[wildcards.model].source.sha256 or "",
     script:
         "../workflow_scripts/fetch_model.py"
-
-
-if workflow.is_main_process:
-    # The processes of jobs read the rules as well, and need not read the heads of files each time.
-    try:
-        check_models(plan, folder_of_results())
-    except InputError as error:
-        raise WorkflowError(*mistakes_in(placed(str(error), layers.places))) from None

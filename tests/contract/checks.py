@@ -28,7 +28,7 @@ SHARED = {
 }
 # Parameters that change no result: Snakemake runs no job again for one that asks for `output`.
 UNCOUNTED_PARAMETERS = {
-    "fetch_model": "demands",
+    "fetch_model": "sha256",
     **{name: "memory" for name, stage in STAGES.items() if stage.runs_model},
 }
 # Rules that read files of the user's, whose contents count.
@@ -52,7 +52,7 @@ UNCOUNTED = {
 # How a Snakefile may speak of it: to check it, to keep it, and for the names of models and tasks.
 READINGS = re.compile(
     r"\b(headtypes \. planning \. config \.|layers = laid_over \( config ,|command_line \. config ,"
-    r"|remember_config \( plan \. config ,|plan \. config \. (models|tasks)\b)"
+    r"|plan \. config \. (models|tasks)\b)"
 )
 # Modules that read the environment: to choose one of several equal devices, for the run that started a job, and to have
 # jobs find the code that was planned. None changes a result.
@@ -60,11 +60,7 @@ READ_ENVIRONMENT = tuple(f"headtypes/{name}.py" for name in ("models/gpus", "pla
 # Runs programs as Python does, whatever they import, and is reached by no job (`test_layers`).
 STARTS_OTHERS = Path("headtypes/planning/forks.py")
 # What commands alone read, and no job.
-OF_COMMANDS = (
-    "workflow_scripts/headtypes/pages/atlas/live.js",
-    *(f"workflow_scripts/headtypes/pages/form/{name}" for name in ("page.css", "page.html", "page.js")),
-    *(f"workflow_scripts/headtypes/pages/form/{name}" for name in ("schema.js", "yaml.js")),
-)
+OF_COMMANDS = ("workflow_scripts/headtypes/pages/atlas/live.js",)
 
 
 def scripts(root: Path) -> list[str]:

@@ -21,10 +21,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from commands.internals import workflow_of
 from headtypes.core.files import sha256_path
 from headtypes.planning.provenance import beside, is_shard
 from tests.reliability.disks import mounts_allowed, without_room, without_writing, writing_can_be_forbidden
+from tests.support.internals import workflow_of
 from tests.support.places import ROOT
 
 # What happens while a job writes; `whole` is what it writes without a fault.

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from commands.internals import workflow_of
+from tests.support.internals import workflow_of
 from tests.support.places import ROOT
 
 _FORKS = multiprocessing.get_context("forkserver")

@@ -65,8 +65,8 @@ class Workdir:
         assert run.returncode == 0, (run.stdout + run.stderr)[-6000:]
 
     def command(self, name: str, *further: str, check: bool = True) -> str:
-        """Run one of our commands with the arguments of the workflow and further ones, and return what it printed."""
-        command = [python(), str(ROOT / "commands" / f"{name}.py"), "--snakefile", str(ROOT / "Snakefile")]
+        """Run one of our commands on the folder and its configuration, and return what it printed."""
+        command = [python(), str(ROOT / "commands" / f"{name}.py")]
         command += ["--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *further]
         run = subprocess.run(command, capture_output=True, text=True, timeout=1200)
         assert run.returncode == 0 or not check, run.stdout + run.stderr

@@ -21,8 +21,8 @@ import numpy as np
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
 
-from commands.internals import workflow_of
 from headtypes.planning.stages.registry import STAGES
+from tests.support.internals import workflow_of
 from tests.support.places import ROOT
 from tests.support.warm import LIBRARIES
 from tests.workflow.executed import executing, uncovered

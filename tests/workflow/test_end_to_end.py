@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,14 +14,13 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pandas as pd
-import pytest
 import yaml
 from snakemake.utils import update_config
 
+from commands.export import UNDECIDED
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.data.kinds.question_answering.answers import score_predictions
 from headtypes.data.kinds.registry import KINDS
-from headtypes.deposit.contents import UNDECIDED
 from headtypes.planning.stages.registry import STAGES
 from tests.support.records import read_squad
 from tests.support.rules import OF_TEXTS
@@ -159,19 +157,14 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
 
     assert workdir.planned() == {}
     assert workdir.command("audit") == "All results are as they should be."
-    assert workdir.command("preview") == "Nothing to be done."
 
     # All of it can be given away, without a text.
-    options = ("--author", "Doe, Jane", "--license", "CC-BY-4.0", "--output")
-    deposit = workdir.path / "deposit"
-    assert Path(workdir.command("deposit", *options, str(deposit)).splitlines()[-1]).resolve() == deposit
-    subprocess.run(["sha256sum", "--check", "--quiet", "--strict", "SHA256SUMS"], cwd=deposit, check=True)
-    assert yaml.safe_load((deposit / "workflow/config.yaml").read_text())["select"] == config["select"]
-    assert {"results/features/tiny/animals.h5", "results/guan2020/table2.csv"} <= files_below(deposit)
-    # What digests are made of are names of ours, which may hold such words.
-    given = {path for path in files_below(deposit / "results") if not path.startswith("provenance/code/")}
-    assert not [path for path in given if words_in(deposit / "results" / path)]
-    assert UNDECIDED not in (deposit / "left_out.csv").read_text()
+    given = workdir.path / "export"
+    workdir.command("export", "--author", "Doe, Jane", "--license", "CC-BY-4.0", "--output", str(given))
+    assert yaml.safe_load((given / "config.yaml").read_text())["select"] == config["select"]
+    assert {"results/features/tiny/animals.h5", "results/guan2020/table2.csv"} <= files_below(given)
+    assert not [path for path in files_below(given / "results") if words_in(given / "results" / path)]
+    assert UNDECIDED not in (given / "README.md").read_text()
     assert words_in(results / "samples/animals.jsonl")
     assert words_in(results / "maps/tiny/animals.samples.h5")
 
@@ -184,9 +177,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert "damaged  results/samples/animals.jsonl" in workdir.command("audit", check=False)
     config["clustering"]["restarts"] += 1
     workdir.configure(config)
-    assert "clustering.restarts: 5, now 6" in workdir.command("preview")
-    workdir.command("deposit", *options, str(workdir.path / "another"), check=False)
-    assert not (workdir.path / "another").exists()
+    assert "clustering restarts: 5, now 6" in workdir.command("audit", check=False)
 
 
 def test_a_mistake_in_the_config_is_one_line_and_nothing_runs(workdir):
@@ -197,24 +188,6 @@ def test_a_mistake_in_the_config_is_one_line_and_nothing_runs(workdir):
     assert 'config: unknown key "evalute" in models.tiny. Did you mean "evaluate"?' in printed
     assert "Traceback" not in printed
     assert not (workdir.path / "results").exists()
-
-
-def test_the_preview_is_of_what_the_same_arguments_make(workdir):
-    for arguments in (
-        ["--until", "extract_features"],
-        ["--omit-from", "cluster_heads"],
-        ["--batch", "all=1/3"],
-        ["--target-jobs", "extract_features:model=tiny,task=animals"],
-    ):
-        planned = workdir.planned(*arguments)
-        rows = [line.split() for line in workdir.command("preview", *arguments).splitlines()]
-        assert {row[0]: int(row[1]) for row in rows if row and row[0] in planned} == planned
-        assert not [row for row in rows if row and row[0] == "tabulate_ablations"]
-
-
-def test_a_plan_that_fails_beside_a_run_says_that_this_may_be_why(workdir):
-    with live_run(workdir), pytest.raises(AssertionError, match="That run may be the reason; try again after it"):
-        workdir.command("preview", "--cores", "1", "results/none")
 
 
 def test_a_second_run_is_told_which_run_holds_the_directory(workdir):
@@ -379,12 +352,3 @@ def test_a_model_is_made_from_another_on_a_generated_task(workdir):
     assert [file.name for file in (results / "features").iterdir()] == ["made"]
     assert workdir.planned("--", answered) == {}
     assert differences(results, workdir.replay(answered)) == []
-
-
-def test_a_command_tells_what_snakemake_refuses_and_makes_the_folder_that_it_is_given(tmp_path):
-    command = [sys.executable, ROOT / "commands/audit.py", "--directory", tmp_path / "runs/new"]
-    refused = subprocess.run([*command, "--bogus"], capture_output=True, text=True)
-    assert (refused.returncode, refused.stderr) == (2, "audit.py: error: unrecognized arguments: --bogus\n")
-    planned = subprocess.run(command, capture_output=True, text=True)
-    assert planned.stdout.startswith("missing  results/")
-    assert "Traceback" not in planned.stderr

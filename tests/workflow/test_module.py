@@ -1,4 +1,4 @@
-"""The workflow as a module of another one: planned, run to its end and audited there, with a prefix and without."""
+"""The workflow as a module of another one: planned and run to its end, with a prefix and without."""
 
 import json
 import os
@@ -68,14 +68,6 @@ class Outer:
         assert run.returncode == 0, (run.stdout + run.stderr)[-6000:]
         return run.stdout + run.stderr
 
-    def command(self, name: str) -> str:
-        """Run one of our commands on the other workflow and return what it printed."""
-        command = [python(), str(ROOT / "commands" / f"{name}.py"), "--snakefile", str(self.path / "Snakefile")]
-        command += ["--directory", str(self.path), *TRIGGERS]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=1200)
-        assert "Traceback" not in run.stderr, run.stderr
-        return run.stdout.strip()
-
     def configure(self, config: dict) -> None:
         """Write the configuration, ours as a part of it."""
         (self.path / "outer.yaml").write_text(yaml.safe_dump({"heads": config}))
@@ -133,14 +125,10 @@ def test_it_runs_to_its_end_inside_another_workflow(tmp_path, config, prefix, ta
     assert set(record["sources"]) >= {"models/tiny", "tasks/animals"}
     if target == "all":
         assert (results / "guan2020/comparison.csv").exists()
-        assert place.command("audit") == "All results are as they should be."
     assert "Nothing to be done" in place.snakemake("--dry-run")
 
     place.configure(config | {"clustering": {"restarts": 3}})
-    assert "clustering.restarts: 2, now 3" in place.command("preview")
-    samples = results / "samples/animals.jsonl"
-    samples.write_text(samples.read_text() + " ")
-    assert f"damaged  {samples.relative_to(tmp_path)}" in place.command("audit")
+    assert "cluster_heads" in place.snakemake("--dry-run", "--quiet", "rules")
 
 
 def test_null_in_the_other_workflows_own_files_takes_nothing_of_ours_away(tmp_path, config):
@@ -148,4 +136,3 @@ def test_null_in_the_other_workflows_own_files_takes_nothing_of_ours_away(tmp_pa
     (tmp_path / "more.yaml").write_text("models: null\ncontrols: null\n")
     printed = place.snakemake("--dry-run", "--quiet", "rules", "--configfile", "more.yaml")
     assert "heads_cluster_heads" in printed
-    assert "as in config.yaml" not in printed

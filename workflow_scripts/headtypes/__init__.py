@@ -11,8 +11,7 @@ analyses     what is measured on heads, a folder for each analysis
 comparisons  types beside random heads in every analysis; models beside models
 papers       claims, tables and figures, a folder for each paper
 pages        the pages that a reader opens: the summary of all results, the ledger of claims, each model's atlas
-planning     what rules and commands need: config, plan, stages, digest, provenance, resources, locks, preview, audit
-deposit      what is given away with a paper: which results, a card, and where models and data are from
+planning     what rules and commands need: config, plan, stages, digest, provenance, resources, locks
 api          what to call from one's own Python, on a model that is already loaded
 
 `planning` stands above what it plans, whose names the configuration is checked against. No room that computes may

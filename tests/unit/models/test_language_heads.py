@@ -5,18 +5,14 @@ from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModel,
     AutoModelForQuestionAnswering,
-    AutoModelForSequenceClassification,
     BertForPreTraining,
     BertLMHeadModel,
     ElectraForPreTraining,
 )
-from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from headtypes.models.fetching import fetch_model
-from headtypes.models.language_weights import MASKED, lacking_head
 from headtypes.models.loading import MissingHeadError, load_model
 from headtypes.models.model_config import language_head
-from headtypes.models.outline import outline_of
 from tests.support.models import FAMILIES, tiny_language_model
 from tests.support.records import recorded
 
@@ -26,13 +22,6 @@ TIED = (
     *("lfm2", "zamba2", "recurrent_gemma"),
 )
 WITH_ANSWERS = ("bert", "roberta", "modernbert", "distilbert", "gpt2", "opt", "llama", "qwen2")
-
-
-def told(model, folder, causal=False) -> str | None:
-    """What a model's files say that it lacks, before it is loaded."""
-    model.save_pretrained(folder)
-    outline = outline_of("models.tiny", folder)
-    return lacking_head(outline.type, outline.decoder, outline.tied, outline.tensors, causal)
 
 
 def like(auto, name):
@@ -116,44 +105,6 @@ def test_names_of_weights_from_before_pytorch_are_understood(tmp_path):
     loaded = load_model(record, "float32", head="masked_lm").cpu()
     for weight, theirs in model.state_dict().items():
         assert loaded.state_dict()[weight].equal(theirs), weight
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_the_files_alone_say_whether_there_is_a_head(name, tmp_path):
-    """As loading finds it, so that it is reported when a run is planned."""
-    model, tokenizer = tiny_language_model(name)
-    masked = tokenizer.mask_token is not None
-    assert (name in MASKED) == masked
-    assert told(model, tmp_path / "whole") is None
-    assert (told(model, tmp_path / "whole", causal=True) is not None) == masked
-    bare = told(like(AutoModel, name)[0], tmp_path / "bare")
-    assert bare == (None if name in TIED else "has no head for language: its weights hold no more than the bare model")
-
-
-@pytest.mark.parametrize(
-    ("auto", "name", "other"),
-    [
-        (AutoModelForQuestionAnswering, "bert", "qa_outputs"),
-        (AutoModelForQuestionAnswering, "gpt2", "qa_outputs"),
-        (AutoModelForSequenceClassification, "gpt2", "score"),
-        (AutoModelForSequenceClassification, "roberta", "classifier"),
-        (AutoModelForSequenceClassification, "modernbert", "classifier"),
-        (AutoModelForSequenceClassification, "llama", "score"),
-        (ElectraForPreTraining, "electra", "discriminator_predictions"),
-    ],
-)
-def test_the_files_say_which_other_head_there_is(auto, name, other, tmp_path):
-    found = told(like(auto, name)[0], tmp_path)
-    assert found == f"has no head for language, but one for another task, {other}"
-
-
-def test_a_decoder_of_a_family_that_guesses_masked_words_may_choose(tmp_path):
-    model, _ = tiny_language_model("bert", is_decoder=True)
-    assert told(BertLMHeadModel(model.config), tmp_path, causal=True) is None
-
-
-def test_types_that_guess_masked_words_are_those_of_transformers():
-    assert set(MASKED) <= set(MODEL_FOR_MASKED_LM_MAPPING_NAMES)
 
 
 def test_a_model_for_masked_words_is_not_asked_for_the_next_token(tmp_path):

@@ -12,12 +12,8 @@ from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.outputs.measure import measure_outputs
 from headtypes.attention.hook import Forward, Layer
 from headtypes.attention.run import ModelOnTask
-from headtypes.core.errors import InputError
-from headtypes.core.files import write_text
 from headtypes.data.kinds.question_answering.windows import build_windows
-from headtypes.models.demands import Demands, check_demands
 from headtypes.models.loading import load_model
-from headtypes.models.outline import outline_of
 from headtypes.models.placement import device_of, gpus_for, limit
 from tests.support.models import tiny_family
 from tests.support.records import SAMPLES, questions, recorded
@@ -101,13 +97,3 @@ def test_heads_of_a_layer_on_another_device_are_read_on_that_of_the_inputs():
 )
 def test_a_model_of_70_billion_weights_asks_for_as_many_gpus_as_they_fill(precision, memory, number):
     assert gpus_for(70_553_706_496, precision, memory) == number
-
-
-def test_weights_that_are_not_loaded_piece_by_piece_are_refused(tmp_path):
-    write_text(tmp_path / "config.json", '{"quantization_config": {"quant_method": "fp8"}}')
-    write_text(tmp_path / "pickle/config.json", "{}")
-    write_text(tmp_path / "pickle/pytorch_model.bin", "")
-    for outline in (outline_of("models.m", tmp_path), outline_of("models.m", tmp_path / "pickle", pickle=True)):
-        with pytest.raises(InputError, match=r"models\.m\.memory: only weights in safetensors"):
-            check_demands("models.m", outline, Demands(pieces=True))
-        check_demands("models.m", outline, Demands())

@@ -24,7 +24,7 @@ class Result:
     """Relative to the working directory; `{model}` and the like are wildcards, `{pdf,png}` stands for either."""
     rule: str
     about: str
-    """What it is, in a few words, for the list of files of a deposit."""
+    """What it is, in a few words, for those to whom results are given."""
     of: Callable[[Any], Iterable] | None = None
     """From a plan to the entries that have it, whose `wildcards` fill in the path; None for what a job alone needs."""
     content: str = ""
@@ -34,7 +34,7 @@ class Result:
     name: str = ""
     """Its name in rules and for scripts that read it (`paths.NAME`); empty if one rule alone knows its path."""
     withheld: str = ""
-    """Why it is not given away in a deposit; empty if it is."""
+    """Why it is not given away (`commands/export.py`); empty if it is."""
 
     @property
     def paths(self) -> list[str]:

@@ -54,7 +54,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     """Yield (inputs, spec, outputs, provenance) of a job; what is printed meanwhile also goes to the job's log.
 
     inputs: many files of a kind that a rule declares with their keys are a mapping {key: path}.
-    spec: also holds the `demands` of a job that checks some, which change no result.
+    spec: also holds the `sha256` that a model's weights must have, which changes no result.
     provenance: what makes the outputs, for formats that can hold it (`headtypes.planning.provenance`); it is recorded
         for all of them when the job has ended well.
     An `InputError` ends the job with its message alone, and so does a refusal of the system to read or write; any other
@@ -81,8 +81,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             states = state_of(inputs, results)
             read = verified(inputs, results)
             provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
-            demands = getattr(snakemake.params, "demands", None)
-            checked = {"demands": json.loads(demands)} if demands else {}
+            checked = {"sha256": sha256} if (sha256 := getattr(snakemake.params, "sha256", None)) else {}
             if memory := json.loads(getattr(snakemake.params, "memory", "null")):
                 limit(snakemake.wildcards.model, memory)
             for name, files in by_key(snakemake.input, getattr(snakemake.params, "keyed", "{}")).items():

@@ -10,6 +10,7 @@ from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, need_sentences, reading_matters
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
@@ -40,7 +41,7 @@ from headtypes.planning.config.derived import (
     task_of_use,
     types_of,
 )
-from headtypes.planning.config.files import LaidOver
+from headtypes.planning.config.files import LaidOver, laid_over, merged
 from headtypes.planning.config.given_files import check_file, check_sources, types_in
 from headtypes.planning.config.messages import check_all, placed
 from headtypes.planning.config.model_checks import check_models, check_probed
@@ -71,6 +72,12 @@ def plan_of(layers: LaidOver) -> "Plan":
         return Plan(read_config(layers.values, layers.removed))
     except InputError as error:
         raise InputError(placed(str(error), with_patterns(layers.places, layers.values))) from None
+
+
+def plan_of_files(files: Iterable[StrPath]) -> "Plan":
+    """The plan of files of the configuration, the lowest first; raises `InputError` as `plan_of` and `laid_over`."""
+    files = list(files)
+    return plan_of(laid_over(merged(files), files))
 
 
 # Evaluations by model and partition.

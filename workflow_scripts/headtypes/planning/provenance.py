@@ -1,7 +1,7 @@
 """What made a result: recorded in a file of its own, and in the result too where its format allows.
 
 The record of `results/a/b.csv` is `results/provenance/a/b.csv.json`. With the records, results can be checked against a
-configuration on any machine (`headtypes.planning.tools.audit`), without Snakemake's own metadata.
+configuration on any machine (`commands/audit.py`), without Snakemake's own metadata.
 """
 
 import platform

@@ -22,8 +22,6 @@ from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import provenance_of
 from headtypes.planning.stages.registry import STAGES
-from headtypes.planning.tools.demands import check_models
-from headtypes.planning.tools.sizes import ExpectedSizes
 from headtypes.planning.user_files import UserFiles
 from tests.support.gguf_model import write_tiny_llama
 from tests.support.places import ROOT
@@ -96,10 +94,6 @@ def config(file, **source) -> dict:
     }
 
 
-def planned(given: dict, folder) -> None:
-    check_models(Plan(read_config(given)), folder / "results")
-
-
 @pytest.mark.parametrize(
     ("source", "words"),
     [
@@ -128,9 +122,6 @@ def test_planning_tells_what_is_wrong_with_the_file(tmp_path, made_up, monkeypat
     assert f"{other} is not in GGUF" in refusal(Plan, read_config(config(other)))
     variable = refusal(Plan, read_config(config("$NO_SUCH_VARIABLE/x.gguf")))
     assert "NO_SUCH_VARIABLE" in variable
-    many = config(made_up) | {"clustering": {"k": [13]}}
-    assert "3 layers of 4 heads, 12 in all, which cannot be divided into 13 types" in refusal(planned, many, tmp_path)
-    planned(config(made_up), tmp_path)
     assert UserFiles(read_config(config(made_up))).of_model("tiny") == [str(made_up)]
 
 
@@ -199,43 +190,6 @@ def test_a_damaged_file_is_told(written, tmp_path):
     assert refusal(fetch_model, "tiny", {"gguf": str(file)}).startswith("models.tiny: ")
 
 
-def test_a_head_that_it_cannot_have_is_told_when_planning(written, tmp_path):
-    (tmp_path / "squad.json").write_text("{}")
-    given = config(written[0])
-    given["tasks"]["one"] = {"source": {"file": str(tmp_path / "squad.json")}}
-    given["models"]["tiny"]["evaluate"] = "one"
-    given["conditions"] = {"baseline": {}}
-    assert "has no question-answering head" in refusal(planned, given, tmp_path)
-
-
-def test_a_head_for_language_is_looked_for_when_planning(written, tmp_path):
-    given = config(written[0])
-    (tmp_path / "exam.jsonl").write_text("{}")
-    given["tasks"] = {"t": {"kind": "multiple_choice", "source": {"file": str(tmp_path / "exam.jsonl")}}}
-    given["models"]["tiny"] |= {"tasks": ["t"], "evaluate": "t"}
-    given["conditions"] = {"baseline": {}, "zero": {"dense": "zero"}}
-    planned(given, tmp_path)
-    ranks = tmp_path / "ranks.gguf"
-    ranks.write_bytes(header(KEYS, [*TENSORS, ("cls.output.weight", (8, 1))]))
-    given["models"]["tiny"]["source"] = {"gguf": str(ranks)}
-    message = refusal(planned, given, tmp_path)
-    assert message.startswith(f"config: models.tiny: {ranks} has no head for language, but one for another task, cls; ")
-
-
-@pytest.mark.parametrize(
-    ("tokenizer", "says", "plainly"),
-    [("gpt2", False, True), ("gpt2", True, False), ("gpt2", None, True), ("llama", None, False)],
-)
-def test_estimates_know_whether_a_text_begins_with_a_token_of_its_own(tokenizer, says, plainly, tmp_path):
-    """Features of models whose texts begin plainly hold the first token's part too, and are twice as large."""
-    added = [] if says is None else [("tokenizer.ggml.add_bos_token", struct.pack("<I?", 7, says))]
-    kind = ("tokenizer.ggml.model", struct.pack("<I", 8) + text(tokenizer))
-    file = tmp_path / "made-up.gguf"
-    file.write_bytes(header([*KEYS, kind, *added], TENSORS))
-    sizes = ExpectedSizes(Plan(read_config(config(file))), tmp_path / "results", tmp_path / "scratch")
-    assert sizes.stores_first_token("tiny") == plainly
-
-
 def test_a_file_in_a_package_is_found_by_its_name(written, tmp_path, monkeypatch):
     package = tmp_path / "a_package"
     (package / "data").mkdir(parents=True)
@@ -243,7 +197,6 @@ def test_a_file_in_a_package_is_found_by_its_name(written, tmp_path, monkeypatch
     (package / "data" / "tiny.gguf").write_bytes(written[0].read_bytes())
     monkeypatch.syspath_prepend(tmp_path)
     given = config("tiny.gguf", package="a_package", subfolder="data")
-    planned(given, tmp_path)
     record = fetch_model("tiny", given["models"]["tiny"]["source"])
     assert (record.package, record.folder) == ("a_package", str(package / "data"))
     assert UserFiles(read_config(given)).of_model("tiny") == []

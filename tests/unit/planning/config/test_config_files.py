@@ -367,5 +367,5 @@ def test_of_what_follows_from_a_mistake_nothing_is_told(file, text, mistake):
 
 def test_a_mistake_that_no_file_names_stands_without_a_place(file):
     with pytest.raises(InputError) as caught:
-        plan_of(LaidOver({"seed": "x"}, {}, frozenset(), {}))
+        plan_of(LaidOver({"seed": "x"}, {}, {}))
     assert "[" not in str(caught.value).partition("Allowed")[0]

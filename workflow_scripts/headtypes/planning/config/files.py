@@ -29,13 +29,11 @@ class LaidOver:
 
     values:  its keys and values.
     removed: by registry, each entry that was taken away, with the key whose `null` did it.
-    lowest:  keys whose values come from the lowest file, a.b, where something is laid over it.
     places:  of each key, a.b, the file that gives it last, and the line there.
     """
 
     values: dict[str, Any]
     removed: dict[str, dict[str, str]]
-    lowest: frozenset[str]
     places: dict[str, str]
 
 
@@ -60,16 +58,36 @@ def laid_over(config: Mapping[str, Any], files: Iterable[StrPath], given: Mappin
     for height, (where, keys) in enumerate(layers):
         _add(everything, keys)
         _add(kept, _without_null(keys, kept, removed, where) if height else keys)
-    over = {leaf for _, keys in layers[1:] for leaf in _leaves(keys)}
     return LaidOver(
         values=_ordered(config, kept, everything),
         removed={
             registry: {name: key for name, key in names.items() if name not in kept.get(registry, {})}
             for registry, names in removed.items()
         },
-        lowest=frozenset(set(_leaves(layers[0][1])) & set(_leaves(kept)) - over if over else ()),
         places=places,
     )
+
+
+def merged(files: Iterable[StrPath]) -> dict[str, Any]:
+    """The values of files, the lowest first, merged as Snakemake does it; raises `InputError` where one has none."""
+    values: dict[str, Any] = {}
+    for file in files:
+        read_keys(file)
+        try:
+            over = yaml.safe_load(Path(file).read_text(encoding="utf-8")) or {}
+        except ValueError as error:
+            raise InputError(f"{file} cannot be read as YAML ({one_line(error)}); correct it.") from error
+        if not isinstance(over, dict):
+            raise InputError(f"{file} holds no keys, but {shortened(repr(over))}; name another file.")
+        values = _over(values, over)
+    return values
+
+
+def _over(below: Any, above: Any) -> Any:
+    if not isinstance(above, Mapping):
+        return above
+    below = below if isinstance(below, Mapping) else {}
+    return {**below, **{key: _over(below.get(key), value) for key, value in above.items()}}
 
 
 def read_keys(file: StrPath, places: dict[str, str] | None = None) -> Keys:

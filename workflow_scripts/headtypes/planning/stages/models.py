@@ -12,7 +12,7 @@ def fetch_model(plan: Plan, model: str) -> dict:
 
     Of a file in GGUF also what reads it.
 
-    What its weights must be is checked (`tools.demands`), and where they lie is said to jobs (`models.placement`);
+    What its weights must be is checked by the job, and where they lie is said to jobs (`models.placement`);
     neither changes a result.
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}

@@ -1,1 +1,0 @@
-"""The configuration as a form, as a page."""
