@@ -1,1 +1,1 @@
-"""What the commands beside the workflow need: the jobs of a plan, what would run, and what is on disk."""
+"""What the documentation lists of what is declared."""
