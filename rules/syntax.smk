@@ -86,28 +86,6 @@ rule train_probes:
         "../workflow_scripts/train_probes.py"
 
 
-rule train_type_probes:
-    input:
-        model=paths.MODEL,
-        training=paths.TRAINING_ROWS,
-        rows=paths.ROWS,
-        partition=paths.PARTITION,
-    output:
-        probes=paths.PROBES_OF_TYPES,
-    log:
-        "logs/train_type_probes/{model}/{task}/{partition}.log",
-    benchmark:
-        "results/probes/{model}/{task}/{partition}.benchmark.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("train_type_probes"),
-    params:
-        **identity("train_type_probes"),
-    script:
-        "../workflow_scripts/train_type_probes.py"
-
-
 rule measure_probes:
     input:
         probes=paths.PROBES,
@@ -134,4 +112,3 @@ rule syntax:
         expand(paths.OFFSETS, task=plan.tasks_of("treebank")),
         of_each(paths.RELATIONS, plan.inputs_of("treebank")),
         of_each(paths.PROBE_SCORES, plan.probed),
-        of_each(paths.PROBES_OF_TYPES, plan.probed_types),

@@ -137,7 +137,6 @@ ADDED = {
                 "measure_relations": 1,
                 "train_probes": 1,
                 "measure_probes": 1,
-                "train_type_probes": 1,
                 "tabulate_relations": 1,
                 "tabulate_probes": 1,
                 "map_sentences": 1,

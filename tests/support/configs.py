@@ -183,7 +183,7 @@ def full_config(folder: Path) -> dict:
             "drop-near": {"near": "drop_intra"},
             "mixed": {"dense": "uniform", "2-3": "mean"},
         },
-        "controls": {"draws": 2, "questions": 5, "further": ["profile"], "conditions": ["zero-dense", "mixed"]},
+        "controls": {"draws": 2, "questions": 5, "profile": True, "conditions": ["zero-dense", "mixed"]},
         "curves": {"orders": 1, "questions": 6},
         "words": {"subwords": "mean"},
         "relations": {"least": 20, "offsets": 2},

@@ -61,7 +61,7 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     # There are no tasks of text, treebanks or coreference.
     absent |= OF_TEXTS | {"measure_divergence_shard", "compare_norms"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
-    absent |= {"train_type_probes", "extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
+    absent |= {"extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
     absent |= {"tabulate_relations", "tabulate_coreference", "tabulate_probes"}
     absent |= {"measure_use", "tabulate_use", "plot_use"}
     # Controls are of all but the baseline.
@@ -326,7 +326,6 @@ def test_its_second_half_is_planned_with_a_treebank_and_documents_of_the_user_s(
         "fetch_training",
         "measure_relations",
         "measure_probes",
-        "train_type_probes",
         "measure_coreference",
     )
     assert {rule: planned[rule] for rule in once} == dict.fromkeys(once, 1)

@@ -52,8 +52,6 @@ class Analysis:
     per_set: Callable[[str, StrPath, Mapping[str, Any], int], Iterator] | None = None
     """(task, path, heads of each type, seed) -> `per_set.Measure` each: a number of a set of heads, for the comparison
     of each type with random heads."""
-    per_type: Callable[[str, StrPath, int], Iterator] | None = None
-    """(task, path, seed) -> `per_set.TypeValue` each: a number of a type, measured of random heads as well."""
     line: Callable[[str, str], str] = _quantity
     """(quantity, statistic) -> the name of a row in the figure of this comparison."""
     repeats: tuple[str, ...] = ()
@@ -87,4 +85,4 @@ class Analysis:
     @property
     def is_compared(self) -> bool:
         """Whether types are compared with random heads in it, by its first file."""
-        return any((self.per_set, self.per_type))
+        return self.per_set is not None

@@ -30,23 +30,6 @@ class Measure(NamedTuple):
     about: str | None = None
 
 
-class TypeValue(NamedTuple):
-    """A number of one type, and the same of random heads that were measured with it.
-
-    type, analysis, task, quantity, statistic: its names. low, high: its 95 % interval. drawn: [draw], of random heads.
-    """
-
-    type: str
-    analysis: str
-    task: str
-    quantity: str
-    statistic: str
-    value: float
-    low: float
-    high: float
-    drawn: Float[np.ndarray, " draw"]
-
-
 def summaries(analysis: str, task: str, quantity: str, of_head: np.ndarray, interval=None) -> Iterator[Measure]:
     """Mean, smallest and largest value of a set's heads; of_head: [layer, head] or [head], NaN where there is none."""
     flat = of_head.ravel()

@@ -28,24 +28,6 @@ class FeaturePlan(NamedTuple):
         return self._asdict()
 
 
-class TypeProbesPlan(NamedTuple):
-    """The types of one model's heads, from whatever task, on the sentences of one treebank."""
-
-    model: str
-    task: str
-    partition: str
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What identifies its files among those of one kind."""
-        return tuple(self)
-
-    @property
-    def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
-        return self._asdict()
-
-
 class ChoicePlan(NamedTuple):
     """The ways of clustering one model's heads on one task, by their weights or by norms."""
 

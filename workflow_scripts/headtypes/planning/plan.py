@@ -55,7 +55,6 @@ from headtypes.planning.entries import (
     ChoicePlan,
     FeaturePlan,
     PartitionPlan,
-    TypeProbesPlan,
 )
 from headtypes.planning.user_files import UserFiles
 
@@ -480,16 +479,6 @@ class Plan:
             entry
             for entry in self.inputs_of("treebank")
             if sources[entry.task].source.world is not None or self.files.of_training(entry.task)
-        ]
-
-    @cached_property
-    def probed_types(self) -> list[TypeProbesPlan]:
-        """Each partition of a model with each of its treebanks that probes can learn from."""
-        return [
-            TypeProbesPlan(entry.model, entry.task, partition.name)
-            for entry in self.probed
-            for partition in self.partitions.values()
-            if partition.model == entry.model
         ]
 
     def _wanted(self, partition: str) -> bool:

@@ -17,7 +17,6 @@ from headtypes.analyses.ablation.controls import (
     evaluate_controls,
     overlap,
     sample_heads,
-    sample_others,
 )
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
 from headtypes.analyses.types.partitions import Partition, profile_groups
@@ -48,31 +47,6 @@ def test_every_head_of_a_layer_is_drawn_as_often_as_another():
     rng, layers = np.random.default_rng(0), np.indices(operations.shape)[0]
     drawn = np.mean([sample_heads(operations, layers, rng) == "zero" for _ in range(4000)], axis=0)
     np.testing.assert_allclose(drawn, [[0.4] * 5, [0] * 5], atol=0.03)
-
-
-def test_other_heads_are_those_that_are_kept_each_as_often_as_another():
-    operations = np.array([["zero", "uniform", "keep", "keep", "keep"], ["keep"] * 5], dtype=object)
-    rng = np.random.default_rng(0)
-    drawn = np.stack([sample_others(operations, rng) for _ in range(4000)])
-    assert all(sorted(each[0]) == sorted(operations[0]) for each in drawn)
-    for operation in ("zero", "uniform"):
-        expected = [[0, 0, 1 / 3, 1 / 3, 1 / 3], [0] * 5]
-        np.testing.assert_allclose((drawn == operation).mean(axis=0), expected, atol=0.03)
-
-
-def test_ranks_among_other_heads_are_no_permutation_test():
-    # One head makes all the difference. A type that is drawn at random has it in a third of the cases, and then costs
-    # more than all sets of other heads; beside sets of all heads it is told from random no more often than it may be.
-    rng, layers = np.random.default_rng(0), np.zeros((1, 12), int)
-    first = {"all": 0, "others": 0}
-    for _ in range(300):
-        own = rng.permutation(np.array([["zero"] * 4 + ["keep"] * 8], dtype=object).T).T
-        drawn = {"all": [sample_heads(own, layers, rng) for _ in range(19)]}
-        drawn["others"] = [sample_others(own, rng) for _ in range(19)]
-        for family, sets in drawn.items():
-            first[family] += own[0, 0] == "zero" and not any(each[0, 0] == "zero" for each in sets)
-    assert first["all"] / 300 < 0.05
-    assert first["others"] / 300 > 0.25
 
 
 def test_overlap_is_the_share_of_the_conditions_heads_under_the_same_operation():
@@ -108,7 +82,7 @@ def test_each_draw_is_scored_as_its_heads_are(asked):
         "condition": "c",
         "operations": MIXED,
         "questions": "all",
-        "further": ["profile", "others"],
+        "profile": True,
         **SETTINGS,
     }
     found = evaluate_controls(*asked, own, draws=5, seed=7, **arguments)
@@ -118,7 +92,6 @@ def test_each_draw_is_scored_as_its_heads_are(asked):
     operations = np.full((3, 5), "keep", dtype=object)
     operations[2, ::2], operations[0, 0] = "uniform", "zero"
     groups = {"layer": np.indices((3, 5))[0], "profile": profile_groups(asked[2])}
-    # The last layer keeps two of its five heads, so that there are no three others.
     assert found["family"].unique().tolist() == ["layer", "profile"]
     for place, family in ((0, "layer"), (2, "profile")):
         for draw, scores in of_family(found, family).groupby("draw"):
@@ -134,17 +107,8 @@ def test_each_draw_is_scored_as_its_heads_are(asked):
     )
     other = evaluate_controls(*asked, own, draws=5, seed=8, **arguments)
     assert other["overlap"].tolist() != found["overlap"].tolist()
-    alone = evaluate_controls(*asked, own, draws=5, seed=7, **arguments | {"further": []})
+    alone = evaluate_controls(*asked, own, draws=5, seed=7, **arguments | {"profile": False})
     pd.testing.assert_frame_equal(alone, of_family(found))
-
-
-def test_other_heads_stand_beside_a_condition_whose_layers_keep_enough(asked):
-    operations = {"3-1": "zero", "3-2": "uniform"}
-    own = under(asked, operations)
-    arguments = {"condition": "c", "operations": operations, "questions": "all", "seed": 1, **SETTINGS}
-    found = evaluate_controls(*asked, own, draws=3, further=["others"], **arguments)
-    assert of_family(found, "others")["draw"].unique().tolist() == [0, 1, 2]
-    assert of_family(found, "others")["overlap"].eq(0).all()
 
 
 class Planted:
@@ -180,14 +144,14 @@ def test_draws_end_once_no_score_can_be_told_from_random_any_more(exact_match, f
         "questions": "all",
         **SETTINGS,
     }
-    found = evaluate_controls(*asked, own, draws=40, further=[], seed=0, **arguments)
+    found = evaluate_controls(*asked, own, draws=40, profile=False, seed=0, **arguments)
     assert found["draw"].nunique() == made
     assert found["stopped"].unique().tolist() == [stopped]
     assert planted.scored <= made
 
 
 def test_a_part_of_the_questions_is_scored_as_among_all(asked):
-    arguments = {"condition": "c", "operations": {"diagonal": "zero"}, "draws": 3, "further": [], **SETTINGS}
+    arguments = {"condition": "c", "operations": {"diagonal": "zero"}, "draws": 3, "profile": False, **SETTINGS}
     own = under(asked, {"diagonal": "zero"})
     whole = evaluate_controls(*asked, own, questions="all", seed=4, **arguments)
     found = evaluate_controls(*asked, own, questions=2, seed=4, **arguments)
@@ -204,7 +168,7 @@ def test_a_part_of_the_questions_is_scored_as_among_all(asked):
 def test_where_a_type_fills_its_layers_the_draw_is_the_type(asked):
     arguments = {"condition": "c", "operations": {"dense": "zero", "diagonal": "zero"}, **SETTINGS}
     _, expected = evaluate_condition(*asked, **arguments)
-    found = evaluate_controls(*asked, expected, draws=2, questions="all", further=[], seed=0, **arguments)
+    found = evaluate_controls(*asked, expected, draws=2, questions="all", profile=False, seed=0, **arguments)
     assert (found["overlap"] == 1).all()
     for _, scores in found.groupby("draw"):
         assert scores["f1"].tolist() == expected["f1"].tolist()
@@ -215,9 +179,9 @@ def test_controls_of_pairs_have_the_columns_of_pairs(tmp_path):
     record = recorded(model, tokenizer, tmp_path)
     windows, head_outputs = build_pairs(PAIRS, tokenizer, max_length=60), np.ones((3, 5, 7), np.float32)
     settings = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 512, "draws": 2, "seed": 0}
-    settings |= {"condition": "c", "operations": {"diagonal": "mean"}, "further": []}
+    settings |= {"condition": "c", "operations": {"diagonal": "mean"}, "profile": False}
     about = PAIRS, windows, types_like(record), record
-    left_out = {name: value for name, value in settings.items() if name not in ("draws", "seed", "further")}
+    left_out = {name: value for name, value in settings.items() if name not in ("draws", "seed", "profile")}
     arguments = *about, evaluate_condition(*about, head_outputs, **left_out)[1], head_outputs
     found = evaluate_controls(*arguments, questions="all", **settings)
     assert list(found)[:6] == ["family", "draw", "id", "label", "predicted", "correct"]
@@ -231,5 +195,13 @@ def test_controls_of_pairs_have_the_columns_of_pairs(tmp_path):
 def test_a_condition_that_changes_no_head_has_no_controls(asked):
     with pytest.raises(InputError, match=r"conditions.baseline changes no head"):
         evaluate_controls(
-            *asked, None, condition="baseline", operations={}, draws=2, questions="all", further=[], seed=0, **SETTINGS
+            *asked,
+            None,
+            condition="baseline",
+            operations={},
+            draws=2,
+            questions="all",
+            profile=False,
+            seed=0,
+            **SETTINGS,
         )

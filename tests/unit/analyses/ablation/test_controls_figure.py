@@ -80,7 +80,9 @@ def test_the_numbers_are_those_of_table_2(tmp_path):
         for draw in range(5)
     ]
     # Draws from elsewhere do not stand in the figure.
-    tables["controls"] = pd.concat([*(each.assign(family="layer") for each in draws), draws[0].assign(family="others")])
+    tables["controls"] = pd.concat(
+        [*(each.assign(family="layer") for each in draws), draws[0].assign(family="profile")]
+    )
     tables["controls"]["planned"] = 5
     for name, table in tables.items():
         table.to_parquet(tmp_path / name)

@@ -10,7 +10,6 @@ from headtypes.analyses.divergence.analysis import per_set
 from headtypes.analyses.divergence.results import Divergence, write_divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.per_set import best_head, summaries
-from headtypes.analyses.probes.of_types import _DRAWS
 from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
 from headtypes.analyses.types.partitions import Partition, build_partition, profile_groups
 from headtypes.comparisons.types import random_heads
@@ -19,7 +18,6 @@ from headtypes.comparisons.types.random_heads import draw_heads, place_among
 from headtypes.comparisons.types.results import compare_files
 from headtypes.comparisons.types.table import DRAWS, PROFILE, compare_types, read_compared_types, shown
 from headtypes.core.errors import InputError
-from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv, write_parquet
 from tests.support import second_comparison as second
 from tests.support.places import ROOT
@@ -103,14 +101,6 @@ def detected() -> pd.DataFrame:
     return table.assign(above=0, sequences=9)
 
 
-def type_probes() -> dict:
-    """The words that probes find in two sentences: dense heads more, and diagonal heads fewer, than random heads."""
-    random = [[1, 2], [2, 3], [1, 3], [1, 1], [2, 2]]
-    right = {"dense": [[4, 5], [4, 5]], "diagonal": [[0, 0], [1, 0]], "vertical": [[1, 3], [1, 3]]}
-    types = {name: {"heads": 1, "right": found, "random": random} for name, found in right.items()}
-    return {"types": types, "words": [4, 6]}
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> dict[str, dict]:
     folder = tmp_path_factory.mktemp("results")
@@ -123,7 +113,6 @@ def files(tmp_path_factory) -> dict[str, dict]:
     layer, head = np.array(EVERY).T
     importance = np.random.default_rng(5).random(len(EVERY))
     write_csv(folder / "importance.csv", pd.DataFrame({"layer": layer, "head": head, "normalised": importance}))
-    write_json(folder / "probes.json", type_probes())
     write_csv(folder / "detectors.csv", detected())
     return {
         "surface": {"text": folder / "surface.h5"},
@@ -132,7 +121,6 @@ def files(tmp_path_factory) -> dict[str, dict]:
         "relations": {"bank": folder / "relations.csv"},
         "coreference": {"stories": folder / "mentions.csv"},
         "importance": {"qa": folder / "importance.csv"},
-        "probes": {"bank": folder / "probes.json"},
         "detectors": {"random tokens": folder / "detectors.csv"},
     }
 
@@ -259,7 +247,7 @@ def test_p_is_that_of_all_sets_of_as_many_heads(of):
     types = profiled(partition().type_of, rng.dirichlet(np.ones(3), LAYERS * HEADS))
     values = rng.random(LAYERS * HEADS)
     measure = best_head("a", "t", "q", values) if of is max else next(summaries("a", "t", "q", values))
-    table = compare_types(types, [measure], [], [], seed=3).set_index("type")
+    table = compare_types(types, [measure], [], seed=3).set_index("type")
     groups = {"": np.indices(types.shape)[0], PROFILE: profile_groups(types)}
     for name, (prefix, of_heads) in itertools.product(types.types, groups.items()):
         own = types.type_of == name
@@ -283,7 +271,7 @@ def test_what_a_profile_explains_is_beyond_heads_of_the_same_layers_alone():
     profiles = np.where(far[:, None], [0.1, 0.1, 0.8], [0.4, 0.4, 0.2])
     types = profiled(np.where(own, "own", "rest").reshape(6, 12), profiles)
     looks, knows = (next(summaries("a", "t", name, of)) for name, of in (("looks", 1.0 * far), ("knows", 1.0 * own)))
-    table = compare_types(types, [looks, knows], [], [], seed=0)
+    table = compare_types(types, [looks, knows], [], seed=0)
     of_own = table[table["type"] == "own"].set_index("quantity")
     assert (of_own["p_holm"] < 0.05).all()
     assert of_own.loc["looks", "profile_p"] == 1
@@ -297,7 +285,7 @@ def test_of_heads_that_are_alike_no_type_is_said_to_differ():
         names = rng.permutation(np.repeat(["a", "b", "c"], 8)).reshape(4, 6)
         types = profiled(names, rng.dirichlet(np.ones(3), 24))
         measures = [next(summaries("x", "t", f"{number}", rng.random(24))) for number in range(6)]
-        table = compare_types(types, measures, [], [], seed=trial, draws=0)
+        table = compare_types(types, measures, [], seed=trial, draws=0)
         assert (table["draws"] == 50 * 2 * 3 * 6).all()
         by_itself += bool((table[["p", "profile_p"]] < 0.05).any(axis=None))
         corrected += bool((table[["p_holm", "profile_p_holm"]] < 0.05).any(axis=None))
@@ -361,7 +349,7 @@ def test_drops_stand_beside_those_of_the_random_heads_that_were_evaluated(tmp_pa
         columns=["draw", "id", "exact_match", "f1", "overlap"],
     )
     # Heads from elsewhere are no matter of this table.
-    controls = pd.concat([controls.assign(family="layer"), controls.assign(family="others", exact_match=0.0)])
+    controls = pd.concat([controls.assign(family="layer"), controls.assign(family="profile", exact_match=0.0)])
     paths = [tmp_path / f"{name}.parquet" for name in ("controls", "scores", "baseline")]
     for path, table in zip(paths, (controls, without, of_all), strict=True):
         write_parquet(path, table)
@@ -389,21 +377,6 @@ def test_a_loss_stands_there_by_how_much_it_rises(tmp_path):
     assert (found["rank"], found["draws"]) == (1, 3)
     # No document loses more than 1 a token.
     assert 0 <= found["low"] < 15 / 35 < found["high"] <= 1
-
-
-def test_probes_of_a_type_stand_beside_those_of_their_random_heads(compared_types):
-    found = {
-        name: row_of(compared_types, name, "uas", "attention of these heads")
-        for name in ("dense", "diagonal", "vertical")
-    }
-    assert [found[name]["value"] for name in found] == pytest.approx([90, 5, 40])
-    assert [found[name]["rank"] for name in found] == [1, 6, 4]
-    assert all(row["random"] == pytest.approx(36) and row["draws"] == 5 for row in found.values())
-    assert found["dense"]["p"] == pytest.approx(2 / 6)
-    # Which heads were drawn is not kept.
-    assert np.isnan(found["dense"]["overlap"])
-    assert (found["dense"]["profile_draws"], found["dense"]["profile_p"]) == (0, pytest.approx(np.nan, nan_ok=True))
-    assert found["dense"]["low"] < 90 < found["dense"]["high"]
 
 
 def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
@@ -457,12 +430,12 @@ def test_what_differs_from_heads_that_look_alike_is_marked(compared_types):
     assert marked[0.01].count("profile1") == len(above)
 
 
-def test_the_caption_says_how_many_draws_a_colour_needs_and_how_many_probes_have():
+def test_the_caption_says_how_many_draws_a_colour_needs():
     for draws, shade in ((200, (1, 1)), (199, (0, 0))):
         row = {"value": draws, "p_holm": 1.0, **place_among(draws, np.arange(draws))._asdict()}
         assert shade_of(row) == shade
     caption = " ".join((ROOT / "report/compared_types.rst").read_text().split())
-    assert f"for probes {_DRAWS}; fewer than 200 give no colour" in caption
+    assert "fewer than 200 give no colour" in caption
     assert f"at least {DRAWS:,} draws" in caption
 
 

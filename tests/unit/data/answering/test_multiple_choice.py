@@ -225,7 +225,7 @@ def test_random_heads_and_curves_are_scored_on_whole_questions(made):
     asked = QUESTIONS, windows, types_like(record), record
     condition = {"condition": "c", "operations": {"diagonal": "zero"}}
     _, scores = evaluate_condition(*asked, **condition, **SETTINGS)
-    drawn = {"draws": 3, "questions": 2, "further": [], "seed": 1}
+    drawn = {"draws": 3, "questions": 2, "profile": False, "seed": 1}
     controls = evaluate_controls(*asked, scores, **condition, **drawn, **SETTINGS)
     assert controls.groupby("draw")["id"].nunique().tolist() == [2, 2, 2]
     assert {"correct", "correct_normalised"} <= set(controls)

@@ -70,7 +70,6 @@ MISTAKES = [
     ("seed", -1, ["seed:", "greater than or equal to 0", "found -1"]),
     ("controls/draws", -1, ["controls.draws:", "greater than or equal to 0", "found -1"]),
     ("controls/questions", 0, ["controls.questions:", "greater than or equal to 1", "or input should be 'all'"]),
-    ("controls/further", ["random"], ["controls.further", "'others' or 'profile'"]),
     ("curves/orders", -1, ["curves.orders:", "greater than or equal to 0", "found -1"]),
     ("curves/questions", "most", ["curves.questions:", "found 'most'", "'all'"]),
     ("clustering/k", 4, ["clustering.k:", "valid list", "found 4; write [4]"]),

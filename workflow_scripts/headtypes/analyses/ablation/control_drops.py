@@ -5,13 +5,22 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.ablation.families import FAMILIES, LAYER, prefix
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.analyses.ablation.sequential import sequential_p
 from headtypes.core.files import StrPath
 from headtypes.core.statistics import ALPHA, EQUAL, crossed_intervals, mean_intervals, mean_over
 from headtypes.core.table_files import read_parquet
 from headtypes.data.kinds.metrics import Metric
+
+# From where heads are drawn: as many of each layer, or of the heads of the model that look alike by near, special and
+# far (`partitions.profile_groups`); by the number that is a part of the seed.
+LAYER, PROFILE = "layer", "profile"
+FAMILIES = {LAYER: 0, PROFILE: 2}
+
+
+def prefix(family: str) -> str:
+    """What stands before the names of a family's columns where a row is about all of them."""
+    return "" if family == LAYER else f"{family}_"
 
 
 class DropsOfDraws(NamedTuple):
@@ -43,7 +52,7 @@ def control_drops(
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
     seed: of the bootstrap; equal seeds draw the same places among the questions of every condition.
 
-    returns of every family, with `families.prefix` before the names, control_draws, control_draws_planned (the largest
+    returns of every family, with `prefix` before the names, control_draws, control_draws_planned (the largest
         number), control_questions, control_overlap (mean share of the drawn heads that are the condition's own, 0 to
         1); and for each metric
       control_drop_{metric}: the mean over the draws, with the lowest and the highest as _low and _high;
@@ -54,7 +63,7 @@ def control_drops(
       own_rank_{metric}: the place of the own drop among the draws and itself, from the costliest; a draw that costs as
         much goes before it;
       own_rank_p_{metric}: how often heads drawn at random cost at least as much, by the one-sided permutation test of
-        `sequential.sequential_p`. NaN for `others`, which the condition's own heads could not have been among;
+        `sequential.sequential_p`;
       detectable_drop_{metric}: what an own drop would have to exceed for a p of at most 5 %; NaN with fewer than 19
         draws.
     """
@@ -62,7 +71,7 @@ def control_drops(
     for family in FAMILIES:
         drawn = of_family(controls, family)
         if len(drawn):
-            drops = _drops_of_family(drawn, scores, baseline, seed, tested=family != "others")
+            drops = _drops_of_family(drawn, scores, baseline, seed)
             found |= {f"{prefix(family)}{name}": value for name, value in drops.items()}
     return found
 
@@ -88,7 +97,7 @@ def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath, *
 
 
 def _drops_of_family(
-    controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame, seed: int, *, tested: bool
+    controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame, seed: int
 ) -> dict[str, float | int]:
     metrics, lost, own_lost, articles, sizes = _lost(controls, scores, baseline)
     planned = int(controls["planned"].iloc[0])
@@ -110,7 +119,7 @@ def _drops_of_family(
             f"own_excess_{metric}": float(own_drop - drops.mean()),
             **{f"own_excess_{metric}_{end}": float(values[index]) for end, values in ends.items()},
             f"own_rank_{metric}": _rank(own_drop, drops),
-            f"own_rank_p_{metric}": sequential_p(reached, planned) if tested else np.nan,
+            f"own_rank_p_{metric}": sequential_p(reached, planned),
             f"detectable_drop_{metric}": _detectable(drops),
         }
     return drops_of

@@ -1,12 +1,12 @@
 """Controls of a condition: the same operations on equally many heads, drawn at random."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
 
+from headtypes.analyses.ablation.control_drops import FAMILIES, LAYER, PROFILE
 from headtypes.analyses.ablation.evaluation import Settings, evaluator
-from headtypes.analyses.ablation.families import FAMILIES, LAYER
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.analyses.ablation.sequential import further_draws
 from headtypes.analyses.types.partitions import Partition, profile_groups
@@ -32,19 +32,6 @@ def sample_heads(operations: np.ndarray, groups: np.ndarray, rng: np.random.Gene
     return drawn
 
 
-def sample_others(operations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Apply the operations of each layer to heads drawn at random from those of the layer that are kept.
-
-    operations: [layer, head] text, of which each layer keeps as many heads as it changes.
-    returns     [layer, head] text; what was changed is kept.
-    """
-    drawn = np.full_like(operations, "keep")
-    for layer, before in zip(drawn, operations, strict=True):
-        changed = before[before != "keep"]
-        layer[rng.choice(np.flatnonzero(before == "keep"), len(changed), replace=False)] = changed
-    return drawn
-
-
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
     """Of the heads that a condition changes, the share (0 to 1) that a draw changes in the same way.
 
@@ -66,7 +53,7 @@ def evaluate_controls(
     operations: dict[str, str],
     draws: int,
     questions: int | str,
-    further: Sequence[str],
+    profile: bool,
     seed: int,
     **settings,
 ) -> pd.DataFrame:
@@ -77,7 +64,7 @@ def evaluate_controls(
         much as the condition that the p of `sequential.sequential_p` stays above 5 %. More draws do not change the
         first ones.
     questions: of the rows, drawn at random, or "all".
-    further:   the families beside `layer`; one from which the condition's heads cannot be drawn has no rows.
+    profile:   whether heads that look alike are drawn, too.
     returns family, draw (from 0), the columns of the condition's own scores, overlap (0 to 1), planned (the largest
         number of draws) and stopped (why there are no more), one row per family, draw and question or pair.
     """
@@ -86,33 +73,19 @@ def evaluate_controls(
         raise InputError(f"conditions.{condition} changes no head, so none can be drawn; leave its controls out.")
     rows, windows = draw_part(rows, windows, questions, seed)
     own = scores[scores["id"].isin(windows.question_ids)].reset_index(drop=True)
-    families = [family for family in FAMILIES if family in (LAYER, *further)]
+    groups = {LAYER: np.indices(by_head.shape)[0], **({PROFILE: profile_groups(partition)} if profile else {})}
     what, chosen = f"{record.name}, controls of {condition}", Settings(**settings)
     tables = []
-    with evaluator(rows, windows, record, head_outputs, chosen, what, draws * len(families)) as evaluate:
-        for family in families:
-            sample = _sampler(family, by_head, partition)
-            if sample is not None:
-                drawn = _drawn(sample, evaluate, by_head, own, draws, [seed, FAMILIES.index(family)])
-                tables += [of_draw.assign(family=family) for of_draw in drawn]
+    with evaluator(rows, windows, record, head_outputs, chosen, what, draws * len(groups)) as evaluate:
+        for family, of_heads in groups.items():
+            drawn = _drawn(of_heads, evaluate, by_head, own, draws, [seed, FAMILIES[family]])
+            tables += [of_draw.assign(family=family) for of_draw in drawn]
     found = pd.concat(tables, ignore_index=True)
     return found[["family", "draw", *own.columns, "overlap", "planned", "stopped"]]
 
 
-def _sampler(
-    family: str, operations: np.ndarray, partition: Partition
-) -> Callable[[np.random.Generator], np.ndarray] | None:
-    """What draws heads of a family; None where a layer has too few of them."""
-    if family == "others":
-        enough = ((operations == "keep").mean(axis=1) >= 0.5).all()
-        return (lambda rng: sample_others(operations, rng)) if enough else None
-    of_layer = np.indices(operations.shape)[0]
-    groups = of_layer if family == LAYER else profile_groups(partition)
-    return lambda rng: sample_heads(operations, groups, rng)
-
-
 def _drawn(
-    sample: Callable[[np.random.Generator], np.ndarray],
+    groups: np.ndarray,
     evaluate: Callable,
     operations: np.ndarray,
     own: pd.DataFrame,
@@ -123,7 +96,8 @@ def _drawn(
     tables, reached = [], np.empty((0, len(metrics_in(own))), bool)
     # No fewer draws can decide, so that none is made in vain if they are evaluated together.
     while number := max(further_draws(of_metric, draws) for of_metric in reached.T):
-        drawn = [sample(np.random.default_rng([*seed, draw])) for draw in range(len(tables), len(tables) + number)]
+        numbers = range(len(tables), len(tables) + number)
+        drawn = [sample_heads(operations, groups, np.random.default_rng([*seed, draw])) for draw in numbers]
         # A draw that is the condition itself costs exactly as much, however its windows would be batched.
         evaluated = iter(evaluate([each for each in drawn if (each != operations).any()]))
         for each in drawn:

@@ -9,7 +9,7 @@ from headtypes.attention.operations import seeded
 
 def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
     controls = plan.config.controls
-    return controls.draws * (1 + len(controls.further)) * share_of(controls.questions, rows)
+    return controls.draws * (1 + controls.profile) * share_of(controls.questions, rows)
 
 
 def _sets_of_curves(plan: Plan, wildcards: Any, rows: int) -> float:
@@ -42,7 +42,7 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
     """The condition, and from where heads are drawn how often, on how many questions."""
     task, controls = plan.partitions[model, partition].task, plan.config.controls
     seed = plan.seed("evaluate_controls", model, partition, condition)
-    drawn = {"seed": seed, **{key: getattr(controls, key) for key in ("draws", "questions", "further")}}
+    drawn = {"seed": seed, **{key: getattr(controls, key) for key in ("draws", "questions", "profile")}}
     return {**_evaluation(plan, model, condition, task), "condition": condition, **drawn}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
@@ -60,23 +60,6 @@ class Attention(nn.Module):
             return self.constant[:, None].expand(-1, maps.shape[-1] - 2)
         ends = torch.stack([maps[:, 0, 1:-1], maps[:, -1, 1:-1]])
         return (weights * torch.tensordot(self.special, ends, 1)).sum(1)
-
-
-class AttentionOfSome(Attention):
-    """`Attention` that reads some of the maps, other ones for each start, as if there were no further maps.
-
-    read: [start, map] whether a start reads a map.
-    """
-
-    def __init__(
-        self, read: Bool[Tensor, "start map"], generators: Sequence[torch.Generator], has_special_tokens: bool
-    ):
-        super().__init__(read.shape[1], generators, has_special_tokens)
-        # Glorot's weights are the wider, the fewer maps there are.
-        wider = (read.shape[1] / read.sum(1, keepdim=True)).sqrt()
-        self.weights = nn.Parameter(self.weights.detach() * wider * read)
-        # Adam leaves a weight of zero as it is while its gradient is zero.
-        self.weights.register_hook(lambda gradient: gradient * read)
 
 
 class AttentionAndWords(Attention):

@@ -1,4 +1,4 @@
-"""How well parsers learn from the attention of all heads, or of those of a type."""
+"""How well parsers learn from the attention of all heads."""
 
 from typing import Any
 
@@ -18,19 +18,10 @@ _TRAINING = 8
 @stage("forward", reads="rows", passes=_passes_of_probes)
 def train_probes(plan: Plan, model: str, task: str) -> dict:
     """How the probes learn, on how many sentences, and how these are read."""
-    return {**_learning(plan, task), "seed": plan.seed("train_probes", model, task)}
-
-
-@stage("forward", reads="rows", passes=lambda *job: _passes_of_probes(*job) / 2)
-def train_type_probes(plan: Plan, model: str, task: str, partition: str) -> dict:
-    """How the probes learn, on how many sentences, and how these are read."""
-    return {**_learning(plan, task), "seed": plan.seed("probe_types", model, task, partition)}
-
-
-def _learning(plan: Plan, task: str) -> dict:
     probes = plan.config.probes
     how = {key: getattr(probes, key) for key in ("learning_rate", "epochs", "sentences", "root")}
-    return {**words_of(plan, task), **how, "starts": probes.seeds}
+    seed = plan.seed("train_probes", model, task)
+    return {**words_of(plan, task), **how, "starts": probes.seeds, "seed": seed}
 
 
 @stage(reads="rows")

@@ -22,21 +22,19 @@ def compare_files(
 ) -> pd.DataFrame:
     """Call `compare_types` with what files hold.
 
-    files: of each analysis that there is, by its task; those of probes are of the partition's types.
+    files: of each analysis that there is, by its task.
     left_out: type, operation and task of each condition, and the files of scores with random heads, with the type's
         own, and of the baseline.
     Raises `InputError` that names a damaged file.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
-    measures, of_types = [], []
+    measures = []
     for analysis in ANALYSES:
         for task, path in files.get(analysis.name, {}).items():
             own = derive_seed(seed, analysis.name, task)
             if analysis.per_set:
                 measures += analysis.per_set(task, path, types, own)
-            if analysis.per_type:
-                of_types += analysis.per_type(task, path, own)
-    return compare_types(partition, measures, of_types, list(_read_costs(left_out)), seed=seed)
+    return compare_types(partition, measures, list(_read_costs(left_out)), seed=seed)
 
 
 def _read_costs(left_out: Sequence[tuple]) -> Iterator[LeftOut]:

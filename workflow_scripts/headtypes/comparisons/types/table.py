@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
-from headtypes.analyses.per_set import Measure, TypeValue
+from headtypes.analyses.per_set import Measure
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.comparisons.types.random_heads import draw_heads, place_among
@@ -59,7 +59,6 @@ class LeftOut(NamedTuple):
 def compare_types(
     partition: Partition,
     measures: Sequence[Measure],
-    of_types: Sequence[TypeValue],
     left_out: Sequence[LeftOut],
     *,
     seed: int,
@@ -68,10 +67,9 @@ def compare_types(
     """Each type of a partition in each analysis, beside as many random heads.
 
     measures: of every type, and those that are about one type, which the others are compared with.
-    of_types: numbers of one type that were measured together with those of random heads, as of probes.
     left_out: the conditions of one type each that were evaluated with random heads.
     seed: of the draws and the intervals. A type's random heads are the same ones in all analyses, but for those of
-        `left_out` and `of_types`, which were measured with heads of their own.
+        `left_out`, which were measured with heads of their own.
     draws: the least number of draws; there are more where so many could not tell a single comparison once it is
         corrected.
 
@@ -81,10 +79,9 @@ def compare_types(
       value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
       random, random_low, random_high, rank, p, draws: as `random_heads.Place` has them, of heads of the same layers;
       p_holm: corrected by Holm's procedure for all comparisons of the rows that are `shown`, empty for the others;
-      overlap: the mean share of the random heads that are of the type themselves, empty for `of_types`, which do not
-      keep theirs;
+      overlap: the mean share of the random heads that are of the type themselves;
       the same with `profile_` before it: of heads of the same profile (`partitions.profile_groups`), which `left_out`
-      and `of_types` do not have.
+      does not have.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
     of a loss in nats per token.
     Raises `InputError` where the analyses are not of the partition's heads.
@@ -111,10 +108,6 @@ def compare_types(
             if cost.type == name:
                 share = float(cost.controls.groupby("draw")["overlap"].first().mean())
                 rows += [about | row | {"overlap": share} for row in _cost_rows(cost, seed)]
-        for of_type in of_types:
-            if of_type.type == name:
-                place = place_among(of_type.value, of_type.drawn)._asdict()
-                rows.append(about | _row(of_type[1:5], of_type.value, of_type.low, of_type.high) | place)
     table = pd.DataFrame(rows, columns=list(COLUMNS)).fillna({f"{PROFILE}draws": 0}).astype(COLUMNS)
     tested = shown(table).index, [f"{prefix}p" for prefix in groups]
     p = table.loc[tested].to_numpy()

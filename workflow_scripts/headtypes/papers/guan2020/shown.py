@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from headtypes.analyses.ablation.families import FAMILIES, prefix
+from headtypes.analyses.ablation.control_drops import FAMILIES, prefix
 from headtypes.core.markdown import document
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import Column, Table, TextColumn, interval, probability
@@ -25,11 +25,8 @@ _CONTROLS = (
 )
 _FAMILIES = {
     "layer": "as many heads of each layer, from all of its heads",
-    "others": "as many heads of each layer, from those that the condition keeps",
     "profile": "from heads of the whole model that are alike by near, special and far",
 }
-_TESTS = ("own_rank_p", "holm")
-_NO_P = "Sets without the condition's heads are not what it could have been among, so that they give no p."
 _SUBJECT = [TextColumn("model", "model"), TextColumn("partition", "partition")]
 _STABILITY = [
     *(
@@ -183,21 +180,16 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
             for family in FAMILIES if len(random) else ():
                 of_family = _controlled(section, name, prefix(family))
                 if len(of_family):
-                    parts += _beside(shown, of_family, random, family, name)
+                    parts += _beside(shown, of_family, family, name)
     return document(f"Table {number}: {_TITLES[number][0].lower()}{_TITLES[number][1:]}", parts)
 
 
-def _beside(shown: Table, drawn: pd.DataFrame, controlled: pd.DataFrame, family: str, metric: str) -> Iterator[str]:
-    """What stands on the page about the draws of one family; drawn, controlled: the conditions with such, and any."""
-    most = int(controlled["control_draws_planned"].max())
-    undrawn = ", ".join(controlled.loc[~controlled.index.isin(drawn.index), "condition"])
-    yield (
-        f"Beside random heads, {_FAMILIES[family]}: {_at_most(most)} on {of_asked(controlled, 'control_questions')}."
-        + (f" {_NO_P}" if family == "others" else "")
-        + (f" None for {undrawn}, where a layer keeps fewer heads than are changed." if undrawn else "")
-    )
+def _beside(shown: Table, drawn: pd.DataFrame, family: str, metric: str) -> Iterator[str]:
+    """What stands on the page about the draws of one family; drawn: the conditions with such."""
+    most = int(drawn["control_draws_planned"].max())
+    yield f"Beside random heads, {_FAMILIES[family]}: {_at_most(most)} on {of_asked(drawn, 'control_questions')}."
     of_family = ["control_drop", "own_excess", "rank", "own_rank_p", "holm", "detectable_drop"]
-    names = [f"{prefix(family)}{kind}_{metric}" for kind in of_family if family != "others" or kind not in _TESTS]
+    names = [f"{prefix(family)}{kind}_{metric}" for kind in of_family]
     of_drawn = shown.where(shown.data.index.isin(drawn.index))
     yield of_drawn.markdown("id", "condition", f"own_drop_{metric}", *names, f"{prefix(family)}overlap")
 

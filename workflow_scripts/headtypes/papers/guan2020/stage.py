@@ -98,8 +98,8 @@ RESULTS = (
         "the draws with the lowest and the highest; `own_drop_*`; `own_excess_*`, their difference; "
         "`own_rank_*`, the place of the own drop from the costliest, `own_rank_p_*`, and `holm_*`, corrected "
         "for the conditions; `detectable_drop_*`, what would have been told from random; `control_overlap`, "
-        "the share of the drawn heads that are the condition's own; the same with `others_` and `profile_` "
-        "before it for further families: see "
+        "the share of the drawn heads that are the condition's own; the same with `profile_` before it for "
+        "heads of the model that look alike: see "
         "[method](../understand/method.md#how-certain-a-value-is-not-in-the-paper)); drops with p-value and "
         "false discovery rate",
     ),

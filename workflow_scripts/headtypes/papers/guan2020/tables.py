@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from headtypes.analyses.ablation.families import FAMILIES, prefix
+from headtypes.analyses.ablation.control_drops import FAMILIES, prefix
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
 from headtypes.core.statistics import holm

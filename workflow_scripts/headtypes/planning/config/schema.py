@@ -25,7 +25,6 @@ from pydantic import (
     model_validator,
 )
 
-from headtypes.analyses.ablation.families import Further
 from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.words.settings import Extent, Root, Subwords
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of
@@ -255,9 +254,8 @@ class Controls(Strict):
     5 %, and with fewer than 199 none of ten once corrected for their number."""
     questions: Positive | Literal["all"] = 250
     """How many of the task's questions, pairs or documents."""
-    further: list[Further] = []
-    """Draws beside those of all heads of each layer: of each layer's others, that the condition keeps; and of heads of
-    the whole model with a like profile, by near, special and far."""
+    profile: bool = False
+    """Whether as many heads are drawn from all of the model's that look alike, too, by near, special and far."""
     conditions: list[Name] | None = None
     """The conditions that are set beside random heads; without a list, all of them."""
 
