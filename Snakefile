@@ -31,8 +31,6 @@ include: "rules/guan2020.smk"  # the paper's tables and figures
 include: "rules/clark2019.smk"  # the second paper's figures
 include: "rules/language.smk"  # its tables, and its figure of what heads find
 include: "rules/compared_types.smk"  # every type of the first paper in every analysis, beside random heads
-include: "rules/compared_heads.smk"  # heads of several models, aligned by what they do
-include: "rules/development.smk"  # one model over its training
 include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model
 

@@ -26,7 +26,7 @@ from headtypes.planning.plan import Plan, plan_of
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.results import files_of, paths
 from headtypes.planning.provenance import contents_of, results_folder
-from headtypes.planning.stages.overview import atlas, development, ledger, summary
+from headtypes.planning.stages.overview import atlas, ledger, summary
 from headtypes.planning.stages.registry import STAGES
 
 # Jobs import packages from here before any other: Snakemake has scripts find their folder last, so that an installed
@@ -168,4 +168,3 @@ wildcard_constraints:
     partition=any_of(partition.name for partition in plan.partitions.values()),
     clustering=any_of(plan.clusterings),
     paper=any_of(PAPERS),
-    development=any_of(plan.developments),

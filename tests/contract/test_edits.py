@@ -47,7 +47,6 @@ WITHOUT_SPEC = {
 IDLE = {"models/base/source/sha256", "clustering/methods", "clustering/k", "jobs/shards"}
 IDLE |= {f"models/packed/memory/{place}" for place in ("gpu", "cpu")}
 IDLE |= {f"models/kin-{{seed}}/{key}" for key in ("source/hub", "tasks", "over/seed")}
-IDLE.add("models/grown-0/checkpoint_of")
 # No model of this configuration reads it.
 IDLE |= {f"tasks/german/{key}" for key in ("source/file", "columns/text", "columns/target")}
 
@@ -271,7 +270,6 @@ def test_the_order_of_models_and_conditions_is_that_of_tables_and_figures_and_co
                 "plot_controls": 3,
                 "tabulate_models": 2,
                 "plot_models": 2,
-                "compare_heads": 1,
                 "write_atlas": 3,
             },
             "follow": {"write_ledger": 1},

@@ -82,15 +82,14 @@ ADDED = {
     "a model": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"]}},
         {
-            # With it, three models read the task, enough to compare their heads.
-            "new": {"fetch_model": 1, "write_atlas": 1, "compare_heads": 1, **READ},
+            "new": {"fetch_model": 1, "write_atlas": 1, **READ},
             "own": of(*TABULATED, "write_summary"),
         },
     ),
     "a model that is evaluated": (
         {"models/three": {"source": {"hub": "some/three"}, "tasks": ["squad"], "evaluate": "squad"}},
         {
-            "new": {"compare_heads": 1, **ASKED},
+            "new": ASKED,
             "own": of(*ALL_TABULATED, "write_summary"),
         },
     ),
@@ -109,7 +108,6 @@ ADDED = {
                 "finetune_model": 1,
                 "fetch_model": 1,
                 "write_atlas": 1,
-                "compare_heads": 1,
                 **READ,
             },
             "own": of(*TABULATED, "write_summary"),

@@ -145,14 +145,8 @@ def full_config(folder: Path) -> dict:
                 "tasks": ["made", "paragraphs", "bank", "stories"],
             },
             "copying": {"source": {"trained": {"layers": 2, "keep": [0, 5, 7]}}},
-            "grown-0": {
-                "source": {"checkpoint": {"of": "copying", "step": 0}},
-                "checkpoint_of": "grown-{step}",
-            },
-            "grown-5": {
-                "source": {"checkpoint": {"of": "copying", "step": 5}},
-                "checkpoint_of": "grown-{step}",
-            },
+            "grown-0": {"source": {"checkpoint": {"of": "copying", "step": 0}}},
+            "grown-5": {"source": {"checkpoint": {"of": "copying", "step": 5}}},
         },
         "clustering": {
             "of": ["weights"],

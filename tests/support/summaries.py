@@ -7,7 +7,6 @@ import pandas as pd
 from PIL import Image
 
 from headtypes.analyses.types.choice_files import BEST, TABLE
-from headtypes.comparisons.heads.kinds import COLUMNS as KINDS
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.types.table import COLUMNS
 from headtypes.core.files import write_json
@@ -51,9 +50,6 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     alike = dict.fromkeys(("same_shares", "same_layers", "same_type", "same_cluster"), 73.6) | {"adjusted_rand": 0.35}
     pairs = [kin | alike, kin | alike | other, kin | alike | other | {"model": "minilm on qa", "same_layers": 61.4}]
     pd.DataFrame(pairs, columns=list(PAIRS)).to_csv(folder / "pairs.csv", index=False)
-    seen = {"kind": 1, "looks": "72 % to [SEP]", "heads": 9, "models": 3, "families": 2, "random": 2.94}
-    chance = {"random_low": 2, "random_high": 3, "p": 1.0, "p_holm": 1.0}
-    pd.DataFrame([seen | chance], columns=list(KINDS)).to_csv(folder / "kinds.csv", index=False)
     types = ["dense"] * 33 + ["diagonal"] * 4 + ["dense_vertical"] * 15 + ["vertical"] * 20
     shared = {"cluster": 0, "silhouette": 0.5, "near": 0.2, "special": 0.3, "far": 0.5}
     heads = pd.DataFrame(
@@ -94,7 +90,6 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         "types": ["guan2020/table1.csv"],
         "ablations": ["guan2020/table2.csv", "guan2020/table3.csv"],
         "compared": ["pairs.csv"],
-        "kinds": ["kinds.csv"],
         "partition": ["partition.csv", "partition.minilm.csv"],
         "ways": ["ways.csv"],
         "best": ["best.csv"],
@@ -123,7 +118,6 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
         "partition": PARTITION,
         "task": TASK,
         "clustering": "kmeans-k4",
-        "development": "minilm",
     }
     of = {figure.name: figure.of for figure in ALL_FIGURES}
     of |= dict.fromkeys(("stability", "compared_types"), ("model", "partition"))
@@ -134,7 +128,6 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
         "comparisons": list(PAPERS),
         "ablations": [("2",), ("3",)],
         "compared": [("kmeans-k4",)],
-        "kinds": [(TASK,)],
         "ledger": ["claims"],
     }
     references = [str(ROOT / f"reference/{paper}.yaml") for paper in PAPERS]

@@ -55,9 +55,7 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     # What the config does not ask for.
     absent = {"fetch_training", "finetune_model", "train_model", "extract_shard", "evaluate_shard", "import_partition"}
     absent |= {"measure_head_outputs", "tabulate_readings"}
-    absent |= {"measure_detectors", "tabulate_detectors", "trace_development"}
-    # There are too few models to compare their heads.
-    absent |= {"compare_heads"}
+    absent |= {"measure_detectors", "tabulate_detectors"}
     # There are no tasks of text, treebanks or coreference.
     absent |= OF_TEXTS | {"measure_divergence_shard", "compare_norms"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}

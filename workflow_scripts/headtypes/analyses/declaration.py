@@ -39,12 +39,6 @@ class Analysis:
     """The stages of its rules that do not stand in a `stage.py` beside it."""
     per_head: Callable[..., list] | None = None
     """(task, *paths) -> `per_head.Column` each: a column of the atlas, a value of every head."""
-    traced: Callable[..., list] | None = None
-    """(task, *paths) -> `per_head.Column` each: values of every head that are followed over a training, in place of the
-    columns of the atlas."""
-    tested: Callable[..., Any] | None = None
-    """(task, *paths) -> a row for each `quantity`, by the key of its column, `layer` and `head`, with p-values by which
-    it is claimed that the head is beyond what chance gives (`p`), and that it is not (`p_not`)."""
     per_pair: Callable[[StrPath], Any] | None = None
     """(path) -> [head, head], from one head to the other, which the atlas shows for the chosen head."""
     best: Callable[..., Iterable[dict]] | None = None
@@ -56,12 +50,6 @@ class Analysis:
     """(quantity, statistic) -> the name of a row in the figure of this comparison."""
     repeats: tuple[str, ...] = ()
     """Quantities that say what others do, and that the figure leaves out."""
-    extends_features: bool = False
-    """Whether its columns of the atlas in percent are shares of attention on the samples of the distance feature: heads
-    of several models are aligned by both together."""
-    aligned: Callable[..., list] | None = None
-    """(task, *paths) -> `per_head.Column` each, in percent: what heads of several models are aligned by beside their
-    attention, on every task that all of the models have; each a share by itself."""
     of_language: bool = False
     """Whether it is about words and not tokens; the figure has these at the right."""
     leads: bool = False
@@ -71,16 +59,6 @@ class Analysis:
     def in_atlas(self) -> bool:
         """Whether a model's atlas reads its files."""
         return any((self.per_head, self.per_pair, self.best))
-
-    @property
-    def is_traced(self) -> bool:
-        """Whether its values of heads are followed over a training, by all of its files."""
-        return any((self.per_head, self.traced))
-
-    @property
-    def is_aligned(self) -> bool:
-        """Whether heads of several models are aligned by it, by all of its files."""
-        return self.extends_features or self.aligned is not None
 
     @property
     def is_compared(self) -> bool:

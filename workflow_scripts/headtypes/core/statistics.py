@@ -334,13 +334,13 @@ def holm(p: np.ndarray) -> np.ndarray:
     return corrected
 
 
-def sign_tests(above: np.ndarray, units: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
-    """P-values by which it is claimed that something is so of more than half of all units, and of less than half.
+def sign_tests(above: np.ndarray, units: np.ndarray | int) -> np.ndarray:
+    """P-values by which it is claimed that something is so of more than half of all units.
 
     above: of how many of the units it is; units: their number, without those of which it cannot be said. Nothing is
     supposed but that units are drawn independently of one another.
     """
-    return binom.sf(above - 1, units, 0.5), binom.cdf(above, units, 0.5)
+    return binom.sf(above - 1, units, 0.5)
 
 
 def false_discovery_rates(p: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """What a configuration asks for: models, features, partitions and ablations that fit together."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property, partial
 
@@ -30,14 +30,12 @@ from headtypes.planning.config.checks import (
 from headtypes.planning.config.derived import (
     changes_nothing,
     clusterings,
-    development_name,
     divided_by,
     family_of,
     has_features,
     kinds_of_use,
     made_by,
     parent_of,
-    step_of,
     task_of_use,
     types_of,
 )
@@ -57,9 +55,6 @@ from headtypes.planning.entries import (
     PartitionPlan,
 )
 from headtypes.planning.user_files import UserFiles
-
-# On one task, for what is said of kinds of heads over models.
-FEWEST_MODELS = 3
 
 
 def plan_of(layers: LaidOver) -> "Plan":
@@ -328,28 +323,6 @@ class Plan:
             if any(self.files_of(analysis, it.model, it.name) for analysis in ANALYSES if analysis.is_compared)
         ]
 
-    @cached_property
-    def compared_heads(self) -> dict[str, list[FeaturePlan]]:
-        """The models on each task that has enough of them to say of a kind of heads in how many it is."""
-        tasks = {task: [entry for entry in self.features if entry.task == task] for _, task in self.features}
-        return {task: entries for task, entries in tasks.items() if len(entries) >= FEWEST_MODELS}
-
-    def aligned(self, analysis: Analysis, task: str) -> list[FeaturePlan]:
-        """The entries of an analysis that all models compared on a task have.
-
-        Of what extends their features, on this task; of what else heads do, on any.
-        """
-        entries = self._shared(analysis, [entry.model for entry in self.compared_heads[task]])
-        return [entry for entry in entries if analysis.aligned or entry.task == task]
-
-    def _shared(self, analysis: Analysis, models: Iterable[str]) -> list[FeaturePlan]:
-        """The entries of an analysis on the tasks on which all of these models have one, in the models' order."""
-        order = {model: number for number, model in enumerate(models)}
-        entries = [entry for entry in analysis.files[0].of(self) if entry.model in order]
-        tasks = Counter(entry.task for entry in entries)
-        entries.sort(key=lambda entry: order[entry.model])
-        return [entry for entry in entries if tasks[entry.task] == len(order)]
-
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts, about which nothing is asked."""
         return self.kind_of(task).name == Text.name
@@ -446,28 +419,6 @@ class Plan:
             if name := self.config.models[model].repeat_of:
                 repeats.setdefault(name, []).append(model)
         return repeats
-
-    @cached_property
-    def developments(self) -> dict[str, dict[str, int]]:
-        """Checkpoints of one training with their steps, in the order of these, by what they are called together."""
-        steps: dict[str, dict[str, int]] = {}
-        for model in self.models:
-            if of := self.config.models[model].checkpoint_of:
-                steps.setdefault(development_name(of), {})[model] = step_of(of, model)
-        ordered = {name: dict(sorted(found.items(), key=lambda it: it[1])) for name, found in steps.items()}
-        return {name: found for name, found in ordered.items() if len(found) > 1}
-
-    def traced(self, analysis: Analysis, development: str) -> list[FeaturePlan]:
-        """The entries of an analysis that all checkpoints of a training have, by their steps."""
-        return self._shared(analysis, self.developments[development])
-
-    def traced_partitions(self, development: str) -> list[PartitionPlan]:
-        """The partitions by clustering that all checkpoints of a training have, by their steps."""
-        steps = self.developments[development]
-        partitions = [entry for entry in self.clustered if entry.model in steps]
-        partitions.sort(key=lambda entry: steps[entry.model])
-        names = Counter(entry.name for entry in partitions)
-        return [entry for entry in partitions if names[entry.name] == len(steps)]
 
     @cached_property
     def probed(self) -> list[FeaturePlan]:

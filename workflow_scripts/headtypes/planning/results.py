@@ -8,7 +8,7 @@ from headtypes.papers import stage as papers
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.plan import Plan
 from headtypes.planning.stages import attention, models, tasks, training
-from headtypes.planning.stages.overview import atlas, compared_heads, compared_types, development, ledger, summary
+from headtypes.planning.stages.overview import atlas, compared_types, ledger, summary
 
 # In the order in which the documentation lists them, under their headings.
 RESULTS: tuple[Result, ...] = (
@@ -16,8 +16,6 @@ RESULTS: tuple[Result, ...] = (
     *ledger.results(lambda: paths),
     *papers.results(lambda: paths),
     *compared_types.RESULTS,
-    *compared_heads.RESULTS,
-    *development.RESULTS,
     *(result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results),
     *(result for module in (attention, models, tasks, training) for result in module.RESULTS),
 )

@@ -110,9 +110,6 @@ def test_baselines_stand_on_the_same_mentions_and_differences_pair_them():
         expected = best["accuracy"] - row(table, system=name, type="all")["accuracy"]
         assert best[f"above_{name}"] == pytest.approx(expected)
         assert best[f"above_{name}_low"] <= expected <= best[f"above_{name}_high"]
-    # By document: Ann's mentions in the first, and neither the dog nor the cat.
-    heads = table[(table["system"] == "head") & (table["candidates"] == "words") & (table["type"] == "all")]
-    assert heads[["documents_above", "documents_below"]].to_numpy().tolist() == [[1, 2], [0, 2]]
     chances = [1 / 2, 1 / 3, 2 / 4, 2 / 5, 1, 1]
     assert row(table, system="chance", type="all")["accuracy"] == pytest.approx(100 * np.mean(chances))
 

@@ -99,14 +99,6 @@ def test_the_determiner_head_is_the_best_at_determiners(tables):
     assert (row["above_offset"], row["visible"], row["visible_accuracy"]) == (40, 5, 100)
 
 
-def test_sentences_in_which_a_head_differs_from_the_best_offset_are_counted(tables):
-    """Two words ahead is right in the second sentence and in the last, and wrong in the first."""
-    rows = tables.heads.query("annotation == 'universal' and relation == 'det' and direction == @FORWARD")
-    counts = rows.set_index("head")[["sentences_above", "sentences_below"]]
-    assert counts.loc[DETERMINER].tolist() == [1, 0]
-    assert counts.loc[PREVIOUS].tolist() == [0, 2]
-
-
 def test_a_head_that_finds_objects_only_from_the_verb_is_found_in_that_direction(tables):
     row = best(tables, "obj")
     assert (row["head"], row["direction"], row["accuracy"]) == (OBJECT, BACKWARD, 100)
@@ -224,7 +216,7 @@ def test_best_heads_are_those_of_the_guesses_that_can_be_right(tmp_path):
         for head, accuracy in enumerate(of_heads)
     ]
     columns = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
-    write_csv(tmp_path / "heads.csv", pd.DataFrame(rows, columns=columns).assign(sentences_above=0, sentences_below=0))
+    write_csv(tmp_path / "heads.csv", pd.DataFrame(rows, columns=columns))
     *_, counted = analysis.per_set("bank", tmp_path / "heads.csv", None, 0)
     assert counted.statistic == "best head here"
     assert counted.of(np.array([[True, False], [False, True]])).tolist() == [1, 1]

@@ -72,8 +72,7 @@ def accuracies() -> pd.DataFrame:
         for direction in ("dependent_to_head", "head_to_dependent")
     ]
     table = pd.DataFrame(rows, columns=["annotation", "relation", "part", "layer", "head", "direction"])
-    counts = {"sentences_above": 0, "sentences_below": 0}
-    return table.assign(accuracy=np.random.default_rng(2).random(len(table)) * 100, **counts)
+    return table.assign(accuracy=np.random.default_rng(2).random(len(table)) * 100)
 
 
 def mentions() -> pd.DataFrame:
@@ -85,7 +84,7 @@ def mentions() -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=["system", "candidates", "type", "layer", "head"])
     table = table.assign(chosen="documents", accuracy=np.random.default_rng(3).random(len(table)) * 100)
-    table = table.assign(mentions=9, documents=3, documents_above=0, documents_below=0, low=0, high=100)
+    table = table.assign(mentions=9, documents=3, low=0, high=100)
     baseline = {"system": "nearest", "candidates": "mentions", "type": "all", "accuracy": 99.0}
     return pd.concat([table, pd.DataFrame([baseline])]).sample(frac=1, random_state=0)
 

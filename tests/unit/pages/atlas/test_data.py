@@ -19,11 +19,6 @@ from tests.support.atlases import CONDITIONS, atlas, made_up, maps_of, results
 WORDS = ["[CLS]", "a", "b", "[SEP]"]
 
 
-def counted(rows: list[tuple], columns: list[str]) -> pd.DataFrame:
-    """Accuracies of relations, each above its best offset in one sentence."""
-    return pd.DataFrame(rows, columns=columns).assign(sentences_above=1, sentences_below=0)
-
-
 def unpacked(text: str) -> bytes:
     return gzip.decompress(base64.b64decode(text))
 
@@ -141,10 +136,8 @@ def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(t
         for head, accuracy in enumerate(of_heads)
         for direction in ("dependent_to_head", "head_to_dependent")
     ]
-    write_csv(
-        tmp_path / "relations.csv",
-        counted(rows, ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]),
-    )
+    columns = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
+    write_csv(tmp_path / "relations.csv", pd.DataFrame(rows, columns=columns))
     best = [
         ("universal", "det", "file", "file", 0, 0, "dependent_to_head", 85, 90, 5),
         ("universal", "nsubj", "file", "file", 0, 0, "dependent_to_head", 38, 80, 42),
@@ -168,7 +161,7 @@ def test_a_treebank_in_which_no_head_stands_out_has_no_columns(tmp_path, relatio
     """Totals are not relations, and fixed offsets may find more than any head does."""
     rows = [("universal", relation, "file", 0, head, "dependent_to_head", 90.0) for head in range(4)]
     names = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
-    write_csv(tmp_path / "relations.csv", counted(rows, names))
+    write_csv(tmp_path / "relations.csv", pd.DataFrame(rows, columns=names))
     best = [("universal", relation, "file", "file", 0, 0, "dependent_to_head", 90.0, offset, 90.0 - offset)]
     names = ["annotation", "relation", "chosen", "scored", *names[3:], "offset_accuracy", "above_offset"]
     table = pd.DataFrame(best, columns=names)

@@ -57,7 +57,7 @@ MISTAKES = [
     (
         "models/base/quite_another",
         1,
-        ['unknown key "quite_another" in models.base', "Allowed: attention, checkpoint_of, evaluate"],
+        ['unknown key "quite_another" in models.base', "Allowed: attention, evaluate"],
     ),
     ("a\nb", 1, ["unknown key", "at the top"]),
     # A key that is missing.
@@ -219,8 +219,6 @@ MISTAKES = [
     ("models/grown-5/source/checkpoint/of", "grown-0", ["of: grown-0 is not trained by the workflow"]),
     ("models/grown-5/source/checkpoint/of", "copyin", ["checkpoint.of", 'Did you mean "copying"?']),
     ("models/grown-5/source/trained", {"layers": 2}, ["exactly one of", "found trained and checkpoint"]),
-    ("models/grown-5/checkpoint_of", "grown-5", ["this name is not grown-5 with the number of a step"]),
-    ("models/base/checkpoint_of", "base-{step}", ["models.base.checkpoint_of: this name is not base-{step}"]),
     ("models/copying/source/trained/keep", [0, 801], ["trained.keep", "800"]),
     ("models/copying/source/trained/keep", [-1], ["trained.keep", "0"]),
     ("models/copying/source/trained/keep", [], ["trained.keep"]),

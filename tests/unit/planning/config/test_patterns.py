@@ -41,35 +41,6 @@ def test_only_models_that_differ_in_their_seed_are_repeats_of_one_another():
     assert plan.repeats == {"bert-{seed}": ["bert-0", "bert-1", "bert-2"]}
 
 
-def test_models_that_differ_in_their_step_alone_are_checkpoints_of_one_training():
-    made = models(
-        "m-{seed}-{step}: {over: {seed: 1-3, step: [0, 9]}}\nn-{step}: {over: {step: [main, 9]}}\n"
-        "o-step{step}: {source: {hub: 'some/o', revision: 'step{step}'}, over: {step: [512, 0-2]}}\n"
-    )
-    assert made["m-2-9"]["checkpoint_of"] == "m-2-{step}"
-    # What is no number is at no time in a training.
-    assert "checkpoint_of" not in made["n-9"]
-    plan = Plan(
-        read_config(
-            {
-                "tasks": TASKS,
-                "models": {
-                    name: {"tasks": ["news"], "source": {"hub": "a/b"}, **entry} for name, entry in made.items()
-                },
-            }
-        )
-    )
-    assert list(plan.developments) == ["m-1", "m-2", "m-3", "o"]
-    assert list(plan.developments["o"].items()) == [(f"o-step{step}", step) for step in (0, 1, 2, 512)]
-
-
-def test_checkpoints_of_two_trainings_are_told_apart_by_their_files():
-    text = "m-{step}: {source: {hub: a/b}, tasks: [news], over: {step: 0-1}}\nM{step}: "
-    text += "{source: {hub: a/b}, tasks: [news], over: {step: 2-3}}"
-    with pytest.raises(InputError, match=r"would have the names of those about m-\{step\}; rename the models"):
-        Plan(read_config({"tasks": TASKS, "models": yaml.safe_load(text)}))
-
-
 @pytest.mark.parametrize(
     ("over", "names"),
     [

@@ -50,8 +50,6 @@ def measure_coreference(
       layer, head: from 0; empty for baselines, and where halves choose differently.
       mentions, documents: number of mentions, and of documents that they are in.
       accuracy, low, high: in percent, with the interval over documents.
-      documents_above, documents_below: the number of documents in which more, or fewer, antecedents are found than by
-        the baseline `nearest`.
       above_{baseline}, and _low, _high: of the best head minus that baseline, for each of `COMPARED`.
     """
     rows, baselines, document = _rows(documents, guesses)
@@ -197,8 +195,6 @@ def _table(rows: list[_Row], baselines: dict[str, np.ndarray], document: np.ndar
     of_mention |= {f"above_{name}": (scores - baselines[name][:, None], best) for name in COMPARED}
     for name, (values, with_interval) in of_mention.items():
         sums, sizes = by_document(values, document)
-        if name == "above_nearest":
-            table = table.assign(documents_above=(sums > 0).sum(0), documents_below=(sums < 0).sum(0))
         shown = np.ones(len(rows), bool) if name == "accuracy" else best
         low, high = np.full((2, len(rows)), np.nan)
         low[with_interval], high[with_interval] = ratio_intervals(

@@ -41,15 +41,6 @@ def _of_heads(path: StrPath, candidates: str) -> Any:
     return table[(table["system"] == "head") & (table["candidates"] == candidates)]
 
 
-def tested(task: str, path: StrPath) -> Any:
-    """Whether each head finds antecedents better than the nearest candidate, over documents in which they differ."""
-    from headtypes.core.statistics import sign_tests
-
-    table = _of_heads(path, _SHOWN)
-    p, p_not = sign_tests(table["documents_above"], table["documents_above"] + table["documents_below"])
-    return table.assign(quantity=f"coreference.{task}." + table["type"], p=p, p_not=p_not)
-
-
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
     """The mentions at whose antecedents each head is the best."""
     from headtypes.analyses.coreference.results import read_coreference
@@ -91,8 +82,7 @@ TABLE = Result(
     section=SECTION,
     content="the accuracy of every head (`system`: `head`), of the best one on all types (`best_head`) and on "
     "each alone (`best_head_of_type`), and of the baselines (`nearest_other`: the nearest if mentions "
-    "that follow count), by type of mention and by candidates, with intervals over documents; the number of documents "
-    "in which it finds more or fewer than the baseline `nearest` (`documents_above`, `documents_below`); and the best "
+    "that follow count), by type of mention and by candidates, with intervals over documents; and the best "
     "head minus each baseline",
 )
 COREFERENCE = Analysis(
@@ -101,7 +91,6 @@ COREFERENCE = Analysis(
     files=(TABLE,),
     results=(ANTECEDENTS, TABLE),
     per_head=per_head,
-    tested=tested,
     best=best_at,
     per_set=per_set,
     of_language=True,

@@ -14,8 +14,6 @@ COLUMNS = (
     "head",
     "mentions",
     "documents",
-    "documents_above",
-    "documents_below",
     "accuracy",
     "low",
     "high",

@@ -4,7 +4,6 @@ Which heads attend by position, or to tokens that have stood before, tested agai
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
@@ -35,22 +34,6 @@ def per_head(task: str, path: StrPath) -> list:
             for name, rows in table.groupby("detector", sort=False)
         ),
     ]
-
-
-def aligned(task: str, path: StrPath) -> list:
-    """The score of each head by each detector."""
-    _, *scores = per_head(task, path)
-    return [replace(it, label=f"by detector {it.key.removeprefix('detector.')}") for it in scores]
-
-
-def tested(task: str, path: StrPath) -> Any:
-    """Whether each head is of each kind, over sequences of random tokens."""
-    from headtypes.analyses.detectors.results import read_detector_table
-    from headtypes.core.statistics import sign_tests
-
-    table = read_detector_table(path)
-    p, p_not = sign_tests(table["above"], table["sequences"])
-    return table.assign(quantity="detector." + table["detector"], p=p, p_not=p_not)
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
@@ -94,8 +77,6 @@ DETECTORS = Analysis(
     files=(TABLE,),
     results=(SCORES, TABLE),
     per_head=per_head,
-    aligned=aligned,
-    tested=tested,
     per_set=per_set,
     line=lambda quantity, statistic: f"{quantity}: heads" if statistic == "detected here" else quantity,
     leads=True,

@@ -40,7 +40,7 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
     difference = (score - null).to_numpy()
     low, high = mean_intervals(difference, seed=seed)
     above, sequences = (difference > least).sum(1), difference.shape[1]
-    p, _ = sign_tests(above, sequences)
+    p = sign_tests(above, sequences)
     corrected = holm(p)
     columns = {
         "score": score.mean(axis=1).to_numpy(),

@@ -83,6 +83,5 @@ NORMS = Analysis(
     stages=(compare_norms,),
     per_head=per_head,
     per_set=per_set,
-    extends_features=True,
     repeats=("near", "special", "far"),
 )

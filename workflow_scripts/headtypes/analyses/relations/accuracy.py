@@ -21,7 +21,6 @@ from headtypes.analyses.relations.choice import (
 )
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.offsets import FILE
-from headtypes.analyses.relations.pairs import Pairs
 from headtypes.analyses.relations.separators import columns_of
 from headtypes.core.statistics import ratio_intervals
 from headtypes.data.kinds.treebank import Sentence
@@ -52,8 +51,7 @@ def measure_relations(
     heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`): annotation and relation
       as `pairs.all_pairs` names them; words, the number of guesses; accuracy; visible, the number of those whose right
       answer the head can see; visible_accuracy, over these. Where it can see none, both accuracies are NaN: in a causal
-      model, a guess at a word that stands later is impossible and not wrong. sentences_above, sentences_below: the
-      number of sentences in which it finds more, or fewer, of these words' heads than the offset that finds most.
+      model, a guess at a word that stands later is impossible and not wrong.
     best: one row for each relation and way of choosing. chosen and scored: `file` and `file`, as in the paper; and
       `file` and `test` or, without a test file, `halves`: of the sentences of even and of odd index, each is
       scored with what is chosen on the other. words; layer, head and direction of the best head, and its accuracy;
@@ -75,7 +73,6 @@ def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.Data
     pairs = part.pairs[annotation].get(relation, NO_PAIRS)
     right, can_be = right_in(part, pairs), part.arcs.can_be(pairs.words, pairs.heads)[:, :, None]
     visible = np.broadcast_to(can_be.sum(0), right.shape[1:])
-    above = _above_offset(part, pairs, right)
     layer, head, direction = np.indices(right.shape[1:]).reshape(3, -1)
     columns = {
         "annotation": annotation,
@@ -88,23 +85,8 @@ def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.Data
         "accuracy": np.where(visible > 0, _percent(right.sum(0), len(right)), np.nan).ravel(),
         "visible": visible.ravel(),
         "visible_accuracy": _percent(right.sum(0), visible).ravel(),
-        "sentences_above": (above > 0).sum(0).ravel(),
-        "sentences_below": (above < 0).sum(0).ravel(),
     }
     return pd.DataFrame(columns)
-
-
-def _above_offset(part: Part, pairs: Pairs, right: np.ndarray) -> np.ndarray:
-    """By how many pairs each head finds more than the best offset, [sentence, layer, head, direction]."""
-    if not len(pairs.words):
-        return np.zeros((0, *right.shape[1:]), dtype=int)
-    by_offset = pairs.right(part.by_offset)
-    # Pairs are in the order of sentences.
-    _, first = np.unique(part.sentence[pairs.words], return_index=True)
-    of_heads, of_offset = (
-        np.add.reduceat(of, first, dtype=np.int32) for of in (right, by_offset[:, by_offset.mean(0).argmax()])
-    )
-    return of_heads - of_offset[:, None, None, None]
 
 
 def _with_intervals(choice: Choice, seed: int) -> pd.DataFrame:

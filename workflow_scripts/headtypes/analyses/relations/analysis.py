@@ -36,20 +36,6 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
     ]
 
 
-def traced(task: str, path: StrPath, best: StrPath) -> list:
-    """The accuracy of each head at each relation, in either direction, in percent."""
-    return _accuracies(task, _universal(path))
-
-
-def aligned(task: str, path: StrPath, best: StrPath) -> list:
-    """The accuracy of each head at each relation, in either direction; where it is less, that of the best fixed offset.
-
-    Heads that find a relation no better than an offset does are alike in that.
-    """
-    table = _beside_offsets(path, best)
-    return _accuracies(task, table.assign(accuracy=table["accuracy"].clip(lower=table["offset_accuracy"])))
-
-
 def _universal(path: StrPath) -> Any:
     from headtypes.analyses.relations.results import read_relations
 
@@ -65,32 +51,6 @@ def _beside_offsets(path: StrPath, best: StrPath) -> Any:
     # Totals are not relations, and a name with a star unites some.
     table = table[~table["relation"].isin(TOTALS) & ~table["relation"].str.endswith(":*")]
     return table.merge(offsets[["annotation", "relation", "offset_accuracy"]], on=["annotation", "relation"])
-
-
-def _accuracies(task: str, table: Any) -> list:
-    from headtypes.analyses.per_head import Column, by_head
-
-    return [
-        Column(
-            f"accuracy.{relation}.{direction}",
-            f"of {relation} in {task} ({direction.replace('_', ' ')})",
-            f"Relations of {task}",
-            by_head(rows)["accuracy"],
-            "%",
-        )
-        for (relation, direction), rows in table.groupby(["relation", "direction"], sort=False)
-    ]
-
-
-def tested(task: str, path: StrPath, best: StrPath) -> Any:
-    """Whether each head is better at each relation than the best fixed offset, over sentences in which they differ."""
-    from headtypes.core.statistics import sign_tests
-
-    table = _universal(path).dropna(subset=["accuracy"])
-    p, p_not = sign_tests(table["sentences_above"], table["sentences_above"] + table["sentences_below"])
-    return table.assign(
-        quantity=[*map("accuracy.{}.{}".format, table["relation"], table["direction"])], p=p, p_not=p_not
-    )
 
 
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
@@ -163,8 +123,7 @@ HEADS = Result(
     name="relations",
     section=SECTION,
     content="the accuracy of every head in each direction at each relation, also over those words alone whose "
-    "head it can see; empty where it can see none; the number of sentences in which it finds more or fewer than the "
-    "best offset (`sentences_above`, `sentences_below`)",
+    "head it can see; empty where it can see none",
 )
 BEST = Result(
     "results/relations/{model}/{task}.best.csv",
@@ -195,9 +154,6 @@ RELATIONS = Analysis(
     files=(HEADS, BEST),
     results=(ARCS, HEADS, BEST, OFFSETS),
     per_head=per_head,
-    traced=traced,
-    aligned=aligned,
-    tested=tested,
     best=best_at,
     per_set=per_set,
     line=_line,

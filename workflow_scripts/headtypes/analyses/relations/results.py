@@ -7,10 +7,7 @@ from headtypes.core.table_files import read_csv
 
 # A treebank may call a relation by a number, or by what pandas takes for a missing value.
 NAMED = {"dtype": {"annotation": str, "relation": str}, "keep_default_na": False, "na_values": [""]}
-_HEADS = (
-    *("annotation", "relation", "part", "layer", "head", "direction", "accuracy"),
-    *("sentences_above", "sentences_below"),
-)
+_HEADS = ("annotation", "relation", "part", "layer", "head", "direction", "accuracy")
 _BEST = (
     *("annotation", "relation", "chosen", "scored", "words", "layer", "head", "direction", "offset"),
     *("accuracy", "other_accuracy", "offset_accuracy", "above_offset"),

@@ -102,6 +102,5 @@ SURFACE = Analysis(
     results=(PATTERNS,),
     per_head=per_head,
     per_set=per_set,
-    extends_features=True,
     repeats=("first", "special", "first_by_norms", "special_by_norms"),
 )

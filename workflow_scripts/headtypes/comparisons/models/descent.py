@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
 
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.analyses.types.stability import check_shapes, compare_partitions, matched_clusters, most_together
@@ -17,17 +16,6 @@ COLUMNS = ["model", "parent", "same_type", "same_cluster", "adjusted_rand"]
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
     """Percent of the heads that would keep their cluster if they had their types in any other order, [permutation].
 
-    As `kept_of_types`, of all heads.
-    """
-    kept = kept_of_types(partition, parent_partition, permutations=permutations, seed=seed)
-    return 100 * kept.sum(axis=1) / partition.type_of.size
-
-
-def kept_of_types(
-    partition: Partition, parent_partition: Partition, *, permutations: int, seed: int
-) -> Int[np.ndarray, "permutation type"]:
-    """How many heads of each type of the parent's would keep their cluster if heads had their types in another order.
-
     Clusters are matched anew for each, as `stability.match_clusters` does. Raises `InputError` where the models differ
     in layers or heads.
     """
@@ -36,13 +24,12 @@ def kept_of_types(
     ours, theirs = (
         np.array([names.index(name) for name in it.type_of.reshape(-1)]) for it in (partition, parent_partition)
     )
-    rng, kept = np.random.default_rng(seed), np.zeros((permutations, len(names)), dtype=int)
+    rng, kept = np.random.default_rng(seed), np.zeros(permutations, dtype=int)
     for index in range(permutations):
         together = np.bincount(len(names) * rng.permutation(ours) + theirs, minlength=len(names) ** 2)
         together = together.reshape(len(names), -1)
-        one, other = most_together(together)
-        kept[index, other] = together[one, other]
-    return kept[:, [names.index(name) for name in parent_partition.types]]
+        kept[index] = together[most_together(together)].sum()
+    return 100 * kept / partition.type_of.size
 
 
 def comparison_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:

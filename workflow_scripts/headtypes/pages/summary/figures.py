@@ -1,13 +1,7 @@
 """All figures and tables of the summary: those that each paper lists in its `page.py`, and those of no single paper."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-from headtypes.papers.figures import PARTITION, Figure, Plan, Tables, shown_partitions, shown_texts
+from headtypes.papers.figures import PARTITION, Figure, Plan, shown_partitions, shown_texts
 from headtypes.papers.registry import PAPERS
-
-if TYPE_CHECKING:
-    from headtypes.core.tables import Table
 
 
 def shown_compared_types(plan: Plan) -> list:
@@ -28,23 +22,5 @@ COMPARED_TYPES = Figure(
 )
 
 
-def _aligned(plan: Plan) -> list[dict[str, str]]:
-    return [{"task": task} for task in plan.compared_heads]
-
-
-def _kinds(path: str, task: str) -> "Iterable[Table]":
-    from headtypes.comparisons.heads.shown import kinds_shown
-
-    return kinds_shown(path, task)
-
-
-KINDS = Figure(
-    *("kinds_figures", "Kinds of heads", "compared_heads", "results/compared_heads/{task}.png", ("task",), _aligned),
-)
-KINDS_TABLE = Tables("kinds", "results/compared_heads/{task}.kinds.csv", ("task",), _aligned, _kinds)
-DEVELOPMENT = Figure(
-    *("development_figures", "Over a training", "development", "results/development/{development}.png"),
-    *(("development",), lambda plan: [{"development": name} for name in plan.developments]),
-)
-FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), COMPARED_TYPES, KINDS, DEVELOPMENT)
-TABLES = (*(tables for paper in PAPERS.values() for tables in paper.tables), KINDS_TABLE)
+FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), COMPARED_TYPES)
+TABLES = tuple(tables for paper in PAPERS.values() for tables in paper.tables)

@@ -47,7 +47,7 @@ class Summary:
         concluded, in sentences.
     papers; apart: figures of what sets types apart; ledger: how often each claim holds, if any is judged.
     looks: of the heads of each model, by `layer-head` from 1.
-    models: any two of them; kinds: tables and figures of kinds of heads over models; claims: verdicts on each subject.
+    models: any two of them; claims: verdicts on each subject.
     atlases: name and file of the page of each model.
     words: that the pages use, with their meanings; report: that the report beside the page is of another run, if it is.
     files: what there is and where, relative to the page; made: facts about the run, each a name and lines.
@@ -62,7 +62,6 @@ class Summary:
     apart: Sequence[Picture] = ()
     looks: Mapping[str, Mapping[str, Look]] = field(default_factory=dict)
     models: Sequence[Grid] = ()
-    kinds: tuple[Sequence[Shown], Sequence[Picture]] = ((), ())
     claims: Sequence[Grid] = ()
     ledger: Sequence[Shown] = ()
     atlases: Sequence[tuple[str, str]] = ()

@@ -23,7 +23,7 @@ from headtypes.pages.ledger.page import shown as ledger_shown
 from headtypes.pages.summary import findings
 from headtypes.pages.summary.answers import Answers, matter_card, number_card, types_card
 from headtypes.pages.summary.cautions import cautions
-from headtypes.pages.summary.figures import COMPARED_TYPES, KINDS, KINDS_TABLE
+from headtypes.pages.summary.figures import COMPARED_TYPES
 from headtypes.pages.summary.grids import Grid, claims_grid, models_grid
 from headtypes.pages.summary.made import facts
 from headtypes.pages.summary.page import Look, Paper, Summary
@@ -127,7 +127,6 @@ def collect_summary(
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         apart=pictures([COMPARED_TYPES]),
         looks=_looks(answers, types),
-        kinds=(tables([KINDS_TABLE]), pictures([KINDS])),
         models=_models(inputs, folder),
         claims=list(filter(None, claims)),
         ledger=[_ledger(path, folder) for path in inputs["ledger"].values()],

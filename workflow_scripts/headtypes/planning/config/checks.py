@@ -14,10 +14,8 @@ from headtypes.core.errors import InputError, nearest
 from headtypes.planning.config.derived import (
     changes_nothing,
     clusterings,
-    development_name,
     has_features,
     kinds_of_use,
-    step_of,
     types_of,
 )
 from headtypes.planning.config.messages import check_all
@@ -67,7 +65,6 @@ def check_names(config: Config) -> None:
     check_all(
         *(partial(_check_case, registry, getattr(config, registry)) for registry in (*files, "readings")),
         *(partial(_check_files, registry, getattr(config, registry)) for registry in files),
-        lambda: _check_files("models", _developments(config)),
     )
     for name in config.conditions:
         if name.lower().startswith("intervals."):
@@ -95,25 +92,6 @@ def _check_files(registry: str, names: Iterable[str]) -> None:
                 raise InputError(
                     f"config: {registry}.{name}: a file about {other} may have this name; rename one of the two."
                 )
-
-
-def _developments(config: Config) -> list[str]:
-    """What the files about checkpoints of one training are called, no two alike."""
-    named: dict[str, str] = {}
-    for name, model in config.models.items():
-        if (text := model.checkpoint_of) is None:
-            continue
-        if step_of(text, name) is None:
-            raise InputError(
-                f"config: models.{name}.checkpoint_of: this name is not {text} with the number of a step in place of "
-                "{step}; rename one of the two."
-            )
-        if (other := named.setdefault(development_name(text).lower(), text)) != text:
-            raise InputError(
-                f"config: models.{name}.checkpoint_of: files about the checkpoints {text} would have the names of "
-                f"those about {other}; rename the models."
-            )
-    return list(named)
 
 
 def check_partitions(config: Config) -> None:

@@ -1,6 +1,5 @@
 """What follows from a configuration: names of partitions, where models come from, and the types of a condition."""
 
-import re
 from collections.abc import Iterable, Mapping
 
 from headtypes.attention.operations import head_of, operation_of
@@ -51,17 +50,6 @@ def made_by(config: Config, model: str) -> str:
     """The model of whose training a checkpoint was kept; of another model, itself."""
     checkpoint = config.models[model].source.checkpoint
     return checkpoint.of if checkpoint else model
-
-
-def step_of(checkpoints: str, model: str) -> int | None:
-    """The step in the name of a checkpoint; None for another name. checkpoints: their `checkpoint_of`."""
-    found = re.fullmatch(re.escape(checkpoints).replace(r"\{step\}", "([0-9]+)", 1), model)
-    return int(found[1]) if found and found.groups() else None
-
-
-def development_name(checkpoints: str) -> str:
-    """What the files about checkpoints are called: as their names without the step; checkpoints: as in `step_of`."""
-    return re.sub(r"[-_.+]?(step)?\{step\}", "", checkpoints).lstrip("-_.+") or "steps"
 
 
 def changes_nothing(condition: Mapping[str, str]) -> bool:

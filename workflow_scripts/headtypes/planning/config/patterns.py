@@ -92,16 +92,10 @@ def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
     if (number := prod(map(len, values.values()))) > _MOST_MODELS:
         raise InputError(f"{where}: it stands for {number:,} models, and at most {_MOST_MODELS:,} are allowed.")
     kept = {name: part for name, part in entry.items() if name != "over"}
-    has_steps = all(str(value).isdecimal() for value in values.get("step", ()))
-    grouped = {"repeat_of": "seed", **({"checkpoint_of": "step"} if has_steps else {})}
     for chosen in product(*values.values()):
         known = dict(zip(values, chosen, strict=True))
-        groups = {
-            group: _filled(key, known | {variable: f"{{{variable}}}"}, where)
-            for group, variable in grouped.items()
-            if variable in known
-        }
-        yield _filled(key, known, where), groups | _filled(kept, known, where)
+        repeats = {"repeat_of": _filled(key, known | {"seed": "{seed}"}, where)} if "seed" in known else {}
+        yield _filled(key, known, where), repeats | _filled(kept, known, where)
 
 
 def _values(where: str, given: Any) -> Iterator[Value]:

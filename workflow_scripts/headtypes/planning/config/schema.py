@@ -145,10 +145,6 @@ class Model(Strict):
     repeat_of: Text | None = None
     """Models with the same text here differ in their random seed alone, and claims are judged on them together, too. By
     default a name with {seed} under `over`."""
-    checkpoint_of: Text | None = None
-    """Models with the same text here are checkpoints of one training, which is traced over its steps: their names
-    differ from it in the number of the step alone, for which {step} stands. By default a name with {step} under
-    `over`."""
     evaluate: PatternName | None = None
     """Task that the model was fine-tuned for, or text or choices that a language model predicts; its heads are ablated
     there."""

@@ -16,7 +16,7 @@ from headtypes.papers import stage as papers
 from headtypes.papers.paper import stages_in
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.stages import models, tasks, training
-from headtypes.planning.stages.overview import atlas, compared_heads, compared_types, development, ledger, summary
+from headtypes.planning.stages.overview import atlas, compared_types, ledger, summary
 
 _MODULES = (
     models,
@@ -34,8 +34,6 @@ _MODULES = (
     coreference,
     papers,
     compared_types,
-    compared_heads,
-    development,
     summary,
     ledger,
     atlas,

@@ -1,1 +1,0 @@
-"""One model over its training: what its heads do at each checkpoint, and since when."""

@@ -1,1 +1,0 @@
-"""Heads of several models, aligned by what they do."""

@@ -1,1 +1,0 @@
-"""Kinds of heads over models, as a page."""
