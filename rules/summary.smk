@@ -39,8 +39,6 @@ rule write_ledger:
         page=entry("results/ledger.html", "ledger", AT_FIRST, "every claim in every model", page="ledger"),
         csv="results/ledger.csv",
         claims=paths.LEDGER_CLAIMS,
-        properties="results/ledger.properties.csv",
-        models="results/ledger.models.csv",
     log:
         "logs/write_ledger.log",
     benchmark:

@@ -5,23 +5,18 @@ import shutil
 import pandas as pd
 import pytest
 
-from headtypes.pages.ledger.page import page_of
+from headtypes.pages.ledger.page import page_of, shown
 from headtypes.papers.comparison import TOGETHER
 from headtypes.papers.keys import NAMED
 from headtypes.papers.ledger.models import over_models
 from headtypes.papers.ledger.table import together_table
 from headtypes.papers.quantities import NO_VERDICT
 from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, browser, opened
+from tests.support.ledgers import made_ledger
 from tests.support.summaries import RESULTS, documented_ledger, written_page
 
 SOURCES = {"guan2020": "demo", "clark2019": "clark", "kobayashi2020": "norms"}
 CLAIM = "guan2020/diagonal-medium-special"
-PROPERTIES = pd.DataFrame(
-    [
-        {"property": "layers", "correlation": -0.9, "p": 0.006, "p_holm": 0.012},
-        {"property": "causal", "correlation": 0.1, "p": 0.7, "p_holm": 0.7},
-    ]
-).assign(paper="guan2020", id="deep", claim="Deep ones do.", families=9)
 SHOWN = "[...document.querySelectorAll('#each tbody tr')]"
 
 
@@ -42,17 +37,26 @@ def page_file(tmp_path_factory, ledger):
     rows["kind"] += TOGETHER
     rows[rows["model"] == "minilm"].assign(model="minilm-{seed}").to_csv(folder / "comparison.csv", index=False)
     together = together_table({"guan2020": folder / "comparison.csv"})
-    values = page_of(ledger, over_models(ledger), together, PROPERTIES)
+    values = page_of(ledger, over_models(ledger), together)
     return written_page(folder / "ledger.html", values, "ledger")
 
 
-def test_properties_that_go_with_a_claim_are_told_and_how_many_were_tried(chromium, page_file):
-    with opened(chromium, page_file, 1280) as page:
-        part = page.locator("#properties")
-        assert "Of 2 pairs of a claim and a property of the models, 1 go together" in part.inner_text()
-        (row,) = part.locator("tbody tr").all_inner_texts()
-        assert row.split("\n")[0] == "Deep ones do."
-        assert all(text in row for text in ("layers", "9 families", "-0.90", "0.012"))
+def test_open_claims_count_among_none_that_are_decided(tmp_path):
+    ledger = made_ledger(tmp_path)
+    said = {
+        row[0].below.split(" ")[0]: [cell.text for cell in row[2:]]
+        for row in shown(over_models(ledger)).in_brief().rows
+    }
+    assert said == {
+        "few": ["3 of 4", "2 of 3"],
+        "mixed": ["0 of 1, 1 open", "0 of 1, 1 open"],
+        "never": ["", ""],
+        "deep": ["3 of 4", "1 of 1, 1 open"],
+        "trees": ["", ""],
+    }
+    undecided = ledger.assign(verdict=ledger["verdict"].where(ledger["verdict"] == NO_VERDICT, "open"))
+    row = shown(over_models(undecided)).in_brief().rows[0]
+    assert [cell.text for cell in row[2:]] == ["4 open", "3 open"]
 
 
 def test_what_is_judged_over_seeds_is_a_table_of_its_own(chromium, page_file, ledger):

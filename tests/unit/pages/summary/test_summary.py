@@ -105,6 +105,30 @@ def test_claims_that_no_interval_decides_are_counted_apart(guan):
     assert verdict_sentence("Guan et al.", subject).endswith(" decided by a value without an interval.")
 
 
+def test_only_claims_that_hold_or_fail_are_called_decided(results, summary, guan):
+    own = guan[(guan["model"] == MODEL) & (guan["kind"] == "claim") & (guan["verdict"] != "no verdict")]
+    open_ = own.assign(verdict="open", verdict_holm="open", partition=PARTITION)
+    (subject,) = judged_subjects(open_, "partition", "file.csv")
+    assert subject.decided == 0
+    page = made_page(results[0], replace(summary, papers=[replace(summary.papers[0], judged=[subject])])).read_text()
+    assert f"<small>0 of {len(open_)} decided</small>" in page
+
+
+@pytest.mark.parametrize(
+    ("verdict", "holm", "said"),
+    [
+        ("holds", "holds", "holds for minilm-qa, one checkpoint."),
+        ("fails", None, "fails for minilm-qa, one checkpoint, by a value without an interval."),
+        ("open", "open", "is open for minilm-qa, one checkpoint."),
+        ("no verdict", "no verdict", "cannot be judged for minilm-qa, one checkpoint."),
+    ],
+)
+def test_a_single_claim_is_one_in_words(guan, verdict, holm, said):
+    one = guan[(guan["model"] == MODEL) & (guan["kind"] == "claim") & (guan["basis"] == "stated")].head(1)
+    (subject,) = judged_subjects(one.assign(verdict=verdict, verdict_holm=holm), "partition", "file.csv")
+    assert verdict_sentence("They", subject) == f"The one claim that They state and {PARTITION} bears on {said}"
+
+
 def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_linked(results, summary):
     folder, _ = results
     assert [(it.model, it.measured) for it in summary.answers] == [(MODEL, 3), ("minilm", 0)]
@@ -435,6 +459,6 @@ def test_how_it_was_made_names_models_data_versions_and_time(results):
     assert made["Data"] == ["qa: generated (question_answering, dev, size 500)"]
     assert made["Training data"] == ["qa: some/questions at abcdef"]
     assert "torch 2.13.0" in made["Versions"]
-    assert made["Processor time"] == ["2 min in 1 jobs; longest: models/minilm-qa 2 min"]
+    assert made["Processor time"] == ["2 min in 1 job; longest: models/minilm-qa 2 min"]
     assert processor_time(ROOT / "report").empty
     assert [duration(it) for it in (5, 600, 9000)] == ["5 s", "10 min", "2.5 h"]

@@ -7,14 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import Table, TextColumn
 from headtypes.pages.rendering import embedded
 from headtypes.pages.summary.verdicts import with_signs
 from headtypes.papers.claims import BASES
 from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED
 from headtypes.papers.ledger.table import CLAIM
-from headtypes.papers.quantities import NO_VERDICT, VERDICTS, Measured
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, VERDICTS, Measured
 from headtypes.papers.registry import PAPERS
 
 # Of more cells than this, the page leaves to the file what decides each.
@@ -22,14 +21,11 @@ _MOST_REASONS = 20_000
 _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "corrected", "reason", "decided_in"]
 
 
-def page_of(
-    ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, properties: pd.DataFrame
-) -> dict[str, Any]:
+def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame) -> dict[str, Any]:
     """The values of the template.
 
     ledger: as `papers.ledger.table.ledger_table` makes it; claims: as `papers.ledger.models.over_models` does;
-    together: as `papers.ledger.table.together_table` does; properties: as `papers.ledger.properties.properties_table`
-    does, of which the page shows those that go with a claim once corrected.
+    together: as `papers.ledger.table.together_table` does.
     """
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
@@ -47,8 +43,6 @@ def page_of(
             row | {"measured": str(Measured(row["value"], row["low"], row["high"]))}
             for row in together[together["verdict"] != NO_VERDICT].to_dict("records")
         ],
-        "properties": properties[properties["p_holm"] < ALPHA].to_dict("records"),
-        "properties_tried": len(properties),
         "cells": len(cells),
         "models": int((~is_untrained).sum()),
         "untrained": int(is_untrained.sum()),
@@ -76,7 +70,6 @@ def shown(claims: pd.DataFrame) -> Table:
     said = claims.assign(
         authors=claims["paper"].map({name: paper.authors for name, paper in PAPERS.items()}),
         where=claims["id"] + " · " + claims["place"],
-        share=(claims["models_hold"] / claims["models"].where(claims["models"] > 0)).fillna(-1),
         **pd.DataFrame([_said(row) for row in claims.to_dict("records")]),
     )
     columns = [
@@ -90,7 +83,6 @@ def shown(claims: pd.DataFrame) -> Table:
 
 def _said(claim: dict[str, Any]) -> dict[str, str]:
     """How often a claim holds, in words, and the interval over models, where there are enough families for one."""
-    judged = claim["cells"] - claim["cells_no_verdict"]
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (
         f"{claim['low']:.0f} to {claim['high']:.0f} % of models, by {few}"
@@ -98,12 +90,23 @@ def _said(claim: dict[str, Any]) -> dict[str, str]:
         else f"these checkpoints alone ({few})"
     )
     if claim["untrained"]:
-        of_models += f"; in {claim['untrained_hold']} of {claim['untrained']} untrained networks"
+        of_models += f"; holds in {claim['untrained_hold']} of {claim['untrained']} untrained networks with a verdict"
+    in_cells, share_of_cells = _held(*(claim[f"cells_{name}"] for name in (HOLDS, FAILS, OPEN)))
+    in_models, share_of_models = _held(*(claim[f"models_{name}"] for name in ("hold", "fail", "open")))
     return {
-        "in_cells": f"{claim['cells_holds']} of {judged}" if judged else "",
-        "in_models": f"{claim['models_hold']} of {claim['models']}" if judged else "",
-        "of_models": of_models if judged else "",
+        "in_cells": in_cells,
+        "share_of_cells": share_of_cells,
+        "in_models": in_models,
+        "share_of_models": share_of_models,
+        "of_models": of_models if in_cells else "",
     }
+
+
+def _held(holds: int, fails: int, undecided: int) -> tuple[str, float | str]:
+    """In how many of those that decide it a claim holds, in words and as a share; both empty where there are none."""
+    decided = holds + fails
+    parts = [f"{holds} of {decided}"] * (decided > 0) + [f"{undecided} open"] * (undecided > 0)
+    return ", ".join(parts), holds / decided if decided else ""
 
 
 def _cells(ledger: pd.DataFrame) -> pd.DataFrame:

@@ -51,9 +51,10 @@ def _of_verdicts(papers: Sequence[Paper]) -> str:
     undecided = sum(count.of[OPEN] + count.of[NO_VERDICT] for count in counts)
     if not undecided:
         return ""
+    counted = "One verdict is" if undecided == 1 else f"{undecided} verdicts are"
     return (
-        f"{undecided} verdicts are open or missing. An open claim is neither confirmed nor refuted: the limit lies "
-        "inside the interval, or readings of the paper do not agree. A claim without a verdict could not be judged."
+        f"{counted} open or missing. An open claim is neither confirmed nor refuted: the limit lies inside the "
+        "interval, or readings of the paper do not agree. A claim without a verdict could not be judged."
     )
 
 

@@ -9,7 +9,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import LAYER, PROFILE, shown
 from headtypes.core.statistics import ALPHA, holm
 from headtypes.data.kinds.metrics import MAIN_METRICS
-from headtypes.pages.summary.verdicts import Count, Judged
+from headtypes.pages.summary.verdicts import Judged
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
 
 _QUANTITIES = {
@@ -19,22 +19,27 @@ _QUANTITIES = {
     ("relations", "best head"): "accuracy at {quantity} of the best head",
     ("coreference", "best head"): "accuracy at {quantity} of the best head",
 }
+_SINGULAR = {HOLDS: "holds", FAILS: "fails", OPEN: "is open", NO_VERDICT: "cannot be judged"}
 _UNITS = {"relations": " %", "coreference": " %", "divergence": " nats"}
 
 
 def verdict_sentence(paper: str, judged: Judged) -> str:
     """How many of the claims that a paper states about a subject hold, and how many once they are corrected."""
-    count = judged.stated()
+    count, alone, corrected = judged.stated(), judged.without_interval(), judged.corrected()
+    about = f"that {paper} state and {judged.other} bears on"
+    if count.total == 1:
+        (verdict,) = (name for name, number in count.of.items() if number)
+        doubt = ", by a value without an interval" * bool(alone)
+        return f"The one claim {about} {_SINGULAR[verdict]} for {judged.model}, one checkpoint{doubt}."
     parts = [
         f"{count.of[HOLDS]} {_verb(count.of[HOLDS], 'hold')}",
         f"{count.of[FAILS]} {_verb(count.of[FAILS], 'fail')}",
     ]
     parts += [f"{count.of[OPEN]} {_verb(count.of[OPEN], 'are')} open"] if count.of[OPEN] else []
     parts += [f"{count.of[NO_VERDICT]} cannot be judged"] if count.of[NO_VERDICT] else []
-    alone = judged.without_interval()
     doubt = f"; {alone} of these {_verb(alone, 'are')} decided by a value without an interval" if alone else ""
-    said = f"Of the {_of(count)} that {paper} state and {judged.other} bears on, {join(parts)} for {judged.model}"
-    if (corrected := judged.corrected()) is None:
+    said = f"Of the {count.total} claims {about}, {join(parts)} for {judged.model}"
+    if corrected is None:
         return f"{said}, one checkpoint{doubt}."
     held, failed = corrected[HOLDS], corrected[FAILS]
     return (
@@ -172,7 +177,3 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
 
 def _verb(count: int, plural: str) -> str:
     return {"hold": "holds", "fail": "fails", "are": "is"}[plural] if count == 1 else plural
-
-
-def _of(count: Count) -> str:
-    return "1 claim" if count.total == 1 else f"{count.total} claims"

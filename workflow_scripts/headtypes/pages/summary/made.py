@@ -53,7 +53,10 @@ def _facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, li
     if len(times):
         longest = times.nlargest(3)
         named = ", ".join(f"{_job(path)} {duration(seconds)}" for path, seconds in longest.items())
-        yield "Processor time", [f"{duration(times.sum())} in {len(times)} jobs; longest: {named}"]
+        yield (
+            "Processor time",
+            [f"{duration(times.sum())} in {len(times)} {'job' if len(times) == 1 else 'jobs'}; longest: {named}"],
+        )
 
 
 def _job(path: str) -> str:

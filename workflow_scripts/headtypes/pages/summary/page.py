@@ -23,7 +23,7 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class Paper:
-    """What the page has of one paper; judged: by subject, the one with the most decided claims first.
+    """What the page has of one paper; judged: by subject, the one with the most claims that have a verdict first.
 
     headline: on how many of the subjects, from the first, the verdicts stand beside the findings.
     """

@@ -57,8 +57,8 @@ class Judged:
 
     @property
     def decided(self) -> int:
-        """Number of claims with a verdict."""
-        return int((self.claims["verdict"] != NO_VERDICT).sum())
+        """Number of claims that hold or fail."""
+        return int(self.claims["verdict"].isin([HOLDS, FAILS]).sum())
 
     def stated(self) -> Count:
         """The claims that stand in the paper's words."""
@@ -88,7 +88,7 @@ def counted(verdict: str, number: int) -> str:
 
 
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
-    """The verdicts on each subject, the one with the most decided claims first.
+    """The verdicts on each subject, the one with the most claims that have one first.
 
     comparison: rows of `papers.comparison.COLUMNS`, read from CSV; key: `partition` or `task`, which names a subject
         beside its model; file: of the comparison, relative to the page.
@@ -98,7 +98,7 @@ def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judge
         _judged(str(model), str(other), rows, file)
         for (model, other), rows in claims.groupby(["model", key], sort=False)
     ]
-    return sorted(subjects, key=lambda subject: -subject.decided)
+    return sorted(subjects, key=lambda subject: -(subject.claims["verdict"] != NO_VERDICT).sum())
 
 
 def _judged(model: str, other: str, claims: pd.DataFrame, file: str) -> Judged:

@@ -16,20 +16,18 @@ def comparisons(plan: Plan, paths: Any) -> dict[str, str]:
 
 
 def inputs(plan: Plan, paths: Any) -> dict[str, dict[str, str]]:
-    """The verdicts on each paper's claims, those under further readings, and what is known of the models."""
+    """The verdicts on each paper's claims, and those under further readings."""
     compared = comparisons(plan, paths)
     return {
         "comparisons": compared,
         "readings": {name: path for name in compared if (path := PAPERS[name].readings(plan))},
-        "models": {model: paths.MODEL.format(model=model) for model in sorted(plan.models)},
     }
 
 
 @stage()
 def write_ledger(plan: Plan) -> dict:
-    """The family of each model, how each partition was made, and the seed of permutations of models."""
+    """The family of each model, and how each partition was made."""
     return {
-        "seed": plan.seed("write_ledger"),
         "families": {model: plan.family(model) for model in plan.models},
         "partitions": [
             {"model": it.model, "partition": it.name, "task": it.task, "method": it.method, "k": it.k, "of": it.of}
@@ -68,25 +66,5 @@ def results(paths: Callable[[], Any]) -> tuple[Result, ...]:
             content="for each claim, how many `cells` have each verdict, in how many of the `models` with a verdict "
             "it holds, fails or is open, and the 95 % interval (`low`, `high`, in percent) of the share of models of "
             "which it is true, over their `families`; and in how many networks of the family `untrained` it holds",
-        ),
-        Result(
-            "results/ledger.properties.csv",
-            rule,
-            "which properties of models go with a claim",
-            of=judged,
-            section="To read first",
-            content="for each claim that was judged in six families of models or more, and each `property` that "
-            "differs between them: the rank `correlation` of the share of a family's models in which it holds with "
-            "the property, `p` by permutations of the families, and `p_holm`",
-        ),
-        Result(
-            "results/ledger.models.csv",
-            rule,
-            "the properties of each model",
-            of=judged,
-            section="To read first",
-            content="for each model its `family` and what the ledger takes for its properties: `parameters`, `layers`, "
-            "`heads` in all, whether it is `causal`, and its "
-            "[`objective`](../understand/ledger.md#properties-of-models), which is empty where nothing says it",
         ),
     )
