@@ -24,7 +24,6 @@ include: "rules/detectors.smk"  # which heads attend by position, or to tokens t
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
-include: "rules/use.smk"  # whether heads that find a relation are used for it
 include: "rules/coreference.smk"  # what finds the antecedents of mentions
 include: "rules/papers.smk"  # what each paper published beside what was found, and its claims
 include: "rules/guan2020.smk"  # the paper's tables and figures

@@ -117,18 +117,6 @@ def windows_of_gradients(wildcards):
     return [] if plan.is_text(wildcards.task) else paths.WINDOWS.format(**wildcards)
 
 
-def texts_of_use(wildcards):
-    """What a model reads to tell whether its heads are used: a fine-tuned one its own task, others what is given."""
-    task = plan.task_of_use(wildcards.model)
-    return (paths.QUESTIONS if task else paths.ROWS).format(task=task or wildcards.task)
-
-
-def windows_of_use(wildcards):
-    """The windows of a fine-tuned model's task."""
-    task = plan.task_of_use(wildcards.model)
-    return paths.WINDOWS.format(model=wildcards.model, task=task) if task else []
-
-
 def compared_with(*names):
     """The comparisons with those of the papers that there is something to compare with."""
     compared = [name for name in names if PAPERS[name].inputs(plan, paths)]

@@ -142,7 +142,6 @@ def small_config(folder: Path) -> dict:
         "readings": {"segments": {"sentences": "segments"}},
         "controls": {"draws": 1, "questions": 3},
         "curves": {"orders": 1, "questions": 3},
-        "use": {"models": ["tiny-objects", "tiny"], "words": 3},
         "detectors": {
             "models": ["tiny-decoder", "copying", "grown-{step}"],
             "sequences": 4,

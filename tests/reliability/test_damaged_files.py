@@ -58,8 +58,6 @@ from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, w
 from headtypes.analyses.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
 from headtypes.analyses.types.clustering import import_partition
 from headtypes.analyses.types.partitions import build_partition, read_partition, write_partition
-from headtypes.analyses.use.results import COLUMNS as USE
-from headtypes.analyses.use.results import LOSSES, read_losses, read_use
 from headtypes.comparisons.models.compared import PAIRS as PAIRED
 from headtypes.comparisons.models.compared import read_pairs
 from headtypes.comparisons.types.table import COLUMNS as COMPARED_TYPES
@@ -132,10 +130,6 @@ _DETECTOR_SCORES = pd.DataFrame(
 
 def detector_scores(path: Path) -> None:
     write_parquet(path, _DETECTOR_SCORES)
-
-
-def losses(path: Path) -> None:
-    write_parquet(path, pd.DataFrame({name: np.arange(40) for name in LOSSES}))
 
 
 def projection(path: Path) -> None:
@@ -320,8 +314,6 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
         lambda path: write_csv(path, detector_table(_DETECTOR_SCORES, least=0.1, seed=1)),
         read_detector_table,
     ),
-    "losses.parquet": (losses, read_losses),
-    "use.csv": (table(*USE), read_use),
     "projection.csv": (projection, read_projection),
     "projection.json": (projection_fit, read_projection_fit),
     "windows.h5": (windows, read_windows),

@@ -199,7 +199,6 @@ def full_config(folder: Path) -> dict:
             "length": 16,
             "least": 0.1,
         },
-        "use": {"models": ["trained"], "words": 30, "least": 0.02},
         "compute": {"precision": "float32", "batch_tokens": 1024},
         "select": {
             "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying", "grown-0", "grown-5"],

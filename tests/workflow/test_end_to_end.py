@@ -61,7 +61,6 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
     absent |= {"extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
     absent |= {"tabulate_relations", "tabulate_coreference", "tabulate_probes"}
-    absent |= {"measure_use", "tabulate_use", "plot_use"}
     # Controls are of all but the baseline.
     several = {"evaluate_condition": 19, "evaluate_controls": 18}
     assert planned == dict.fromkeys(STAGES.keys() - absent, 1) | several

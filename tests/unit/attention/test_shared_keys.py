@@ -14,7 +14,6 @@ from headtypes.analyses.divergence.measure import divergences
 from headtypes.analyses.gradients.measure import gradients_by_kind
 from headtypes.attention import blocks
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.arcs import Arcs, WithoutArcs
 from headtypes.attention.hook import open_attention, run
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.operations import Reading
@@ -143,24 +142,6 @@ def test_divergences_are_those_of_the_mean_attention(counted):
     (found,), _ = divergences(model, one, smoothing=0.001, batch_tokens=512, what="test")
     expected = [[defined_divergence(a, b, 0.001) for b in maps] for a in maps]
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)
-
-
-def test_arcs_are_taken_from_all_queries_that_share_the_keys(counted):
-    model, tokenizer = counted
-    inputs = dict(tokenizer(SAMPLES[0].first, SAMPLES[0].second, return_tensors="pt"))
-    arcs = Arcs(*(np.array(index) for index in ([0, 0], [3, 4], [1, 4])))
-
-    def both(number, layer):
-        outputs = layer.head_outputs()
-        if number == 1:
-            attention = layer.attention(slice(None))
-            attention[0, 2:4, 3, 1] = attention[0, 2:4, 4, 4] = 0
-            outputs[0, 2:4, 3:5] = (attention @ layer.value)[0, 2:4, 3:5]
-        return outputs
-
-    with open_attention(model), torch.inference_mode():
-        found = run(model, inputs, WithoutArcs(1, 1, arcs, renormalise=False, queries=QUERIES))
-        torch.testing.assert_close(found[0], run(model, inputs, both)[0])
 
 
 def test_the_record_says_what_counts_as_a_head_and_all_results_follow(counted, tmp_path):

@@ -13,7 +13,6 @@ from headtypes.analyses.probes.analysis import PROBES
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.analyses.surface.analysis import SURFACE
 from headtypes.analyses.types.analysis import TYPES
-from headtypes.analyses.use.analysis import USE
 
 ANALYSES: tuple[Analysis, ...] = (
     DISTANCES,
@@ -23,7 +22,6 @@ ANALYSES: tuple[Analysis, ...] = (
     GRADIENTS,
     DIVERGENCE,
     RELATIONS,
-    USE,
     COREFERENCE,
     IMPORTANCE,
     DETECTORS,

@@ -33,10 +33,8 @@ from headtypes.planning.config.derived import (
     divided_by,
     family_of,
     has_features,
-    kinds_of_use,
     made_by,
     parent_of,
-    task_of_use,
     types_of,
 )
 from headtypes.planning.config.files import LaidOver, laid_over, merged
@@ -270,23 +268,9 @@ class Plan:
         """Every model whose heads are tested on random tokens, which stand for a task."""
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
-    @cached_property
-    def used(self) -> list[FeaturePlan]:
-        """Every model with each task on which its heads find that for which they are asked whether they are used."""
-        return [
-            entry
-            for entry in self.inputs
-            if entry.model in self.config.use.models
-            and self.kind_of(entry.task).name in kinds_of_use(self.config, entry.model)
-        ]
-
     def divided_by(self, task: str) -> list[Of]:
         """What heads are divided by on a task."""
         return divided_by(self.config, task)
-
-    def task_of_use(self, model: str) -> str | None:
-        """The task whose loss says whether a fine-tuned model's heads are used; of a language model it is its own."""
-        return task_of_use(self.config, model)
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""

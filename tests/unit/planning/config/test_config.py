@@ -224,7 +224,6 @@ MISTAKES = [
     ("models/copying/source/trained/keep", [], ["trained.keep"]),
     ("models/taught/parent", "packed", ["models.taught.parent", "fine-tuned from base; leave parent out"]),
     ("select/models/0", "bas", ["select.models", 'Did you mean "base"?']),
-    ("use/models/0", "tuned+1.0", ["use.models: tuned+1.0 reads no task of kind treebank", "models.tuned+1.0.tasks"]),
     ("detectors/models/0", "tuned+1", ["detectors.models", 'Did you mean "tuned+1.0"?']),
     ("select/tasks/0", "squid", ["select.tasks", 'Did you mean "squad"?']),
     ("select/partitions/0", "squad-kmeans-k5", ["select.partitions", 'Did you mean "squad-kmeans-k']),

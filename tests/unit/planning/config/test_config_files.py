@@ -348,7 +348,6 @@ def test_each_mistake_is_told_with_the_file_and_line_of_its_key(file, text, give
             "models.two.tasks",
         ),
         ("detectors: {models: [tow]}\nmodels: {two: {tasks: []}}\n", "detectors.models"),
-        ("use: {models: [two]}\nmodels: {two: {tasks: [c]}}\n", "models.two.tasks"),
         ("models: {one: {parent: two}, two: {parent: one}}\n", "models.two.parent: one -> two -> one"),
         (
             "tasks: {c: {kind: text, source: {file: $NOWHERE/x}}}\n"

@@ -56,18 +56,12 @@ _FIGURES = (
     ("sentences", "5. Heads that find relations or antecedents", 5, _sentences),
     ("divergence", "6. Heads by their distances", 6, shown_texts),
 )
-FIGURES = (
-    *(
-        Figure(
-            *(name, f"Clark's Figure {title}", f"clark_figure{number}"),
-            *(f"results/clark2019/{{model}}/{{task}}/figure{number}.png", TASK, entries),
-        )
-        for name, title, number, entries in _FIGURES
-    ),
+FIGURES = tuple(
     Figure(
-        *("use", "What heads find, and what they are used for", "use", "results/use/{model}/{task}.png", TASK),
-        lambda plan: plan.used[:1],
-    ),
+        *(name, f"Clark's Figure {title}", f"clark_figure{number}"),
+        *(f"results/clark2019/{{model}}/{{task}}/figure{number}.png", TASK, entries),
+    )
+    for name, title, number, entries in _FIGURES
 )
 TABLES = (
     Tables("relations", "results/clark2019/table1.csv", (), if_any(_treebanks), _relations),

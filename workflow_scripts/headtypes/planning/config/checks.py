@@ -15,11 +15,9 @@ from headtypes.planning.config.derived import (
     changes_nothing,
     clusterings,
     has_features,
-    kinds_of_use,
     types_of,
 )
 from headtypes.planning.config.messages import check_all
-from headtypes.planning.config.model_checks import check_tasks
 from headtypes.planning.config.references import check_entry, check_known, check_not_removed
 from headtypes.planning.config.schema import Config
 
@@ -34,29 +32,13 @@ def check_selection(config: Config) -> None:
         for registry in ("tasks", "models", "conditions")
         for name in getattr(config.select, registry) or ()
     ]
-    named += [
-        ("models", f"{section}.{key}", name)
-        for section, key in (("detectors", "models"), ("use", "models"))
-        for name in getattr(getattr(config, section), key)
-    ]
+    named += [("models", "detectors.models", name) for name in config.detectors.models]
     # The demo's list is laid under experiments that take its conditions away.
     conditions = {*config.conditions, *config.removed("conditions")}
     check_all(
         *(partial(check_entry, config, *reference) for reference in named),
-        *(partial(_check_used, config, name) for name in config.use.models),
         *(partial(check_known, "controls.conditions", name, conditions) for name in config.controls.conditions or ()),
     )
-
-
-def _check_used(config: Config, name: str) -> None:
-    check_entry(config, "models", "use.models", name)
-    check_tasks(config, name)
-    kinds = kinds_of_use(config, name)
-    if not any(config.tasks[task].kind in kinds for task in config.models[name].tasks):
-        raise InputError(
-            f"config: use.models: {name} reads no task of kind {' or '.join(kinds)}, on which its heads are asked for "
-            f"what they find; name one in models.{name}.tasks."
-        )
 
 
 def check_names(config: Config) -> None:

@@ -4,9 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from headtypes.attention.operations import head_of, operation_of
 from headtypes.attention.settings import Of
-from headtypes.data.kinds.coreference.kind import Coreference
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.kinds.treebank import Treebank
 from headtypes.planning.config.schema import Config
 
 
@@ -75,14 +73,3 @@ def made_from(config: Config, model: str | None) -> list[str]:
         source = config.models[model].source
         model = source.checkpoint.of if source.checkpoint else source.finetuned and source.finetuned.base
     return models
-
-
-def task_of_use(config: Config, model: str) -> str | None:
-    """The task that a fine-tuned model answers, whose loss says whether its heads are used; None for another model."""
-    task = config.models[model].evaluate
-    return task if task and KINDS[config.tasks[task].kind].is_learned else None
-
-
-def kinds_of_use(config: Config, model: str) -> tuple[str, ...]:
-    """The kinds of tasks on which its heads are asked what they find; mentions are found in no text but documents."""
-    return (Treebank.name,) if task_of_use(config, model) else (Treebank.name, Coreference.name)

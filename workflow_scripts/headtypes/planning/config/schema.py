@@ -16,7 +16,6 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import (
     BeforeValidator,
     Field,
-    NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PrivateAttr,
@@ -356,17 +355,6 @@ class Detectors(Strict):
     """Share of its attention by which a head that is detected exceeds the null."""
 
 
-class Use(Strict):
-    """Whether heads are used for what they find: what the loss is without the attention by which they find it."""
-
-    models: list[Name] = []
-    """Models whose heads are asked, on each of their treebanks and documents; fine-tuned ones, on treebanks."""
-    words: Annotated[int, Field(ge=2)] = 200
-    """Words that look, of each relation, or questions of a fine-tuned model's task, on which the loss is measured."""
-    least: NonNegativeFloat = 0.02
-    """Rise of the loss from which a head is used, in nats per token or answer."""
-
-
 class Compute(Strict):
     """What determines the arithmetic of a forward pass."""
 
@@ -414,7 +402,6 @@ class Config(Strict):
     divergence: Divergence = Divergence()
     gradients: Gradients = Gradients()
     detectors: Detectors = Detectors()
-    use: Use = Use()
     compute: Compute = Compute()
     select: Select = Select()
 

@@ -11,7 +11,6 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations import stage as relations
 from headtypes.analyses.stage import Stage
 from headtypes.analyses.types import stage as types
-from headtypes.analyses.use import stage as use
 from headtypes.papers import stage as papers
 from headtypes.papers.paper import stages_in
 from headtypes.papers.registry import PAPERS
@@ -29,7 +28,6 @@ _MODULES = (
     types,
     ablation,
     relations,
-    use,
     probes,
     coreference,
     papers,
