@@ -3,7 +3,7 @@
     python benchmarks/job.py [questions] [runs]
 
 Runs from anywhere, without network: MiniLM from the package index with a random question-answering head, on questions
-of the generated world (300 by default), two threads. Every stage is timed in a process of its own, three times by
+of the demo (300 by default), two threads. Every stage is timed in a process of its own, three times by
 default; printed are the medians in seconds, as a Markdown table. What Snakemake needs to start a job is not in it.
 """
 
@@ -50,13 +50,9 @@ def save(folder: str, number: int) -> None:
     source = fetch_model("minilm", MINILM).folder
     AutoModelForQuestionAnswering.from_pretrained(source).save_pretrained(folder)
     AutoTokenizer.from_pretrained(source).save_pretrained(folder)
-    rows, _ = fetch_task(
-        "qa",
-        "question_answering",
-        {"world": "question_answering", "seed": 2020, "split": "dev", "size": number},
-        None,
-    )
-    write_records(f"{folder}/questions.jsonl", rows)
+    file = Path(__file__).parents[1] / "demo" / "questions_dev.json"
+    rows, _ = fetch_task("qa", "question_answering", {"file": str(file)}, None)
+    write_records(f"{folder}/questions.jsonl", rows[:number])
     write_model_record(f"{folder}/record.json", fetch_model("minilm", {"folder": folder}))
 
 

@@ -4,8 +4,8 @@
                                    [--training 24] [--squad DEV.json] [--cores all] [-- further arguments of snakemake]
 
 Runs from anywhere, without network. In FOLDER it makes stand-ins of all repositories that `experiments/paper.yaml` and
-`experiments/clark.yaml` fetch (weights of random numbers, in BERT-large's shape if so asked: 4 GB; tokenizers; data
-about the generated world, or SQuAD's own questions from a file), serves them on the loopback address as the Hub does,
+`experiments/clark.yaml` fetch (weights of random numbers, in BERT-large's shape if so asked: 4 GB; tokenizers; the data
+of the demo, or SQuAD's own questions from a file), serves them on the loopback address as the Hub does,
 and has `snakemake` run each experiment with nothing changed but the numbers of samples and questions (and of pairs to
 learn from, which are as many as there are). What is there already is not made again, so the same command goes on.
 

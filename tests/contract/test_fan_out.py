@@ -4,6 +4,7 @@ import pytest
 
 from tests.contract.tables import by_reason
 from tests.support.configs import edited
+from tests.support.demo import demo_file
 from tests.support.rules import OF_TEXTS
 from tests.support.workplace import Workplace
 
@@ -51,6 +52,7 @@ TABULATED = ("tabulate_stability", "tabulate_models", "plot_models", GUAN, "writ
 # And one that is evaluated.
 ALL_TABULATED = (*TABULATED, "tabulate_ablations")
 
+TREES = {"file": str(demo_file("treebank")), "training_file": str(demo_file("treebank", "train"))}
 CONFIG = {
     "tasks": {
         "squad": {"source": {"hub": "some/questions"}},
@@ -121,9 +123,9 @@ ADDED = {
             "own": of(*TABULATED, "write_summary", "write_atlas"),
         },
     ),
-    "a treebank of the world": (
+    "a treebank": (
         {
-            "tasks/trees": {"kind": "treebank", "source": {"world": "treebank"}},
+            "tasks/trees": {"kind": "treebank", "source": TREES},
             "models/two/tasks": ["squad", "trees"],
         },
         {
@@ -147,7 +149,7 @@ ADDED = {
     ),
     "documents with mentions": (
         {
-            "tasks/stories": {"kind": "coreference", "source": {"world": "coreference"}},
+            "tasks/stories": {"kind": "coreference", "source": {"file": str(demo_file("coreference"))}},
             "models/two/tasks": ["squad", "stories"],
         },
         {

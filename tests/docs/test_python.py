@@ -135,6 +135,7 @@ def test_the_notebook_runs_and_holds_no_outputs(monkeypatch):
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert not any(cell["outputs"] or cell["execution_count"] for cell in cells)
     monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.chdir(ROOT / "docs/run")
     names = {}
     for cell in cells:
         exec(compile("".join(cell["source"]), "docs/run/heads.ipynb", "exec"), names)

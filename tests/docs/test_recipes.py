@@ -19,6 +19,7 @@ from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.sentence_pair import label_numbers, labels_of
 from tests.docs.recipes import RECIPES, Place, commands, programs
+from tests.support.demo import demo_task
 from tests.support.models import tiny_bert, tiny_text_to_text
 from tests.support.places import ROOT
 from tests.support.records import PAIRS, classifier, described, recorded, types_like
@@ -100,8 +101,8 @@ def test_another_seed_draws_other_samples_and_many_seeds_fine_tune_many_models(p
     jobs, _ = place.planned(many)
     assert jobs["finetune_model"] == 5
     drawn = place.folder / "runs/seed/results/samples/questions.jsonl"
-    world = {"questions": {"source": {"world": "question_answering", "size": 20}, "samples": 5}}
-    config = yaml.safe_load((place.folder / "mine.yaml").read_text()) | {"tasks": world}
+    few = {"questions": demo_task(place.folder / "few", "question_answering", 20) | {"samples": 5}}
+    config = yaml.safe_load((place.folder / "mine.yaml").read_text()) | {"tasks": few}
     (place.folder / "seeded.yaml").write_text(yaml.safe_dump(config))
     another = another.replace("mine.yaml", "seeded.yaml")
     found = set()
@@ -267,12 +268,12 @@ def test_a_run_that_is_moved_goes_on_where_it_was(place, tmp_path):
     (begin,) = commands("")
     copy, dry_run, *without = commands("Move a run to another machine")
     made = "results/samples/questions.jsonl"
-    world = {"questions": {"source": {"world": "question_answering", "size": 20}, "samples": 5}}
-    config = yaml.safe_load((place.folder / "mine.yaml").read_text()) | {"tasks": world}
-    (place.folder / "world.yaml").write_text(yaml.safe_dump(config))
+    few = {"questions": demo_task(place.folder / "few", "question_answering", 20) | {"samples": 5}}
+    config = yaml.safe_load((place.folder / "mine.yaml").read_text()) | {"tasks": few}
+    (place.folder / "few.yaml").write_text(yaml.safe_dump(config))
 
     def there(command: str) -> str:
-        for old, new in {"/elsewhere": str(tmp_path), "runs/mine": "runs/moved", "mine.yaml": "world.yaml"}.items():
+        for old, new in {"/elsewhere": str(tmp_path), "runs/mine": "runs/moved", "mine.yaml": "few.yaml"}.items():
             command = command.replace(old, new)
         return f"{command} {made}"
 

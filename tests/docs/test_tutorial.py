@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.docs.tutorial import TUTORIAL, copy_repository, steps
+from tests.support.demo import demo_task
 from tests.support.models import tiny_bert
 from tests.support.warm import python
 
@@ -59,7 +60,7 @@ def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
     model.save_pretrained(tmp_path / "model")
     tokenizer.save_pretrained(tmp_path / "model")
     config = {
-        "tasks": {"made": {"kind": "text", "source": {"world": "text", "size": 6}, "samples": 6}},
+        "tasks": {"made": demo_task(tmp_path, "text", 6) | {"samples": 6}},
         "models": {"tiny": {"source": {"folder": str(tmp_path / "model")}, "tasks": ["made"]}},
         "select": {"models": ["tiny"], "tasks": ["made"]},
     }

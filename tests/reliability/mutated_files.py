@@ -57,7 +57,7 @@ CONFIG = {"model_type": "bert", "num_hidden_layers": 2, "num_attention_heads": 4
 TENSORS = {"encoder.layer.0.weight": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}, "__metadata__": {}}
 YAML = """seed: 1
 tasks: &t
-  a: {kind: text, source: {world: text, size: 5}, samples: 24}
+  a: {kind: text, source: {file: x.txt}, samples: 24}
 models:
   m: {source: {hub: x/y}, tasks: [a], parent: null}
 clustering: {methods: [kmeans], k: [2, 4], scale: false}

@@ -17,6 +17,8 @@ def full_config(folder: Path) -> dict:
         "other_model/config.json": "{}",
         "squad.json": "{}",
         "train.json": "{}",
+        "made.json": "{}",
+        "made_train.json": "{}",
         "other.json": "{}",
         "pairs.tsv": "a\tb\tgold\tnumber\tx\n",
         "other.tsv": "a\tb\tgold\tnumber\tx\n",
@@ -58,7 +60,9 @@ def full_config(folder: Path) -> dict:
                 },
                 "questions": "all",
             },
-            "made": {"source": {"world": "question_answering", "size": 50, "training_size": 60}},
+            "made": {
+                "source": {"file": str(folder / "made.json"), "training_file": str(folder / "made_train.json")},
+            },
             "pairs": {
                 "kind": "sentence_pair",
                 "source": {"file": str(folder / "pairs.tsv")},

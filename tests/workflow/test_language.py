@@ -3,6 +3,7 @@
 import pandas as pd
 import yaml
 
+from tests.support.demo import demo_task
 from tests.support.models import tiny_bert
 from tests.support.places import ROOT
 from tests.workflow.conftest import Workdir
@@ -15,8 +16,8 @@ def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_p
     workdir = Workdir(tmp_path / "work")
     workdir.path.mkdir()
     tasks = {
-        "trees": {"kind": "treebank", "source": {"world": "treebank", "size": 40, "training_size": 20}},
-        "stories": {"kind": "coreference", "source": {"world": "coreference", "size": 8}},
+        "trees": demo_task(tmp_path, "treebank", 40, 20),
+        "stories": demo_task(tmp_path, "coreference", 8),
     }
     bert = {"source": {"folder": str(tmp_path / "bert")}, "tasks": list(tasks), "published": {"clark2019": "base"}}
     workdir.configure(

@@ -4,7 +4,7 @@ The rooms, listed so that each imports only from itself and from earlier entries
 
 core         errors, files, tables on disk, seeds, progress, statistics, style of figures
 models       the Hub, finding and loading models, supported architectures, GPUs
-data         kinds of task, samples and questions, encoding them, what is answered, the generated world
+data         kinds of task, samples and questions, encoding them, what is answered
 training     fine-tuning a model on a task
 attention    the hook into Transformers, batches, the pass with its reducers, operations on heads, gradients
 analyses     what is measured on heads, a folder for each analysis

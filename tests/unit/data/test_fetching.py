@@ -225,19 +225,3 @@ def test_the_real_mnli_file_is_read_row_by_row():
     assert [[row.first, row.second, row.label] for row in rows] == expected
     assert len(rows) == 9815
     assert {row.label for row in rows} == {"entailment", "neutral", "contradiction"}
-
-
-@pytest.mark.parametrize("world", ["question_answering", "paraphrase", "entailment"])
-def test_the_generated_world_gives_rows_of_the_same_form_as_a_file(file, tmp_path, world):
-    source = {"world": world, "seed": 7, "split": "dev", "size": 12}
-    kind = "question_answering" if world == "question_answering" else "sentence_pair"
-    rows, record = fetch_task("made", kind, source, None)
-    assert record == {"task": "made", **source, "revision": None, "rows": 12}
-    if kind == "question_answering":
-        like, _ = fetch_task("squad", kind, {"file": str(file("dev.json", json.dumps(squad(1))))}, None)
-    else:
-        like, _ = fetch(file("pairs.tsv", in_form(".tsv")), {"label": "gold"})
-    assert {type(row) for row in rows} == {type(like[0])}
-    assert len({row.id for row in rows}) == 12
-    write_records(tmp_path / "rows.jsonl", rows)
-    assert read_rows(tmp_path / "rows.jsonl", kind) == rows == fetch_task("made", kind, source, None)[0]

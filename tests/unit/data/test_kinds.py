@@ -17,7 +17,6 @@ from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
 from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs
-from headtypes.data.world.tasks import DATA_SETS
 from headtypes.models.loading import HEADS
 from headtypes.planning.config import model_checks, schema
 from headtypes.planning.config.model_checks import check_models
@@ -34,7 +33,6 @@ def test_what_a_kind_says_of_the_configuration_is_there(name):
     assert set(kind.keys) <= set(schema.Task.model_fields)
     assert set(kind.without_reading) <= {field.name for field in fields(Reading)}
     assert set(kind.source_keys) <= set(schema.TaskSource.model_fields)
-    assert set(kind.worlds) <= set(DATA_SETS)
     assert kind.head in {*HEADS, LANGUAGE_MODEL}
     assert bool(kind.metrics) == (kind.head is not None)
     assert all(METRICS[metric.name] == metric for metric in kind.metrics), "a metric is the same in all kinds"
@@ -56,18 +54,12 @@ def test_what_a_kind_says_it_is_for_it_can_do(name):
     able = {method for method in METHODS if getattr(type(kind), method) is not getattr(Kind, method)}
     expected = {
         "rows_of_file": True,
-        "rows_of_world": bool(kind.worlds),
         "draw_samples": "samples" in kind.keys,
         **dict.fromkeys(OF_ANSWERS, kind.head is not None),
         "training_targets": kind.is_learned,
         "read_answers": bool(kind.answer_columns),
     }
     assert {method: method in able for method in expected} == expected
-
-
-def test_every_data_set_of_the_world_is_of_one_kind():
-    worlds = [world for kind in KINDS.values() for world in kind.worlds]
-    assert sorted(worlds) == sorted(DATA_SETS)
 
 
 def test_a_key_belongs_to_the_kinds_that_have_it():

@@ -11,9 +11,8 @@ from headtypes.core.files import sha256_file
 from headtypes.data import fetching
 from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.registry import read_rows
 from headtypes.data.kinds.text.documents import Document, segments_of
-from headtypes.data.records import Sample, write_records
+from headtypes.data.records import Sample
 from headtypes.data.sampling import sample_inputs
 from headtypes.data.tokens import separates_texts
 from tests.support.places import SHARED_DATA
@@ -235,27 +234,6 @@ class TestFolders:
         )
         written(tmp_path / "b.jsonl", "")
         assert f"{tmp_path}/b.jsonl has no rows" in refused(tmp_path)
-
-
-def test_the_world_tells_documents_whose_paragraphs_belong_together(tmp_path):
-    source = {"world": "text", "seed": 7, "split": "dev", "size": 20}
-    rows, record = fetch_task("told", "text", source, None)
-    assert record == {"task": "told", **source, "revision": None, "rows": 20}
-    assert rows == fetch_task("told", "text", source, None)[0]
-    assert rows[:5] == fetch_task("told", "text", {**source, "size": 5}, None)[0]
-    assert len({row.id for row in rows}) == 20
-    paragraphs = [paragraph for row in rows for paragraph in row.paragraphs]
-    assert len(set(paragraphs)) == len(paragraphs)
-    write_records(tmp_path / "rows.jsonl", rows)
-    assert read_rows(tmp_path / "rows.jsonl", "text") == rows
-
-
-def test_the_paragraphs_of_the_world_are_the_contexts_of_its_questions():
-    """So that types on text and types on questions are about the same language."""
-    source = {"world": "text", "seed": 7, "split": "dev", "size": 30}
-    told = {text for row in fetch_task("told", "text", source, None)[0] for text in row.paragraphs}
-    asked, _ = fetch_task("asked", "question_answering", {**source, "world": "question_answering"}, None)
-    assert {question.context for question in asked} <= told
 
 
 class TestSegments:

@@ -26,12 +26,12 @@ from headtypes.core.errors import InputError
 from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import Pair
-from headtypes.data.world.tasks import make
 from headtypes.models.fetching import fetch_model
 from headtypes.models.model_config import padding_token
 from headtypes.training import finetuning
 from headtypes.training.finetuning import finetune_model
 from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
+from tests.support.demo import demo_rows
 from tests.support.records import PAIRS
 from tests.support.tiny import gpt2_tokenizer
 
@@ -105,9 +105,7 @@ def test_no_unit_is_dropped_where_none_is_to_be(encoder, questions, tmp_path):
 
 @pytest.fixture(scope="module")
 def questions():
-    return KINDS["question_answering"].rows_of_world(
-        make("question_answering", 0, "train", 60), "question_answering", "train"
-    )
+    return demo_rows("question_answering", 60, "train")
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +174,7 @@ def examples(kind, rows, tokenizer, **shape):
 
 
 def test_windows_hold_the_answer_or_say_so(tokenizer, questions):
-    shape = {"max_seq_length": 140, "max_query_length": 40, "doc_stride": 30}
+    shape = {"max_seq_length": 100, "max_query_length": 40, "doc_stride": 30}
     for question in questions[:20]:
         answer, text = question.answers[0], question.context.lower()
         windows = examples("question_answering", [question], tokenizer, **shape)
@@ -185,7 +183,7 @@ def test_windows_hold_the_answer_or_say_so(tokenizer, questions):
         seen = []
         for window in windows:
             ids = window["input_ids"]
-            assert len(ids) <= 140
+            assert len(ids) <= 100
             assert ids.index(3) - 1 <= 40
             first, last = window["start_positions"], window["end_positions"]
             context = [i for i, kind in enumerate(window["token_type_ids"]) if kind == 1][:-1]
@@ -372,8 +370,8 @@ def test_bfloat16_is_left_out_where_the_processor_would_only_emulate_it(
 
 
 def test_pairs_are_learned_with_their_labels(tmp_path, encoder):
-    rows = KINDS["sentence_pair"].rows_of_world(make("paraphrase", 0, "train", 40), "paraphrase", "train")
-    pairs = [replace(row, label=("different", "same")[row.label]) for row in rows]
+    rows = demo_rows("sentence_pair", 40, "train")
+    pairs = [replace(row, label=("different", "same")[int(row.label)]) for row in rows]
     before = torch.random.get_rng_state()
     settings = {"learning_rate": 1e-3, "batch_size": 8, "epochs": 2.0, "max_seq_length": 64, "bf16": True}
     finetune_model(encoder, pairs, tmp_path / "model", kind="sentence_pair", **settings)

@@ -1,1 +1,1 @@
-"""Data: kinds of task, samples and questions, how they are encoded, the generated world."""
+"""Data: kinds of task, samples and questions, how they are encoded."""

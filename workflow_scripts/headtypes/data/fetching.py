@@ -14,7 +14,6 @@ from headtypes.core.table_files import read_delimited
 from headtypes.core.texts import check_rows
 from headtypes.data.files import files_of
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.world.tasks import make
 from headtypes.models.hub.data_sets import read_data_set
 
 
@@ -22,20 +21,14 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     """Read a task's data, downloading them where they come from the Hub.
 
     kind:    one of `kinds.KINDS`.
-    source:  as in the configuration: hub with name, revision and split; or file; or folder; or world with seed, split
-        and size.
+    source:  as in the configuration: hub with name, revision and split; or file; or folder.
     columns: names of columns, for a kind that needs them (`protocol.Kind.rows_of_file`).
     returns  the rows, of the kind's class; and where they come from: task, source, revision as resolved, number of
         rows, and how many of the data were left out, by what they are.
     Raises `InputError` if the data cannot be read or do not have the form that the kind requires.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
-    if "world" in source:
-        rows, origin = (
-            chosen.rows_of_world(make(**source), source["world"], source["split"]),
-            {**source, "revision": None},
-        )
-    elif "hub" in source:
+    if "hub" in source:
         data, origin = read_data_set(source, f"{key}.source")
         rows = chosen.rows_of_hub(data, source["hub"], f"{key}.columns", columns)
     elif "folder" in source:

@@ -409,12 +409,7 @@ class Plan:
         """Each model with each of its treebanks that probes can learn from."""
         if not self.config.probes.seeds:
             return []
-        sources = self.config.tasks
-        return [
-            entry
-            for entry in self.inputs_of("treebank")
-            if sources[entry.task].source.world is not None or self.files.of_training(entry.task)
-        ]
+        return [entry for entry in self.inputs_of("treebank") if self.files.of_training(entry.task)]
 
     def _wanted(self, partition: str) -> bool:
         return self.config.select.partitions is None or partition in self.config.select.partitions

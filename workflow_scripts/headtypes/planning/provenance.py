@@ -18,7 +18,7 @@ from headtypes.planning.code import NUMERIC_PACKAGES, package_version
 # Where results lie, unless another workflow uses this one under a prefix.
 RESULTS = Path("results")
 # What identifies a model or a data set on any machine.
-_IDENTITY = ("hub", "package", "world", "revision", "sha256", "weights", "seed", "split", "size")
+_IDENTITY = ("hub", "package", "revision", "sha256", "weights", "split")
 
 
 def results_folder(path: StrPath) -> Path | None:

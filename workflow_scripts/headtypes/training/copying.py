@@ -7,7 +7,6 @@ one before it, so that no head can look for it (Olsson et al. 2022, In-context L
 
 import copy
 import shutil
-from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,12 +20,21 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from headtypes.core.files import StrPath
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
-from headtypes.data.world.tasks import make_text
 from headtypes.models.files import checkpoint_in
 from headtypes.training.saving import save_model
 from headtypes.training.settings import COPYING_SIZES, COPYING_STEPS
 
-_WORDS = 128
+# Their order decides what is drawn: two of them are marks of punctuation.
+_WORDS = """
+. in The , In was a the He and by that It Old She acquired he judged painted copied as wrote to composed moved lost
+colonized settled died restored repaired married on received Medal year she Little hired an encountered soon New
+Barnbourne learned served quietly Holbourne taught records show letters say River Lucy Race Upper suddenly Brookcroft
+Lockridge studied purchased bought born Vera met toured Cup it organized Whitley Holshaw Great Holman won Mark Lockley
+Blackmore Philip finally Lonely built flooded Nancy Crowridge welcomed town lies Tournament High guides claim
+Brookbourne Arthur Prize grew up East Henry established Her Clayfield Frank Dark Fernby limestone gladly Ben earned is
+stolen Show lasted arranged West Fair Michael Key cousin Eleanor Rookwell Lily newspapers report Door lectured Distant
+employed
+"""
 # Tokens of a training sequence, and of what it repeats: of many lengths, so that no fixed distance is the answer.
 _LENGTH, _PERIODS = 64, (16, 33)
 _BATCH, _LEARNING_RATE, _WARMUP = 16, 1e-2, 20
@@ -42,7 +50,7 @@ def train_model(
     layers: of the model. seed: of its weights and of the sequences. steps: updates, at most. keep: numbers of updates
         after which it is kept as a checkpoint in the folder (`models.files.checkpoint_in`).
 
-    The sequences are random words of the generated world, over and over from some place on, and the loss is that of the
+    The sequences are random words, over and over from some place on, and the loss is that of the
     repeated ones. It runs on the CPU, in one thread, so that equal seeds give equal models on equal machines. Beside
     the model, `training.json` says in how many steps it was trained, whether it copies, and the share of repeated
     tokens that it predicts.
@@ -142,11 +150,9 @@ def _draw(
 
 
 def _tokenizer() -> PreTrainedTokenizerFast:
-    """Words of the generated world, the most frequent ones; others are unknown."""
+    """Has these words; others are unknown."""
     split = pre_tokenizers.Split(Regex(r"\w+|[^\w\s]"), "removed", invert=True)
-    texts = (text for document in make_text(0, "train", 40) for text in document)
-    counts = Counter(word for text in texts for word, _ in split.pre_tokenize_str(text))
-    words = ["<s>", "<unk>", *(word for word, _ in counts.most_common(_WORDS))]
+    words = ["<s>", "<unk>", *_WORDS.split()]
     backend = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))
     backend.pre_tokenizer = split
     backend.post_processor = processors.TemplateProcessing(

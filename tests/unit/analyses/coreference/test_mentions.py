@@ -19,11 +19,11 @@ from headtypes.analyses.coreference.baselines import (
 from headtypes.analyses.coreference.descriptions import references, type_of
 from headtypes.analyses.coreference.mentions import anaphors, head_of
 from headtypes.analyses.coreference.parts import parts_of
-from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.coreference.kind import Coreference
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from headtypes.models.files import package_folder
 from tests.support.conllu import sentence
+from tests.support.demo import demo_rows
 from tests.support.places import SHARED_DATA
 from tests.support.second_coreference import second_opinion
 
@@ -302,10 +302,8 @@ def check_against_second_opinion(documents, count_of, room: int, how: str) -> di
 
 
 @pytest.mark.parametrize("how", ["first", "chunks"])
-def test_baselines_equal_those_of_a_second_program_on_the_generated_world(how):
-    source = {"world": "coreference", "seed": 2, "split": "dev", "size": 20}
-    documents, _ = fetch_task("mine", "coreference", source, None)
-    scores = check_against_second_opinion(documents, len, 400, how)
+def test_baselines_equal_those_of_a_second_program(how):
+    scores = check_against_second_opinion(demo_rows("coreference", 20), len, 400, how)
     assert len(scores["nearest"]) > 100
     assert statistics.mean(scores["rules"]) > statistics.mean(scores["head_match"])
 

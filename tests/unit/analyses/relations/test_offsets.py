@@ -8,9 +8,9 @@ import pytest
 
 from headtypes.analyses.relations.offsets import measure_offsets, offset_guesses
 from headtypes.analyses.relations.pairs import Pairs, all_pairs, stanford_pairs, universal_pairs
-from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.treebank import read_sentences
-from tests.support.conllu import conllu_text, sentence
+from tests.support.conllu import sentence
+from tests.support.demo import demo_file, demo_rows
 from tests.support.places import SHARED_DATA
 
 EWT = SHARED_DATA / "ud_ewt"
@@ -91,9 +91,8 @@ def of_universal(table: pd.DataFrame) -> dict[tuple[str, int], float]:
 
 
 def test_offsets_equal_those_that_a_second_program_counts():
-    rows, _ = fetch_task("bank", "treebank", {"world": "treebank", "seed": 1, "split": "dev", "size": 200}, None)
-    table = of_universal(measure_offsets(rows, offsets=3))
-    expected = counted(conllu_text(rows), range(-3, 4))
+    table = of_universal(measure_offsets(demo_rows("treebank", 300), offsets=3))
+    expected = counted(demo_file("treebank").read_text(encoding="utf-8"), range(-3, 4))
     assert {key: table[key] for key in expected} == pytest.approx(expected, abs=1e-12)
 
 

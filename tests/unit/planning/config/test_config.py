@@ -133,12 +133,6 @@ MISTAKES = [
     ("tasks/pairs/columns/choices", "x", ["tasks.pairs:", "choices belongs to a task of kind multiple_choice"]),
     ("tasks/chosen/columns/first", "x", ["tasks.chosen:", "first belongs to a task of kind sentence_pair"]),
     ("tasks/chosen/labels", {"a": "b"}, ["tasks.chosen:", "labels belongs to a task of kind sentence_pair"]),
-    (
-        "tasks/paragraphs/source",
-        {"world": "text", "training_size": 5},
-        ["tasks.paragraphs:", "training_size belongs to"],
-    ),
-    ("tasks/paragraphs/source", {"world": "paraphrase"}, ["tasks.paragraphs:", "does not fit the world's paraphrase"]),
     ("models/trained/evaluate", "bank", ["models.trained.evaluate: bank is of kind treebank, which no model"]),
     (
         "models/trained/evaluate",
@@ -150,12 +144,11 @@ MISTAKES = [
         "paragraphs",
         ["models.trained.source.finetuned.task: paragraphs is of kind text, on which no model is fine-tuned"],
     ),
-    ("tasks/made/kind", "sentence_pair", ["tasks.made", "does not fit the world's question_answering"]),
     ("tasks/bank/source", {"hub": "x"}, ["tasks.bank: a task of kind treebank cannot be read from the Hub"]),
     ("tasks/bank/samples", 10, ["tasks.bank:", "samples belongs to a task of kind question_answering or"]),
     ("tasks/bank/source/folder", "x", ["tasks.bank.source:", "exactly one of", "found file and folder"]),
     ("tasks/squad/source/test_file", "x", ["tasks.squad:", "test_file belongs to a task of kind treebank"]),
-    ("tasks/made/source/test_file", "x", ["tasks.made.source:", "test_file belongs to a source with file"]),
+    ("tasks/asked/source/test_file", "x", ["tasks.asked.source:", "test_file belongs to a source with file"]),
     ("relations/offsets", 0, ["relations.offsets:", "greater than or equal to 1"]),
     ("windows/max_seq_length", 50, ["windows:", "50 < 30 + 4 + 20"]),
     # A name that is not text, or that would leave the results folder.

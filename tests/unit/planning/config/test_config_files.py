@@ -33,7 +33,7 @@ def merged(*files, given: dict | None = None) -> LaidOver:
 
 
 BASE = """
-tasks: {a: {kind: text, source: {world: text, size: 5}}, b: {kind: text, source: {world: text}}}
+tasks: {a: {kind: text, source: {hub: x/a}}, b: {kind: text, source: {hub: x/b}}}
 models: {one: {source: {hub: x/y}, tasks: [a]}, two: {source: {hub: x/z}, tasks: [b]}}
 conditions: {baseline: {}, less: {dense: zero}}
 controls: {draws: 2, questions: 60}
@@ -175,7 +175,7 @@ def test_a_reference_to_a_registry_that_was_taken_away_is_named_too(file):
 
 
 def test_the_file_that_takes_the_demo_away_leaves_its_conditions_alone(file):
-    mine = {"tasks": {"t": {"kind": "text", "source": {"world": "text"}}}}
+    mine = {"tasks": {"t": {"kind": "text", "source": {"hub": "x/z"}}}}
     mine["models"] = {"m": {"source": {"hub": "x/y"}, "tasks": ["t"]}}
     below = [ROOT / "config.yaml", ROOT / "experiments/without_demo.yaml"]
     found = merged(*below, file("mine.yaml", yaml.safe_dump(mine)))

@@ -21,7 +21,6 @@ ALL_KINDS: tuple[type[Kind], ...] = (
     Treebank,
     Coreference,
 )
-WORLDS = tuple(world for kind in ALL_KINDS for world in kind.worlds)
 
 
 def counted_by(metrics: Collection[Metric]) -> str:

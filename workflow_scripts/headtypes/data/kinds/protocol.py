@@ -71,7 +71,6 @@ class Kind(ABC):
     form:       how a file of its data is read: as `json`, or as a `table` with named columns (`fetching.read_file`); or
         `files`, if the kind itself reads them.
     formats:    the formats of such a file, in words.
-    worlds:     data sets of the generated world that are of this kind (`world.tasks.DATA_SETS`).
     keys, source_keys: keys of a task, and of its source, in the configuration that are only for this kind, or for the
         kinds that name them.
     columns:    fields of a row whose column of a table the configuration can name. Kinds with a field of one name share
@@ -96,7 +95,6 @@ class Kind(ABC):
     title: ClassVar[str]
     form: ClassVar[Literal["json", "table", "files"]]
     formats: ClassVar[str]
-    worlds: ClassVar[tuple[str, ...]] = ()
     keys: ClassVar[tuple[str, ...]] = ()
     source_keys: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[Mapping[str, Column]] = {}
@@ -131,10 +129,6 @@ class Kind(ABC):
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
         """The rows of a dataset of the Hub, if the kind supports these; otherwise as `rows_of_file`."""
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
-
-    def rows_of_world(self, data: Any, world: str, split: str) -> list:
-        """The rows of a data set of the generated world, one of `worlds`."""
-        raise NotImplementedError(f"The generated world has nothing of the kind {self.name}.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
         """Draw some of the inputs that the rows contain.

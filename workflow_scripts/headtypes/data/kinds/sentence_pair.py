@@ -39,9 +39,8 @@ class SentencePair(TableKind):
     row = Pair
     title = "sentence pairs"
     formats = "TSV, CSV, JSONL or Parquet"
-    worlds = ("paraphrase", "entailment")
     keys = ("columns", "labels", "samples", "divided_by", "questions")
-    source_keys = ("training_file", "training_split", "training_size")
+    source_keys = ("training_file", "training_split")
     columns: ClassVar = {"first": Column("sentence1"), "second": Column("sentence2"), "label": Column(None), "id": ID}
     truncation = "longest_first"
     head = "sequence_classification"
@@ -68,10 +67,6 @@ class SentencePair(TableKind):
                 raise InputError(f"{key.removesuffix('.columns')}.labels: no row of {where} has {label!r}.{meant}")
         labels = [called.get(str(label), label) for label in labels]
         return list(map(Pair, ids, first, second, labels))
-
-    def rows_of_world(self, data: Any, world: str, split: str) -> list[Pair]:
-        """The pairs that the world makes, numbered within their split."""
-        return [Pair(f"{split}-{number:05d}", it.first, it.second, it.label) for number, it in enumerate(data)]
 
     def draw_samples(self, rows: Sequence[Pair], draw: Draw) -> list[Sample]:
         """Pairs without their labels."""

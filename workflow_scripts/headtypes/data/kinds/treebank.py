@@ -41,17 +41,12 @@ class Treebank(Kind):
     title = "treebanks"
     form = "files"
     formats = "CoNLL-U"
-    worlds = ("treebank",)
     keys = ("max_seq_length",)
-    source_keys = ("training_file", "test_file", "training_size")
+    source_keys = ("training_file", "test_file")
 
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[Sentence]:
         """The sentences of a CoNLL-U file."""
         return [sentence for file in data for sentence in read_sentences(file)]
-
-    def rows_of_world(self, data: Any, world: str, split: str) -> list[Sentence]:
-        """The sentences that the world makes, numbered within their split."""
-        return [Sentence(id=f"{split}-{number:05d}", **columns) for number, columns in enumerate(data)]
 
 
 def read_sentences(path: str) -> list[Sentence]:

@@ -16,7 +16,6 @@ def cautions(
     hubs: Iterable[str],
     costs: pd.DataFrame | None,
     finetuned: Sequence[str],
-    generated: Sequence[str],
 ) -> list[str]:
     """A sentence or two on each.
 
@@ -24,7 +23,7 @@ def cautions(
     doubtful: types whose name is doubtful, by model and partition, in words.
     papers_models: of the Hugging Face Hub, those that the papers' numbers are about; hubs: those of the experiment.
     costs:    Guan's Table 2, if something was left out.
-    finetuned, generated: models that the workflow made, and tasks whose data it did.
+    finetuned: models that the workflow made.
     """
     found = [
         _of_models(set(hubs), set(papers_models)),
@@ -32,7 +31,6 @@ def cautions(
         _of_names(doubtful),
         _of_random_heads(costs),
         _of_fine_tuning(finetuned),
-        _of_generated(generated),
     ]
     return [sentence for sentence in found if sentence]
 
@@ -94,13 +92,4 @@ def _of_fine_tuning(tuned: Sequence[str]) -> str:
     return (
         f"{join(tuned)} {'was' if len(tuned) == 1 else 'were each'} fine-tuned once, with one seed. Another seed, or "
         "another processor, gives another model, whose heads, types and costs differ."
-    )
-
-
-def _of_generated(tasks: Sequence[str]) -> str:
-    if not tasks:
-        return ""
-    return (
-        f"The data of {join(tasks)} are generated, with a small vocabulary and few kinds of sentences. What was found "
-        "on them need not hold for natural text."
     )

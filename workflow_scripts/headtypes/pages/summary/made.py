@@ -64,9 +64,7 @@ def _job(path: str) -> str:
 
 
 def _identity(about: dict) -> str:
-    if "world" in about:
-        return f"generated ({about['world']}, {about.get('split', '')}, size {about.get('size', '')})"
-    where = next((str(about[key]) for key in ("hub", "package") if about.get(key)), "local weights")
+    where = next((str(about[key]) for key in ("hub", "package") if about.get(key)), "local files")
     revision = f" at {str(about['revision'])[:12]}" if about.get("revision") else ""
     digests = [*dict(about.get("weights") or {}).values(), about.get("sha256")]
     digest = next((f", sha256 {str(it)[:12]}" for it in digests if it), "")

@@ -49,7 +49,6 @@ def collect_summary(
     page: str,
     models: Sequence[str],
     tasks: Sequence[str],
-    generated: Sequence[str],
     atlases: Sequence[str],
     partitions: Sequence[Mapping[str, Any]],
     hubs: Sequence[str],
@@ -120,9 +119,9 @@ def collect_summary(
     theirs = [paper["model"] for paper in published.values()]
     return Summary(
         title=_title(models),
-        run=_run(models, tasks, generated, partitions, tested),
+        run=_run(models, tasks, partitions, tested),
         answers=answers,
-        cautions=cautions(papers, doubtful, theirs, hubs, costs, finetuned, generated),
+        cautions=cautions(papers, doubtful, theirs, hubs, costs, finetuned),
         findings=[*(it for about in answers[:1] for it in about.sentences), *filter(None, sentences)],
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         apart=pictures([COMPARED_TYPES]),
@@ -148,15 +147,13 @@ def _titled(figure: Figure, wildcards: Mapping[str, str]) -> str:
 def _run(
     models: Sequence[str],
     tasks: Sequence[str],
-    generated: Sequence[str],
     partitions: Sequence,
     tested: Sequence[str],
 ) -> str:
     if not tasks:
         return f"{join(models)} on random tokens."
-    said = f" (generated: {'all' if set(generated) == set(tasks) else join(generated)})" if generated else ""
     beside = f" On random tokens alone: {join(tested)}." if tested else ""
-    return f"{join(models)} on {join(tasks)}{said}; heads divided into types {_times(partitions)}.{beside}"
+    return f"{join(models)} on {join(tasks)}; heads divided into types {_times(partitions)}.{beside}"
 
 
 def _times(partitions: Sequence) -> str:

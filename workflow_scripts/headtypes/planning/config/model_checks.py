@@ -208,5 +208,5 @@ def _check_answerable(config: Config, what: str, name: str) -> None:
     kind = KINDS[task.kind]
     if kind.head is None:
         raise InputError(f"config: {what} is of kind {kind.name}, which no model answers; name another task.")
-    if "label" in kind.columns and task.source.world is None and task.columns.label is None:
+    if "label" in kind.columns and task.columns.label is None:
         raise InputError(f"config: {what} has no labels; name their column in tasks.{name}.columns.label.")

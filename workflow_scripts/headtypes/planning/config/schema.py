@@ -103,8 +103,6 @@ class Task(Strict):
                 raise ValueError(f"the key {key} belongs to a task of kind {' or '.join(having)}")
         if self.labels and self.columns.label is None:
             raise ValueError("the key labels needs columns.label, which says where the data's labels are")
-        if self.source.world is not None and self.source.world not in KINDS[self.kind].worlds:
-            raise ValueError(f"the kind {self.kind} does not fit the world's {self.source.world}")
         if self.source.hub is not None and type(KINDS[self.kind]).rows_of_hub is Kind.rows_of_hub:
             raise ValueError(f"a task of kind {self.kind} cannot be read from the Hub; give a local file")
         return self

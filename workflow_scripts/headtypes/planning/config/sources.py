@@ -2,14 +2,14 @@
 
 import os
 import re
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model, model_validator
 
-from headtypes.data.kinds.catalogue import WORLDS
 from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.config.messages import NAME, SHA256
-from headtypes.training.settings import COPYING_STEPS, STRICT, Learning, Positive
+from headtypes.training.settings import COPYING_STEPS, STRICT, Learning
 
 TaskKind = Literal[*KINDS]
 _FORMATS = "; ".join(f"{kind.formats} for {kind.title}" for kind in KINDS.values()) + "."
@@ -19,12 +19,18 @@ Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
 # Where a pattern among the models may stand, or be replaced: editors allow a {name} in it.
 PatternName = Annotated[Name, Field(json_schema_extra={"pattern": r"^[A-Za-z0-9{][A-Za-z0-9_.+{}-]*$"})]
 Text = Annotated[str, StringConstraints(min_length=1)]
+# What a path begins with that counts from the folder of the workflow, and not from the working directory.
+_WORKFLOW = "{workflow}/"
+_ROOT = Path(__file__).resolve().parents[4]
 # The limit of Linux.
 _LONGEST_PATH = 4096
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
 
 
 def _expand(path: str) -> str:
+    if path.startswith(_WORKFLOW):
+        # Relative, so that a folder that was moved with its runs has the same inputs.
+        path = os.path.relpath(_ROOT / path.removeprefix(_WORKFLOW))
     # A variable that is not set stays as it is: only selected entries need theirs, and the plan checks them.
     expanded = os.path.expanduser(os.path.expandvars(path))
     if expanded.splitlines() != [expanded] or "\0" in expanded:
@@ -167,7 +173,7 @@ Columns = create_model(
 
 
 class TaskSource(Strict):
-    """Where a task's data come from: exactly one of `hub`, `file`, `folder`, `world`."""
+    """Where a task's data come from: exactly one of `hub`, `file`, `folder`."""
 
     hub: Text | None = None
     """Hugging Face Hub data set, such as rajpurkar/squad."""
@@ -187,18 +193,10 @@ class TaskSource(Strict):
     sentences of `file` is scored with the choices of the other."""
     folder: LocalPath | None = None
     """Folder of text files, or of files with coreference, of one suffix, read in the order of their names."""
-    world: Literal[*WORLDS] | None = None
-    """Generated world of fictional people, places, works and events."""
-    size: Positive = 1000
-    """Held-out questions, pairs, documents of text or of coreference, or sentences of a treebank, of the generated
-    world."""
-    training_size: Positive = 4000
-    """Questions or pairs of the generated world that models are fine-tuned on, or sentences that probes learn from."""
 
     @model_validator(mode="after")
     def _check(self):
-        _exactly_one(self, "hub", "file", "folder", "world")
+        _exactly_one(self, "hub", "file", "folder")
         _only_with(self, "hub", "name", "revision", "split", "training_split")
         _only_with(self, "file", "training_file", "test_file")
-        _only_with(self, "world", "size", "training_size")
         return self

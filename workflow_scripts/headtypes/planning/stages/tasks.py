@@ -56,13 +56,9 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
     elif source.file is not None:
         files = {"evaluated": source.file, "training": source.training_file, "test": source.test_file}
         where = {"file": files[part]}
-    elif source.folder is not None:
-        where = {"folder": source.folder}
     else:
-        size, split = (source.training_size, "train") if training else (source.size, "dev")
-        seed = plan.seed("world")
-        where = {"world": source.world, "seed": seed, "split": split, "size": size}
-    named = KINDS[entry.kind].columns if source.world is None else ()
+        where = {"folder": source.folder}
+    named = KINDS[entry.kind].columns
     columns = {key: value for key, value in given(entry.columns).items() if key in named} or None
     if columns is not None and entry.labels:
         columns["labels"] = entry.labels

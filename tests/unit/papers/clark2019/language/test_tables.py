@@ -13,17 +13,16 @@ from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.choice import best_heads
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.core.markdown import to_html
-from headtypes.data.kinds.treebank import Sentence
-from headtypes.data.world.annotation import make_treebank
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.language.table1 import relations_page, relations_table
 from headtypes.papers.clark2019.language.table2 import coreference_page, coreference_table
 from headtypes.papers.clark2019.language.table3 import probes_page, probes_table
+from tests.support.demo import demo_rows
 from tests.support.language_results import PUBLISHED
 from tests.unit.analyses.coreference.test_measure import ANAPHORS, DOCUMENTS, guesses_of
 
 KEY = ("minilm", "told")
-SENTENCES = [Sentence(id=f"s{place}", **columns) for place, columns in enumerate(make_treebank(1, "dev", 60))]
+SENTENCES = demo_rows("treebank", 60)
 LAYERS, HEADS = 2, 3
 PLACES = [(layer, head, place) for layer in range(LAYERS) for head in range(HEADS) for place in range(2)]
 OFFSETS = (-3, -2, -1, 1, 2, 3)

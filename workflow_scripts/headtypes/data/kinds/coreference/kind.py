@@ -1,14 +1,14 @@
 """Coreference as a kind of task: rows are documents with mentions of entities, of which none are drawn."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.conll2012 import read_conll2012
 from headtypes.data.kinds.coreference.conllu import read_conllu
-from headtypes.data.kinds.coreference.marks import check_ids, document
-from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
+from headtypes.data.kinds.coreference.marks import check_ids
+from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.kinds.protocol import Columns, Kind, Rows
 
 
@@ -20,7 +20,6 @@ class Coreference(Kind):
     title = "coreference"
     form = "files"
     formats = "CoNLL-U or CoNLL-2012"
-    worlds = ("coreference",)
     keys = ("max_seq_length",)
     source_keys = ("folder",)
 
@@ -31,21 +30,6 @@ class Coreference(Kind):
         if not with_mentions:
             raise InputError(f"{where} has no document with a mention; give files in which mentions are marked.")
         return Rows(check_ids(with_mentions), {"documents without mentions": len(read) - len(with_mentions)})
-
-    def rows_of_world(self, data: Any, world: str, split: str) -> list[AnnotatedDocument]:
-        """The articles that the world makes, numbered within their split."""
-        return [
-            document(
-                f"{split}-{number:05d}", map(_sentence, sentences), [Mention(*one) for one in mentions], left_out=0
-            )
-            for number, (sentences, mentions) in enumerate(data)
-        ]
-
-
-def _sentence(columns: Mapping[str, tuple]) -> AnnotatedSentence:
-    given = {name: columns[name] for name in ("words", "heads", "relations", "upos", "xpos")}
-    nothing = ("",) * len(columns["words"])
-    return AnnotatedSentence(**given, numbers=nothing, parse=None, speakers=nothing)
 
 
 def _reader(file: str) -> Callable[[str], Iterator[AnnotatedDocument]]:

@@ -27,9 +27,8 @@ class QuestionAnswering(Kind):
     title = "question answering"
     form = "json"
     formats = "SQuAD v1.1 JSON, or its rows as JSON Lines"
-    worlds = ("question_answering",)
     keys = ("samples", "divided_by", "questions")
-    source_keys = ("training_file", "training_split", "training_size")
+    source_keys = ("training_file", "training_split")
     truncation = "only_second"
     head = "question_answering"
     window_keys = ("doc_stride", "max_query_length")
@@ -45,10 +44,6 @@ class QuestionAnswering(Kind):
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list[Question]:
         """The questions of a dataset with the columns of `rajpurkar/squad`."""
         return questions_from_rows(data, where)
-
-    def rows_of_world(self, data: Any, world: str, split: str) -> list[Question]:
-        """The questions of SQuAD's JSON, as the world makes it."""
-        return questions_of(data, "the generated world")
 
     def draw_samples(self, rows: Sequence[Question], draw: Draw) -> list[Sample]:
         """Questions, each with its context."""

@@ -30,7 +30,6 @@ class Text(TokenLoss):
     title = "text"
     form = "files"
     formats = "plain text, JSONL or SQuAD v1.1 JSON"
-    worlds = ("text",)
     keys = ("samples", "divided_by", "questions", "max_seq_length")
     source_keys = ("folder",)
     running = True
@@ -44,10 +43,6 @@ class Text(TokenLoss):
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list[Document]:
         """The documents of a dataset with a `title` and a `context` in each row, such as `rajpurkar/squad`."""
         return documents_of_columns(data, where)
-
-    def rows_of_world(self, data: Any, world: str, split: str) -> list[Document]:
-        """The articles that the world makes, numbered within their split."""
-        return [Document(f"{split}-{number:05d}", tuple(paragraphs)) for number, paragraphs in enumerate(data)]
 
     def draw_samples(self, rows: Sequence[Document], draw: Draw) -> list[Sample]:
         """Segments: paragraphs 2i and 2i + 1 of a document."""

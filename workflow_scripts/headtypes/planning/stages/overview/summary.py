@@ -79,7 +79,6 @@ def write_summary(plan: Plan) -> dict:
         "models": asked or plan.models,
         **({"tested": tested} if tested else {}),
         "tasks": tasks,
-        "generated": [task for task in tasks if plan.config.tasks[task].source.world is not None],
         "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
         "partitions": [
             {
