@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headtypes.analyses.ablation import curves, evaluation
+from headtypes.analyses.ablation.curve_sets import POINTS
 from headtypes.analyses.ablation.curves import by_importance, evaluate_curves, growing_sets
 from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.ablation.results import read_curves
@@ -27,14 +28,14 @@ EVERY = {"questions": "all", "seed": 1}
 IMPORTANCE = np.random.default_rng(5).random((3, 5))
 
 
-@given(st.integers(1, 400), st.integers(2, 12))
-def test_sets_grow_evenly_from_none_to_all_in_the_order_given(heads, points):
+@given(st.integers(1, 400))
+def test_sets_grow_evenly_from_none_to_all_in_the_order_given(heads):
     order = np.random.default_rng(heads).permutation(np.argwhere(np.ones((20, 20))))[:heads]
-    sets = growing_sets(order, points)
+    sets = growing_sets(order)
     sizes = [len(removed) for removed in sets]
     assert sizes[0] == 0
     assert sizes[-1] == heads
-    assert len(sets) == min(points, heads + 1)
+    assert len(sets) == min(POINTS, heads + 1)
     assert np.ptp(np.diff(sizes)) <= 1
     for removed in sets:
         assert removed.tolist() == order[: len(removed)].tolist()
@@ -42,8 +43,8 @@ def test_sets_grow_evenly_from_none_to_all_in_the_order_given(heads, points):
 
 def test_sets_of_further_sizes_stand_among_the_others():
     order = np.argwhere(np.ones((3, 5)))
-    found = growing_sets(order, 4, also=[7, 10, 1, 7])
-    assert [len(removed) for removed in found] == [0, 1, 5, 7, 10, 15]
+    found = growing_sets(order, also=[7, 10, 1, 7])
+    assert [len(removed) for removed in found] == [0, 1, 3, 6, 7, 9, 10, 12, 15]
     assert all(removed.tolist() == order[: len(removed)].tolist() for removed in found)
 
 

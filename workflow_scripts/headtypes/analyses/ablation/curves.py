@@ -15,24 +15,18 @@ from headtypes.data.windows import Windows, draw_part
 from headtypes.models.records import ModelRecord
 
 
-def growing_sets(order: np.ndarray, points: int = POINTS, also: Iterable[int] = ()) -> list[np.ndarray]:
-    """The first heads of an order, from none to all, in sets that grow as evenly as whole heads allow.
+def growing_sets(order: np.ndarray, also: Iterable[int] = ()) -> list[np.ndarray]:
+    """The first heads of an order, from none to all, in at most `POINTS` sets that grow as evenly as whole heads allow.
 
-    order:  [head, 2] int, layer and head, in the order of removal.
-    points: the largest number of sets.
-    also:   sizes of further sets.
-    returns sets, each [n, 2]: the first is empty, the last is `order`. If there are fewer heads than points, each set
-        has one head more than the one before.
+    order: [head, 2] int, layer and head, in the order of removal; also: sizes of further sets.
+    returns sets, each [n, 2]: the first is empty, the last is `order`.
     """
-    sizes = np.unique([*np.linspace(0, len(order), points).round().astype(int), *also])
+    sizes = np.unique([*np.linspace(0, len(order), POINTS).round().astype(int), *also])
     return [order[:size] for size in sizes]
 
 
 def by_importance(heads: np.ndarray, importance: np.ndarray) -> np.ndarray:
-    """Heads [head, 2] sorted by importance, the least important first; equals keep their order.
-
-    importance: [layer, head].
-    """
+    """Heads [head, 2] by importance [layer, head], the least important first; equals keep their order."""
     return heads[np.argsort(importance[tuple(heads.T)], kind="stable")]
 
 
@@ -76,9 +70,8 @@ def evaluate_curves(
     evaluated = evaluate_all(rows, windows, record, wanted, None, chosen, f"{record.name}, heads removed")
     table = []
     for (type_, order, draw, removed), (_, scores) in zip(steps, evaluated, strict=True):
-        metrics = {
-            name: value for name, value in KINDS[chosen.kind].mean_scores(scores).items() if not name.startswith("n_")
-        }
+        means = KINDS[chosen.kind].mean_scores(scores)
+        metrics = {name: value for name, value in means.items() if not name.startswith("n_")}
         table.append({"type": type_, "order": order, "draw": draw, "heads": len(removed), **metrics})
     return pd.DataFrame(table)
 

@@ -16,11 +16,9 @@ from headtypes.models.records import ModelRecord
 
 
 class HeadGates:
-    """The hook of a batch: multiplies each head's output by a variable that is one.
+    """The hook of a batch: multiplies each head's output by a variable that is one, for the gradients of a mask.
 
-    After the run, `gates` has one variable [sample, head] per layer, for the gradients of Michel et al.'s mask.
-
-    queries: heads of queries that count as one head, and have one variable.
+    gates: after the run, a variable [sample, head] for each layer; queries: heads of queries that count as one head.
     """
 
     def __init__(self, queries: int = 1):
@@ -105,9 +103,6 @@ def head_importance(
 
 
 def normalise(importance: np.ndarray) -> np.ndarray:
-    """Importance [layer, head] with the l2 norm of every layer scaled to one; Michel et al. 2019, section 4.1.
-
-    A layer of zeros stays as it is.
-    """
+    """Importance [layer, head], of each layer with l2 norm one (Michel et al. 2019, section 4.1), or zeros as they are."""
     norm = np.linalg.norm(importance, axis=1, keepdims=True)
     return np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
