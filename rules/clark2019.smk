@@ -8,6 +8,7 @@ rule plot_text:
             relations=each(paths.RELATIONS_BEST, lambda model, task: plan.files_of(RELATIONS, model), "task"),
             coreference=each(paths.COREFERENCE, lambda model, task: plan.files_of(COREFERENCE, model), "task"),
         ),
+        gradients=lambda wildcards: paths.GRADIENTS.format(**wildcards) if plan.config.gradients.samples else [],
         examples=paths.EXAMPLES,
         surface=paths.SURFACE,
         projection=paths.PROJECTION,
@@ -19,6 +20,7 @@ rule plot_text:
     output:
         **figure_of_clark("1", "examples of patterns", "_1"),
         **figure_of_clark("2", "attention to special tokens and neighbours", "_2"),
+        **(figure_of_clark("3", "gradients by kind of token", "_3") if plan.config.gradients.samples else {}),
         **figure_of_clark("4", "entropy of attention", "_4"),
         **figure_of_clark("6", "heads by their distances", "_6"),
         **figure("results/outputs/{model}/{task}", "outputs", "outputs", "what heads write", suffix="_outputs"),
@@ -45,6 +47,8 @@ rule plot_gradients:
         "logs/plot_gradients/{model}/{task}.log",
     benchmark:
         "results/clark2019/{model}/{task}/figure3.benchmark.tsv"
+    wildcard_constraints:
+        task=any_of(task for task in plan.config.tasks if not plan.is_text(task)),
     conda:
         ENVIRONMENT
     resources:
@@ -59,4 +63,4 @@ rule clark2019:
     input:
         compared_with("clark2019"),
         of_each(rules.plot_text.output.png_1, plan.texts),
-        of_each(rules.plot_gradients.output.png, plan.gradients),
+        of_each(rules.plot_gradients.output.png, [it for it in plan.gradients if not plan.is_text(it.task)]),

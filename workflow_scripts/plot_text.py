@@ -1,5 +1,6 @@
 from headtypes.planning.job import job
 from headtypes.analyses.divergence.results import read_projection, read_projection_fit
+from headtypes.analyses.gradients.results import read_gradients
 from headtypes.analyses.outputs.figure import outputs_figure
 from headtypes.analyses.outputs.results import read_heads, read_layers
 from headtypes.analyses.surface.results import read_surface
@@ -8,6 +9,7 @@ from headtypes.core.style import save_figure
 from headtypes.papers.clark2019.example_files import read_examples
 from headtypes.papers.clark2019.figures.figure1 import examples_figure
 from headtypes.papers.clark2019.figures.figure2 import surface_figure
+from headtypes.papers.clark2019.figures.figure3 import gradient_figure
 from headtypes.papers.clark2019.figures.figure4 import entropy_figure
 from headtypes.papers.clark2019.figures.figure6 import divergence_figure
 from headtypes.papers.clark2019.language.best import best_heads
@@ -20,6 +22,9 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     theirs = published_statistics(published) if spec["beside"] else None
     save_figure(examples_figure(read_examples(inputs.examples)), outputs.pdf_1, outputs.png_1, provenance)
     save_figure(surface_figure(ours, theirs), outputs.pdf_2, outputs.png_2, provenance)
+    if inputs.gradients:
+        figure = gradient_figure(read_gradients(inputs.gradients))
+        save_figure(figure, outputs.pdf_3, outputs.png_3, provenance)
     save_figure(entropy_figure(ours, theirs), outputs.pdf_4, outputs.png_4, provenance)
     distances = divergence_figure(
         read_projection(inputs.projection),

@@ -40,9 +40,15 @@ RESULTS = (
         "results/clark2019/{model}/{task}/figure3.{pdf,png}",
         "plot_gradients",
         "gradients by kind of token",
-        of=lambda plan: plan.gradients,
+        of=lambda plan: [entry for entry in plan.gradients if not plan.is_text(entry.task)],
         section="To read first",
         content="Clark's Figure 3: gradients by kind of token; also for a task that the model answers",
+    ),
+    Result(
+        "results/clark2019/{model}/{task}/figure3.{pdf,png}",
+        "plot_text",
+        "gradients by kind of token",
+        of=lambda plan: [entry for entry in plan.gradients if plan.is_text(entry.task)],
     ),
     Result(
         "results/clark2019/{model}/{task}/figure6.{pdf,png}",
