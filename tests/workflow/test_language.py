@@ -1,11 +1,9 @@
 """What single heads know of language, from a model to the second paper's tables, its Figure 5 and its claims."""
 
 import pandas as pd
-import yaml
 
 from tests.support.demo import demo_task
 from tests.support.models import tiny_bert
-from tests.support.places import ROOT
 from tests.workflow.conftest import Workdir
 
 
@@ -48,36 +46,3 @@ def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_p
         name = id_.split(".")[1]
         row = relations.loc[[(name, scored)]].query("paper == @name").iloc[0]
         assert float(table.loc[("trees", id_), "ours"]) == round(row["accuracy"], 7)
-
-
-def test_the_experiment_with_files_of_ones_own_is_planned(tmp_path, monkeypatch):
-    for name in ("TEXT", "VECTORS"):
-        (tmp_path / name).write_text("")
-        monkeypatch.setenv(name, str(tmp_path / name))
-    for part in ("dev", "train", "test"):
-        (tmp_path / f"bank-{part}.conllu").write_text("")
-    (tmp_path / "stories").mkdir()
-    (tmp_path / "stories/a.conllu").write_text("")
-    model, tokenizer = tiny_bert(layers=2, heads=2, head_size=4)
-    model.save_pretrained(tmp_path / "model")
-    tokenizer.save_pretrained(tmp_path / "model")
-    for name, path in {"MODEL": "model", "TREEBANK": "bank", "DOCUMENTS": "stories"}.items():
-        monkeypatch.setenv(name, str(tmp_path / path))
-    workdir = Workdir(tmp_path / "work")
-    workdir.path.mkdir()
-    first, second = (
-        yaml.safe_load((ROOT / f"experiments/{name}_local.yaml").read_text()) for name in ("text", "language")
-    )
-    models = {"local": first["models"]["local"] | second["models"]["local"]}
-    workdir.configure(
-        {
-            "tasks": first["tasks"] | second["tasks"],
-            "models": models,
-            "probes": second["probes"],
-            "select": first["select"] | second["select"],
-        }
-    )
-    planned = workdir.planned("--", "language", "clark2019")
-    asked = ("tabulate_relations", "tabulate_coreference", "tabulate_probes", "compare_with_paper", "measure_surface")
-    assert {rule: planned.get(rule) for rule in asked} == dict.fromkeys(asked, 1)
-    assert planned["map_sentences"] == planned["plot_sentences"] == 2

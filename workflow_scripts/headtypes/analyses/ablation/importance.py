@@ -103,6 +103,6 @@ def head_importance(
 
 
 def normalise(importance: np.ndarray) -> np.ndarray:
-    """Importance [layer, head], of each layer with l2 norm one (Michel et al. 2019, section 4.1), or zeros as they are."""
+    """Importance [layer, head], of each layer with norm one (Michel et al. 2019, section 4.1), or zeros as they are."""
     norm = np.linalg.norm(importance, axis=1, keepdims=True)
     return np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
