@@ -10,7 +10,6 @@ import os
 import resource
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -24,9 +23,6 @@ import pandas as pd
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from headtypes.analyses.types.clustering import cluster_heads, partition_of
-from headtypes.analyses.types.confidence import head_confidence
-from headtypes.analyses.types.names import METHODS
 from headtypes.core.markdown import markdown_table
 from headtypes.core.statistics import mean_intervals, resampled_means, score_intervals
 
@@ -67,29 +63,6 @@ def scipys() -> float:
     return time.perf_counter() - began
 
 
-def bert_large(columns: int) -> np.ndarray:
-    """Features [sample, head, column] of 384 heads of four types that overlap, on 1,000 samples."""
-    rng = np.random.default_rng(0)
-    types = rng.dirichlet(np.full(columns, 0.3), size=4)
-    heads = types[rng.integers(0, 4, 384)] + 0.5 * rng.dirichlet(np.full(columns, 0.3), size=384)
-    samples = rng.standard_gamma(20 * heads.astype(np.float32), size=(1000, 384, columns), dtype=np.float32)
-    samples += np.float32(1e-6)
-    samples /= samples.sum(axis=-1, keepdims=True)
-    return samples
-
-
-def confidence(method: str, columns: int) -> float:
-    """Seconds for the intervals of 384 heads, and 100 clusterings each over samples and over seeds."""
-    warnings.simplefilter("ignore")
-    features = bert_large(columns)
-    settings = {"method": method, "k": 4, "scale": False, "restarts": 50}
-    means = features.mean(axis=0, dtype=float)
-    partition = partition_of(cluster_heads(means, seed=0, **settings), means, (24, 16))
-    began = time.perf_counter()
-    head_confidence(features, partition, settings, seed=0)
-    return time.perf_counter() - began
-
-
 def peak_memory() -> float:
     """The largest memory that this process has held, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -97,13 +70,10 @@ def peak_memory() -> float:
 
 def print_cost() -> None:
     """Seconds and memory of each, in a process of its own."""
-    bert = "384 heads x {} columns x 1,000 samples, 200 clusterings by {}"
     jobs = [
         ("10,000 resamples of 10,570 questions x 20 conditions x 2 metrics and their drops", ours, False),
         ("the same, and over 48 articles", ours, True),
         ("one of its 80 figures with scipy.stats.bootstrap", scipys),
-        *((bert.format(21, method), confidence, method, 21) for method in METHODS),
-        (bert.format(69, "kmeans"), confidence, "kmeans", 69),
     ]
     rows = []
     for what, function, *arguments in jobs:

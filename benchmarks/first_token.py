@@ -17,7 +17,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 
 import numpy as np
-import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
 from headtypes.analyses.distances.results import read_features
@@ -61,11 +60,8 @@ def _types(places: list[Path], shares: np.ndarray) -> str:
             doubt = "yes" if naming[name]["doubt"] else "no"
             lines.append(f"| {definition} | {name} | {of_type.sum()} | {groups} | {sinks} | {doubt} |")
         stability = read_json(place.format("stability") + ".json")
-        confidence = pd.read_csv(place.format("confidence") + ".csv")["keeps_type_samples"].mean()
         agree = ", ".join(f"{stability[half]['all_agree']:.1f} % ({half})" for half in ("samples", "heads"))
-        kept.append(
-            f"{definition}: all clusterings of halves agree on {agree}; over samples, {confidence:.1f} % keep it."
-        )
+        kept.append(f"{definition}: all clusterings of halves agree on {agree}.")
     alike = adjusted_rand_score(*types)
     return "\n".join([*lines, "", *(f"- {line}" for line in kept), f"- Adjusted Rand index: {alike:.2f}", ""])
 

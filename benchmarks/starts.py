@@ -20,7 +20,7 @@ from headtypes.planning.code.digest import reached_modules  # noqa: E402
 
 from headtypes.planning import forks  # noqa: E402
 
-_SHOWN = ("tabulate_stability", "plot_choice", "cluster_heads", "evaluate_condition")
+_SHOWN = ("tabulate_stability", "cluster_heads", "evaluate_condition")
 _USED = "\nimport resource; used = resource.getrusage(resource.RUSAGE_SELF); print(used.ru_utime + used.ru_stime)"
 
 

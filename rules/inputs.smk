@@ -63,9 +63,6 @@ def of_task(pattern):
     )
 
 
-def of_chosen(pattern):
-    """An input function: the path for the model and task whose clusterings are compared."""
-    return lambda wildcards: pattern.format(**plan.choices[wildcards.model, wildcards.task]._asdict())
 
 
 def made_from(model):

@@ -172,13 +172,16 @@ def test_comments_docstrings_and_formatting_change_no_digest(described):
 EDITS = {
     "what computes": (
         {"analyses/types/naming.py": ("SMALL_MARGIN = 0.05", "SMALL_MARGIN = 0.06")},
-        {"choose_clustering", "cluster_heads"},
+        {"measure_stability", "cluster_heads"},
     ),
     "what reads one kind of data": (
         {"data/kinds/coreference/conll2012.py": ('"#begin document"', '"#begin"')},
         {"fetch_task"},
     ),
-    "a word in a figure": ({"analyses/types/choice_figure.py": ("mean silhouette", "silhouette")}, {"plot_choice"}),
+    "a word in a figure": (
+        {"papers/guan2020/figures/figure4.py": ('set_ylabel("layer"', 'set_ylabel("layers"')},
+        {"compare_models"},
+    ),
     "what plans, locks, records and reports": (
         {
             "planning/resources.py": ("_MB = 1e6", "_MB = 2e6"),
@@ -405,8 +408,6 @@ SWAPS = {
     ("clustering/restarts", "stability/models"): {
         "cluster_heads": 10,
         "measure_stability": 10,
-        "measure_confidence": 10,
-        "choose_clustering": 9,
         "compare_with_paper": 1,
     },
 }

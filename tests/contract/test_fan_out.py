@@ -11,9 +11,9 @@ from tests.support.workplace import Workplace
 # Of each partition, and its list of heads.
 FIGURES = {"embed_heads": 1, "plot_heads": 1, "plot_projection": 1, "plot_layers": 1, "plot_maps": 1}
 # Of each clustering of a model on a task.
-CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, "measure_confidence": 1, "plot_confidence": 1, **FIGURES}
+CLUSTERED = {"cluster_heads": 1, "measure_stability": 1, **FIGURES}
 # Of each model on a task, with one clustering.
-READ = {"extract_features": 1, "map_attention": 1, "choose_clustering": 1, "plot_choice": 1, **CLUSTERED}
+READ = {"extract_features": 1, "map_attention": 1, **CLUSTERED}
 # Of each model on the task that it answers.
 ANSWERED = {"prepare_windows": 1, "measure_importance": 1, "measure_gradients": 1, "plot_gradients": 1}
 GUAN, CLARK = "compare_with_paper guan2020", "compare_with_paper clark2019"
@@ -308,23 +308,18 @@ CHANGED = {
                     {
                         "cluster_heads": 1,
                         "measure_stability": 1,
-                        "measure_confidence": 1,
-                        "choose_clustering": 1,
                         "embed_heads": 1,
                         "plot_heads": 1,
-                        "plot_choice": 1,
                     },
                 ),
-                **of(GUAN),
                 "write_atlas": 2,
             },
             "follow": {
-                "plot_confidence": 3,
                 "plot_projection": 3,
                 "plot_layers": 3,
                 "plot_maps": 3,
                 **EVALUATED,
-                **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models"),
+                **of("tabulate_stability", "tabulate_ablations", "tabulate_models", "plot_models", GUAN),
                 **times(2, COMPARED_TYPES),
                 **of("write_ledger", "write_summary"),
             },
@@ -340,8 +335,6 @@ CHANGED = {
                     {
                         "cluster_heads": 1,
                         "measure_stability": 1,
-                        "measure_confidence": 1,
-                        "choose_clustering": 1,
                         "embed_heads": 1,
                     },
                 ),
@@ -359,12 +352,10 @@ CHANGED = {
                     {
                         "extract_features": 1,
                         "map_attention": 1,
-                        "plot_confidence": 1,
                         "plot_heads": 1,
                         "plot_projection": 1,
                         "plot_layers": 1,
                         "plot_maps": 1,
-                        "plot_choice": 1,
                     },
                 ),
                 "evaluate_condition": 3,

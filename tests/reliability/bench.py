@@ -273,7 +273,7 @@ def serve(workflow: Path, requests: Iterable[str]) -> None:
     gc.freeze()
     # Coarse, since what is tested is how results are written, five times each.
     sys.modules["headtypes.core.style"]._SETTINGS |= {"savefig.dpi": 20, "pdf.fonttype": 3}
-    sys.modules["headtypes.analyses.types.choice"].COUNTS = (2, 3)
+    sys.modules["headtypes.analyses.types.choice"].COUNTS = (1, 2, 3)
     sys.modules["headtypes.training.copying"].train_model.__kwdefaults__["steps"] = 20
     sys.modules["headtypes.comparisons.types.table"].compare_types.__kwdefaults__["draws"] = 100
     sys.modules["headtypes.comparisons.types.table"]._DRAWS_EACH = 0

@@ -55,7 +55,6 @@ from headtypes.analyses.outputs.results import HEADS as OUTPUT_HEADS
 from headtypes.analyses.outputs.results import LAYERS as OUTPUT_LAYERS
 from headtypes.analyses.outputs.results import Outputs, read_heads, read_layers, read_outputs, write_outputs
 from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, write_surface
-from headtypes.analyses.types.choice_files import AGREEMENT, BEST, TABLE, read_choice
 from headtypes.analyses.types.clustering import import_partition
 from headtypes.analyses.types.partitions import build_partition, read_partition, write_partition
 from headtypes.comparisons.models.compared import PAIRS as PAIRED
@@ -333,7 +332,6 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "curves.csv": (curves, read_curves),
     "intervals.csv": (table("condition", "f1", "f1_low"), read_intervals),
     "table2.csv": (table("model", "partition", "f1"), lambda path: read_tables([path])),
-    "ways.csv": (table(*TABLE, *AGREEMENT, *BEST), lambda path: read_choice(path, path, path)),
     "record.json": (model_record, read_model_record),
     "provenance.json": (record_beside, read_record),
     "guan.yaml": (lambda path: shutil.copy(ROOT / "reference/guan2020.yaml", path), read_guan2020),

@@ -11,6 +11,7 @@ from headtypes.analyses.divergence.results import Divergence, write_divergence
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
 from headtypes.analyses.types.partitions import build_partition, write_partition
+from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import gather
@@ -41,13 +42,12 @@ def maps_of(layers: int, heads: int, tokens: list[str], seed: int) -> AttentionM
     return AttentionMaps(attention, tokens, f"sample {seed}", False)
 
 
-def write_types(path: Path, layers: int, heads: int, first: int = 0) -> np.ndarray:
-    """A partition into four types in turn, of which vertical is doubtful; returns the type of each head."""
+def write_types(path: Path, layers: int, heads: int, first: int = 0) -> None:
+    """A partition into four types in turn, of which vertical is doubtful."""
     types = np.array([TYPES[(first + index) % 4] for index in range(layers * heads)], dtype=object)
     shares = np.random.default_rng(0).dirichlet(np.ones(21), len(types))
     columns = {"cluster": np.arange(len(types)) % 4, "types": types, "silhouette": np.zeros(len(types))}
     write_partition(path, build_partition(shares, (layers, heads), doubtful=types == "vertical", **columns))
-    return types
 
 
 def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, Path]]]:
@@ -60,11 +60,10 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     # Of the samples, one has fewer tokens than there are distance bins.
     ids, length = ["a", "b", "c"], np.array([9, 40, 40], np.int32)
     write_features(folder / "features.h5", Features(features, length, np.zeros(3, bool), ids), {})
-    types = write_types(folder / "types.csv", layers, heads)
+    write_types(folder / "types.csv", layers, heads)
     write_types(folder / "parent.csv", layers, heads, first=1)
-    groups = {f"{name}{end}": rng.random(count) for name in ("near", "special", "far") for end in ("", "_low", "_high")}
-    keeps = {"keeps_type_samples": np.arange(count) % 101, "keeps_type_seeds": np.nan}
-    write_csv(folder / "confidence.csv", table.assign(type=types, **groups, **keeps))
+    by_head = (np.arange(count) % 101).tolist()
+    write_json(folder / "stability.json", {half: {"by_head": by_head} for half in ("heads", "samples")})
     write_csv(folder / "importance.csv", table.assign(importance=0.5, normalised=np.arange(count) / count))
     write_csv(
         folder / "gradients.csv",
@@ -98,7 +97,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         "features": [("qa", folder / "features.h5")],
         "partitions": [("qa-kmeans-k4", folder / "types.csv")],
         "parents": [("qa-kmeans-k4 of base", folder / "parent.csv")],
-        "confidence": [("qa-kmeans-k4", folder / "confidence.csv")],
+        "stability": [("qa-kmeans-k4", folder / "stability.json")],
         "importance": [("qa", folder / "importance.csv")],
         "surface": [("text", folder / "surface.h5")],
         "gradients": [("text", folder / "gradients.csv")],

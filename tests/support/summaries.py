@@ -6,7 +6,6 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from headtypes.analyses.types.choice_files import BEST, TABLE
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.types.table import COLUMNS
 from headtypes.core.files import write_json
@@ -24,7 +23,7 @@ RESULTS = ROOT / "docs/understand/results"
 PAGES = ROOT / "workflow_scripts/headtypes/pages"
 MODEL, PARTITION, TASK = "minilm-qa", "qa-kmeans-k4", "qa"
 FIGURES = [figure.name for figure in ALL_FIGURES]
-GAPS = [0.5, 0.4, 0.6, 0.8, 0.7, 0.7, 0.7, 0.7]
+GAP = {"gap": 0.3, "gap_error": 0.05}
 PROVENANCE = {
     "packages": {"torch": "2.13.0", "numpy": "2.4.6"},
     "python": "3.11.7",
@@ -61,12 +60,9 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     heads.to_csv(folder / "partition.csv", index=False)
     heads.to_csv(folder / "partition.minilm.csv", index=False)
     # Four is what every criterion chooses, and what other heads give as well.
-    gaps = [{"method": "kmeans", "k": k, "distance_bins": 16, "gap": 0.5, "gap_error": 0.03} for k in range(1, 9)]
-    pd.DataFrame(gaps, columns=list(TABLE)).assign(gap=GAPS).to_csv(folder / "ways.csv", index=False)
-    chosen = {column: 4 if column.endswith("_k") else 0.5 for column in BEST} | {"method": "kmeans"}
-    pd.DataFrame([chosen], columns=list(BEST)).to_csv(folder / "best.csv", index=False)
+    chosen = dict.fromkeys(("silhouette", "gap", "heads", "samples"), 4)
     halves = {half: {"all_agree": 90.0, "pairwise": 99.0} for half in ("heads", "samples")}
-    write_json(folder / "stability.json", {"models": 10, **halves, "pairs": None})
+    write_json(folder / "stability.json", {"models": 10, **halves, "pairs": None, **GAP, "chosen": chosen})
     row = dict.fromkeys(COLUMNS, 1.0) | {
         "type": "vertical",
         "doubtful": False,
@@ -91,8 +87,6 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         "ablations": ["guan2020/table2.csv", "guan2020/table3.csv"],
         "compared": ["pairs.csv"],
         "partition": ["partition.csv", "partition.minilm.csv"],
-        "ways": ["ways.csv"],
-        "best": ["best.csv"],
         "stability": ["stability.json"],
         "compared_types": ["compared_types.csv"],
     }
@@ -121,7 +115,6 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
     }
     of = {figure.name: figure.of for figure in ALL_FIGURES}
     of |= dict.fromkeys(("stability", "compared_types"), ("model", "partition"))
-    of |= dict.fromkeys(("ways", "best"), ("model", "task"))
     keys: dict[str, list] = {name: [tuple(wildcards[each] for each in names)] for name, names in of.items()}
     keys |= {
         "partition": [(model, PARTITION), ("minilm", PARTITION)],
@@ -136,11 +129,11 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
 
 
 def planned(folder: Path, model: str = MODEL) -> list[dict]:
-    """The partitions: one that was compared with other clusterings, and one that was imported."""
+    """The partitions: one that clustering made, and one that was imported."""
     results = {name: [str(folder / name)] for name in (f"{FIGURES[0]}.png", "partition.csv")}
-    of = {"partition": PARTITION, "choice": [model, TASK], "results": results}
+    of = {"partition": PARTITION, "results": results}
     # The one about which most was measured is shown first, wherever it stands.
-    return [{"model": "minilm", **of, "method": None, "k": None}, {"model": model, **of, "method": "kmeans", "k": 4}]
+    return [{"model": "minilm", **of, "k": None}, {"model": model, **of, "k": 4}]
 
 
 def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) -> Summary:

@@ -44,7 +44,7 @@ rule all:
 
 rule summarise:
     input:
-        "{results}/choice/tiny/animals.csv",
+        "{results}/stability/tiny/animals-kmeans-k4.csv",
     output:
         "summary.csv",
     shell:
@@ -111,7 +111,7 @@ def test_it_runs_to_its_end_inside_another_workflow(tmp_path, config, prefix, ta
     place = outer(tmp_path, config, prefix, target)
     place.snakemake()
     results = tmp_path / prefix / "results"
-    assert (tmp_path / "summary.csv").read_bytes() == (results / "choice/tiny/animals.csv").read_bytes()
+    assert (tmp_path / "summary.csv").read_bytes() == (results / "stability/tiny/animals-kmeans-k4.csv").read_bytes()
     assert {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")} == {
         "Snakefile",
         "outer.yaml",

@@ -29,7 +29,7 @@ def test_a_causal_model_and_a_text_file_are_enough(tmp_path, monkeypatch):
 
     planned = workdir.planned()
     assert not {"sample_questions", "prepare_windows", "evaluate_condition", "tabulate_ablations"} & planned.keys()
-    further = ("measure_stability", "choose_clustering", "plot_projection", "plot_layers", "plot_maps", "plot_choice")
+    further = ("measure_stability", "plot_projection", "plot_layers", "plot_maps")
     assert [planned.get(rule) for rule in further] == [1] * len(further)
 
     # What else is planned reads the features alone.

@@ -28,24 +28,6 @@ class FeaturePlan(NamedTuple):
         return self._asdict()
 
 
-class ChoicePlan(NamedTuple):
-    """The ways of clustering one model's heads on one task, by their weights or by norms."""
-
-    model: str
-    task: str
-    of: Of
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What identifies its files among those of one kind."""
-        return self.model, self.task if self.of == "weights" else f"{self.task}-{self.of}"
-
-    @property
-    def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
-        return dict(zip(FeaturePlan._fields, self.key, strict=True))
-
-
 @dataclass(frozen=True)
 class PartitionPlan:
     """One division of one model's heads into types."""
@@ -70,11 +52,6 @@ class PartitionPlan:
     def key(self) -> tuple[str, ...]:
         """What identifies its files among those of one kind."""
         return self.model, self.name
-
-    @property
-    def choice(self) -> ChoicePlan:
-        """Where it is compared with other ways of clustering."""
-        return ChoicePlan(self.model, self.task, self.of)
 
     @property
     def subject(self) -> str:

@@ -48,7 +48,6 @@ from headtypes.planning.entries import (
     RANDOM_TOKENS,
     UNDER,
     AblationPlan,
-    ChoicePlan,
     FeaturePlan,
     PartitionPlan,
 )
@@ -171,12 +170,6 @@ class Plan:
     def clustered(self) -> list[PartitionPlan]:
         """The partitions that clustering makes."""
         return [partition for partition in self.partitions.values() if partition.method is not None]
-
-    @cached_property
-    def choices(self) -> dict[tuple[str, ...], ChoicePlan]:
-        """Every comparison of clusterings, by the wildcards of its files."""
-        compared = [ChoicePlan(*entry, of) for entry in self.features for of in self.divided_by(entry.task)]
-        return {it.key: it for it in compared}
 
     @cached_property
     def imported(self) -> list[PartitionPlan]:

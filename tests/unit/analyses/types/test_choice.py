@@ -1,6 +1,5 @@
-"""Choosing k and method: planted clusters are what every criterion chooses, and each figure is its definition."""
+"""How many types there are: planted clusters are what every criterion chooses, and each value is its definition."""
 
-import itertools
 import warnings
 
 import numpy as np
@@ -12,150 +11,100 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.types import choice
 from headtypes.analyses.types.choice import (
-    BINS,
+    COLUMNS,
     COUNTS,
     PAIR_COUNTS,
-    best_choices,
-    compare_clusterings,
+    chosen_numbers,
+    compare_numbers,
     draw_references,
+    gap_beyond_one,
     gap_choice,
     gap_statistic,
+    measure_types,
 )
-from headtypes.analyses.types.choice_files import STABILITY
 from headtypes.analyses.types.clustering import IndivisibleError, cluster_heads
 from headtypes.analyses.types.names import METHODS, MIXTURES
-from headtypes.analyses.types.stability import measure_stability
+from headtypes.analyses.types.stability import measure_stability, own_cluster_share
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
-from tests.support.planted import BINS as PLANTED_BINS
 from tests.support.planted import heads
 
-SETTINGS = {"distance_bins": 16, "scale": False, "restarts": 50, "models": 3, "seed": 5, "references": 6}
-FEW = {"restarts": 1, "models": 2, "references": 2}
+SETTINGS = {"method": "kmeans", "k": 4, "scale": False, "restarts": 20, "models": 3, "seed": 5, "references": 6}
+FEW = {"restarts": 2, "models": 2, "references": 2}
 FOUR = {"dense": 14, "diagonal": 12, "dense_vertical": 16, "vertical": 12}
+HALVED = [name for name in COLUMNS if name.endswith(("all_agree", "pairwise"))]
 
 
-def stored(features: np.ndarray, samples: int = 6, noise: float = 0.02, seed: int = 1) -> np.ndarray:
-    """Features of 16 distance bins as 69 stored columns [sample, head, 69] float32 that vary from sample to sample."""
-    fine = np.repeat(features[:, :PLANTED_BINS] / 4, 4, axis=1)
-    mean = np.concatenate([fine, features[:, PLANTED_BINS:]], axis=1)
-    varied = mean + noise * np.random.default_rng(seed).random((samples, *mean.shape))
+def sampled(features: np.ndarray, samples: int = 6, noise: float = 0.005, seed: int = 1) -> np.ndarray:
+    """Features [sample, head, 21] float32 that vary from sample to sample."""
+    varied = features + noise * np.random.default_rng(seed).random((samples, *features.shape))
     return (varied / varied.sum(axis=-1, keepdims=True)).astype(np.float32)
 
 
 def noise_only(heads_: int = 24, samples: int = 5, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).dirichlet(np.ones(69), size=(samples, heads_)).astype(np.float32)
+    return np.random.default_rng(seed).dirichlet(np.ones(21), size=(samples, heads_)).astype(np.float32)
 
 
-@pytest.fixture(scope="module")
-def planted():
+@pytest.mark.parametrize("method", METHODS)
+def test_every_criterion_chooses_the_planted_number(method):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return compare_clusterings(stored(heads(FOUR, noise=0.02, seed=3)[0]), **SETTINGS)
-
-
-@pytest.fixture
-def two_methods(monkeypatch):
-    monkeypatch.setattr(choice, "METHODS", ("gmm", "agglomerative"))
-    monkeypatch.setattr(choice, "COUNTS", (2, 3, 4))
-
-
-def test_every_criterion_chooses_the_planted_number(planted):
-    best = planted.best.set_index("method")
-    assert list(best.index) == list(METHODS)
-    assert (best[["silhouette_k", "heads_k", "samples_k"]] == 4).all(axis=None)
-    np.testing.assert_array_equal(best[["heads_kappa", "samples_kappa"]], 1)
-    here = planted.table[planted.table["distance_bins"] == 16].set_index(["method", "k"])
+        planted = sampled(heads(FOUR, noise=0.02, seed=3)[0])
+        table, mixtures = compare_numbers(planted, **SETTINGS | {"method": method})
+    chosen = chosen_numbers(table)
+    assert chosen["silhouette"] == chosen["heads"] == chosen["samples"] == 4
+    assert table["k"].tolist() == list(COUNTS)
+    by_k = table.set_index("k")
+    assert by_k["gap"].idxmax() == 4
+    assert by_k.loc[4, "silhouette"] > 0.8
+    assert by_k.loc[4, "smallest"] == 12
     # With other methods two clusters of the four may be worse than none, where the rule ends.
-    assert best.loc["agglomerative", "gap_k"] == 4
-    for method in METHODS:
-        assert here.loc[method, "gap"].idxmax() == 4
-        assert best.loc[method, "silhouette"] == here.loc[(method, 4), "silhouette"] > 0.8
-        assert here.loc[(method, 4), "smallest"] == 12
+    assert method != "agglomerative" or chosen["gap"] == 4
+    assert mixtures == (dict.fromkeys(MIXTURES.values(), 1) if method in ("kmeans", "gmm") else {})
 
 
-def test_another_planted_number_is_chosen_too(monkeypatch):
-    monkeypatch.setattr(choice, "METHODS", ("kmeans", "agglomerative"))
+def test_another_planted_number_is_chosen_too():
     three = {name: FOUR[name] for name in ("dense", "diagonal", "vertical")}
-    best = compare_clusterings(stored(heads(three, noise=0.02, seed=4)[0], noise=0.05), **SETTINGS).best
-    assert (best[["silhouette_k", "gap_k", "heads_k", "samples_k"]] == 3).all(axis=None)
+    table, _ = compare_numbers(sampled(heads(three, noise=0.02, seed=4)[0]), **SETTINGS)
+    assert set(chosen_numbers(table).values()) == {3}
 
 
-def test_one_row_for_each_way_and_the_dear_criteria_for_one_number_of_bins(planted):
-    table = planted.table
-    ways = [(method, k, distance_bins) for method in METHODS for distance_bins in BINS
-            for k in ((1, *COUNTS) if distance_bins == 16 else COUNTS)]  # fmt: skip
-    assert list(table[["method", "k", "distance_bins"]].itertuples(index=False, name=None)) == ways
-    more, dear = table["k"] > 1, table["distance_bins"] == 16
-    # A mixture does not divide these into more than four clusters, or leaves one of them empty now and then.
-    sure = (table["method"] != "gmm") | (table["k"] <= 4)
-    for column in ("silhouette", "smallest", "chance"):
-        assert table.loc[more & sure, column].notna().all()
-        assert table.loc[~more, column].isna().all()
-    for column in ("gap", "gap_error"):
-        assert table.loc[dear & sure, column].notna().all()
-        assert table.loc[~dear, column].isna().all()
-    paired = (table["method"] == "kmeans") & table["k"].isin(PAIR_COUNTS)
-    for column in STABILITY:
-        measured = dear & more & sure & (paired | (not column.startswith("pairs")))
-        assert table.loc[measured, column].notna().all()
-        assert table.loc[~dear | ~more | ~(paired | (not column.startswith("pairs"))), column].isna().all()
-
-
-def test_equal_clusters_agree_wholly(planted):
-    agreement = planted.agreement
-    made = planted.table[planted.table["silhouette"].notna()]
-    ways = list(made[["method", "distance_bins", "k"]].itertuples(index=False, name=None))
-    pairs = [(*one[:2], *other) for one, other in itertools.combinations(ways, 2)
-             if one[2] == other[2] and (one[0] == other[0]) != (one[1] == other[1])]  # fmt: skip
-    # Then k-means beside mixtures with other covariances, for the one number of bins.
-    beside = [("kmeans", 16, method, 16, k) for method in list(MIXTURES)[1:] for k in (2, 3, 4)]
-    rows = list(agreement[list(choice.AGREEMENT[:5])].itertuples(index=False, name=None))
-    assert rows[: len(pairs)] == pairs
-    assert [row for row in rows[len(pairs) :] if row[-1] <= 4] == beside
-    assert (agreement.loc[agreement["k"] == 4, "adjusted_rand"] == 1).all()
-    assert (agreement.loc[agreement["k"] == 8, "adjusted_rand"] < 1).any()
-
-
-def test_figures_of_a_way_are_their_definitions(monkeypatch):
-    monkeypatch.setattr(choice, "METHODS", ("agglomerative",))  # Without a seed.
-    distance = noise_only(30)
-    found = compare_clusterings(distance, **SETTINGS | {"distance_bins": 8, "scale": True})
-    table = found.table.set_index(["distance_bins", "k"])
-    labels = {}
-    for distance_bins in BINS:
-        features = head_features(distance.astype(float), distance_bins).mean(axis=0)
-        points = (features - features.mean(axis=0)) / features.std(axis=0)
-        tree = linkage(points, "ward")
-        for k in COUNTS:
-            labels[distance_bins, k] = mine = fcluster(tree, k, "maxclust") - 1
-            sizes = np.array([sum(mine == label) for label in range(k)])
-            row = table.loc[distance_bins, k]
-            assert row["smallest"] == sizes.min()
-            assert row["silhouette"] == pytest.approx(silhouette_score(points, mine), abs=1e-6)
-            assert row["chance"] == pytest.approx(100 * sum(sizes * sizes) / 900)
-    by_sample = head_features(distance, 8)
-    features_8 = by_sample.mean(axis=0, dtype=float)
-    points = (features_8 - features_8.mean(axis=0)) / features_8.std(axis=0)
+def test_values_are_their_definitions():
+    by_sample = noise_only(30)
+    settings = {"method": "agglomerative", "scale": True}  # Without a seed.
+    table = compare_numbers(by_sample, **SETTINGS | settings)[0].set_index("k")
+    features = by_sample.mean(axis=0, dtype=float)
+    points = (features - features.mean(axis=0)) / features.std(axis=0)
     references = list(draw_references(points, 6, seed=5))
-    for k in (2, 5):
+    for k in COUNTS[1:]:
+        mine = fcluster(linkage(points, "ward"), k, "maxclust") - 1
+        sizes, row = np.bincount(mine), table.loc[k]
+        assert row["smallest"] == sizes.min()
+        assert row["silhouette"] == pytest.approx(silhouette_score(points, mine), abs=1e-6)
+        assert row["chance"] == pytest.approx(100 * sum(sizes * sizes) / 900)
         logs = [naive_log_within(each, fcluster(linkage(each, "ward"), k, "maxclust")) for each in references]
-        gap = np.mean(logs) - naive_log_within(points, labels[8, k])
-        assert table.loc[(8, k), "gap"] == pytest.approx(gap, rel=1e-5)
-        settings = {"method": "agglomerative", "scale": True, "restarts": 1}
-        mine = cluster_heads(features_8, k=k, seed=0, **settings).labels
-        assert naive_rand(mine, labels[8, k]) == pytest.approx(1)
-        expected = measure_stability(by_sample, mine, k=k, models=3, seed=5, **settings)
-        figures = [expected[half][figure] for half in ("heads", "samples") for figure in ("all_agree", "pairwise")]
-        np.testing.assert_allclose(table.loc[(8, k), list(STABILITY)].astype(float), [*figures, np.nan, np.nan])
-    pair = found.agreement[(found.agreement["k"] == 3) & (found.agreement["distance_bins"] == 4)].set_index(
-        "other_distance_bins"
-    )
-    for other in BINS[1:]:
-        assert pair.loc[other, "adjusted_rand"] == pytest.approx(naive_rand(labels[4, 3], labels[other, 3]))
+        assert row["gap"] == pytest.approx(np.mean(logs) - naive_log_within(points, mine), rel=1e-5)
+        labels = cluster_heads(features, k=k, seed=0, restarts=1, **settings).labels
+        expected = measure_stability(by_sample, labels, k=k, models=3, seed=5, restarts=1, **settings)
+        values = [expected[half][name] for half in ("heads", "samples") for name in ("all_agree", "pairwise")]
+        np.testing.assert_allclose(row[HALVED].astype(float), [*values, np.nan, np.nan])
+    assert table.loc[1].drop(["gap", "gap_error"]).isna().all()
+    assert table.loc[1, ["gap", "gap_error"]].notna().all()
+
+
+@pytest.mark.parametrize("method", ["kmeans", "gmm"])
+def test_k_means_stands_beside_mixtures_of_every_covariance(method):
+    by_sample = noise_only(30)
+    _, found = compare_numbers(by_sample, **SETTINGS | {"method": method})
+    features, labels = by_sample.mean(axis=0, dtype=float), {}
+    for name, restarts in {"kmeans": 20, **dict.fromkeys(MIXTURES, 4)}.items():
+        seed = derive_seed(5, "clusters", name, 4, 16)
+        labels[name] = cluster_heads(features, method=name, k=4, scale=False, restarts=restarts, seed=seed).labels
+    for name, kind in MIXTURES.items():
+        assert found[kind] == pytest.approx(naive_rand(labels["kmeans"], labels[name]))
+    assert len(set(found.values())) > 1
 
 
 def naive_rand(ours, theirs):
@@ -260,70 +209,86 @@ def test_the_rule_of_the_gap_by_hand(gaps, errors, expected):
     assert gap_choice(pd.Series(gaps, index, dtype=float), pd.Series(errors, index, dtype=float)) == expected
 
 
-# The best
+# What is chosen
 
 
 def rows(**columns):
-    blank = dict.fromkeys(choice.TABLE, np.nan)
-    return pd.DataFrame([blank | {"method": "kmeans", "k": k} for k in (2, 3, 4)]).assign(**columns)
+    blank = dict.fromkeys(COLUMNS, np.nan)
+    return pd.DataFrame([blank | {"k": k} for k in (2, 3, 4)]).assign(**columns)
 
 
 def test_stability_is_freed_of_chance_and_of_equal_ones_the_largest_number_is_best():
-    best = best_choices(
-        rows(heads_pairwise=[80.0, 75.0, 70.0], samples_pairwise=[100.0, 100.0, 99.0], chance=[60.0, 40.0, 20.0])
-    ).iloc[0]
-    # 20 of 40, 35 of 60, 50 of 80.
-    assert (best["heads_k"], best["heads_kappa"]) == (4, pytest.approx(50 / 80))
-    assert (best["samples_k"], best["samples_kappa"]) == (3, 1)
+    pairwise = {"heads_pairwise": [80.0, 75.0, 70.0], "samples_pairwise": [100.0, 100.0, 99.0]}
+    # Of what chance leaves, 20 of 40, 35 of 60, 50 of 80.
+    chosen = chosen_numbers(rows(**pairwise, chance=[60.0, 40.0, 20.0]))
+    assert (chosen["heads"], chosen["samples"]) == (4, 3)
 
 
-def test_what_was_not_computed_is_not_best():
-    best = best_choices(rows(silhouette=[np.nan, 0.1, 0.3])).iloc[0]
-    assert best["silhouette_k"] == 4
-    assert best[["gap_k", "heads_k", "heads_kappa", "samples_k", "samples_kappa"]].isna().all()
+def test_what_was_not_computed_is_not_chosen():
+    chosen = chosen_numbers(rows(silhouette=[np.nan, 0.1, 0.3]))
+    assert chosen == {"silhouette": 4, "gap": None, "heads": None, "samples": None}
+
+
+def test_a_gap_is_that_of_the_clusters_less_that_of_one():
+    gaps = [0.5, 0.4, 0.6, 0.8, 0.7, 0.7, 0.7, 0.7]
+    numbers = pd.DataFrame({"k": range(1, 9), "gap": gaps, "gap_error": 0.03})
+    assert gap_beyond_one(numbers, 4) == (pytest.approx(0.3), pytest.approx(0.03 * 2**0.5))
+    assert gap_beyond_one(numbers, 9) is None
+    assert gap_beyond_one(numbers.assign(gap=np.nan), 4) is None
+
+
+# Of a partition
+
+
+def test_a_partition_has_its_stability_and_how_many_types_there_are():
+    by_sample, labels = noise_only(12), np.arange(12) % 3
+    settings = {"method": "kmeans", "k": 3, "scale": False, "restarts": 4, "models": 2}
+    found, numbers = measure_types(by_sample, labels, seed=7, numbers_seed=8, **settings)
+    table, mixtures = compare_numbers(by_sample, seed=8, **settings)
+    pd.testing.assert_frame_equal(numbers, table, check_exact=True)
+    stability = measure_stability(by_sample, labels, seed=7, **settings)
+    assert {name: found.pop(name) for name in stability} == stability
+    by_k = table.set_index("k")
+    assert found == {
+        "own_cluster": own_cluster_share(by_sample, labels),
+        "gap": by_k.loc[3, "gap"] - by_k.loc[1, "gap"],
+        "gap_error": np.hypot(by_k.loc[3, "gap_error"], by_k.loc[1, "gap_error"]),
+        "chosen": chosen_numbers(table),
+        "mixtures": mixtures,
+    }
 
 
 # Seeds, and what is too little
 
 
-def test_equal_seeds_give_equal_figures(two_methods):
-    distance = noise_only()
-    one, same, other = (compare_clusterings(distance, **SETTINGS | FEW | {"seed": seed}) for seed in (1, 1, 2))
+@pytest.mark.parametrize("method", ["kmeans", "gmm"])
+def test_equal_seeds_give_equal_values(method):
+    by_sample, settings = noise_only(), SETTINGS | FEW | {"method": method}
+    one, same, other = (compare_numbers(by_sample, **settings | {"seed": seed}) for seed in (1, 1, 2))
     with threadpool_limits(2):
-        threads = compare_clusterings(distance, **SETTINGS | FEW | {"seed": 1})
-    for name in ("table", "agreement", "best"):
-        pd.testing.assert_frame_equal(getattr(one, name), getattr(same, name), check_exact=True)
-        pd.testing.assert_frame_equal(getattr(one, name), getattr(threads, name), check_exact=True)
-        assert not getattr(one, name).equals(getattr(other, name))
-
-
-def test_the_chosen_bins_are_compared_also_when_they_are_no_others(monkeypatch):
-    monkeypatch.setattr(choice, "METHODS", ("agglomerative",))
-    found = compare_clusterings(noise_only(), **SETTINGS | {"distance_bins": 64})
-    assert sorted(found.table["distance_bins"].unique()) == [4, 8, 16, 32, 64]
-    assert set(found.table.loc[found.table["gap"].notna(), "distance_bins"]) == {64}
+        threads = compare_numbers(by_sample, **settings | {"seed": 1})
+    for again in (same, threads):
+        pd.testing.assert_frame_equal(one[0], again[0], check_exact=True)
+        assert one[1] == again[1]
+    assert not one[0].equals(other[0])
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("count", [1, 2, 3, 6])
+@pytest.mark.parametrize("count", [2, 3, 6])
 def test_few_heads_are_divided_as_far_as_they_go(count):
-    found = compare_clusterings(noise_only(count), **SETTINGS | FEW)
-    assert found.table["k"].max() == count - 1 if count > 2 else found.table.empty
-    here = found.table[(found.table["distance_bins"] == 16) & (found.table["k"] > 1)]
+    table, _ = compare_numbers(noise_only(count), **SETTINGS | FEW)
+    assert table["k"].max() == count - 1
+    more = table[table["k"] > 1]
     # Models of half of the heads need as many of them as clusters.
-    assert here.loc[here["k"] > count // 2, list(STABILITY)].isna().all(axis=None)
-    by_heads = [column for column in STABILITY if not column.startswith("pairs")]
-    assert here.loc[here["k"] <= count // 2, by_heads].notna().all(axis=None)
-    assert here["gap"].notna().all()
-    assert len(found.best) == (4 if count > 2 else 0)
+    assert more.loc[more["k"] > count // 2, HALVED].isna().all(axis=None)
+    assert more.loc[more["k"] <= count // 2, HALVED[:4]].notna().all(axis=None)
+    assert table["gap"].notna().all()
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("count", [1, 4])
-def test_equal_heads_count_once(count):
-    distance = np.repeat(noise_only(count), 6, axis=1)
-    found = compare_clusterings(distance, **SETTINGS | FEW)
-    assert set(found.table["k"]) == (set() if count == 1 else {1, 2, 3})
+def test_equal_heads_count_once():
+    table, _ = compare_numbers(np.repeat(noise_only(4), 6, axis=1), **SETTINGS | FEW)
+    assert table["k"].tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -333,46 +298,41 @@ def test_as_many_clusters_as_heads_are_the_heads(method):
     assert sorted(found.labels) == list(range(6))
 
 
-def test_a_method_that_fails_leaves_its_figures_out(monkeypatch):
+def test_a_method_that_fails_leaves_its_values_out(monkeypatch):
     def failing(points, **settings):
-        if settings["method"] == "gmm" and settings["k"] == 3:
+        if (settings["method"], settings["k"]) in (("gmm", 3), ("gmm-full", 4)):
             raise IndivisibleError("left a cluster without a head")
         return cluster_heads(points, **settings)
 
-    monkeypatch.setattr(choice, "METHODS", ("gmm", "agglomerative"))
     monkeypatch.setattr(choice, "cluster_heads", failing)
-    found = compare_clusterings(noise_only(10), **SETTINGS | FEW)
-    failed = (found.table["method"] == "gmm") & (found.table["k"] == 3)
-    assert failed.sum() == 4
-    assert found.table.loc[failed, list(choice.TABLE[3:])].isna().all(axis=None)
-    assert found.table.loc[~failed & (found.table["k"] > 1), "silhouette"].notna().all()
-    assert "gmm" not in set(found.agreement.loc[found.agreement["k"] == 3, "method"])
+    table, mixtures = compare_numbers(noise_only(10), **SETTINGS | FEW | {"method": "gmm"})
+    by_k = table.set_index("k")
+    assert by_k.loc[3].isna().all()
+    assert by_k.drop(index=[1, 3])["silhouette"].notna().all()
+    assert set(mixtures) == {"diag", "spherical", "tied"}
 
 
 def test_broken_features_are_an_error():
-    distance = noise_only()
-    distance[2, 3, 4] = np.nan
+    by_sample = noise_only()
+    by_sample[2, 3, 4] = np.nan
+    fits = {"method": "kmeans", "k": 4, "scale": False, "restarts": 2, "models": 2, "seed": 1, "numbers_seed": 2}
     with pytest.raises(InputError, match="of 1 of 24 heads hold NaN"):
-        compare_clusterings(distance, **SETTINGS)
+        measure_types(by_sample, np.arange(24) % 4, **fits)
 
 
-def test_one_sample_is_an_error(two_methods):
+def test_one_sample_is_an_error():
     with pytest.raises(InputError, match="at least 2 samples"):
-        compare_clusterings(noise_only(samples=1), **SETTINGS | FEW)
+        compare_numbers(noise_only(samples=1), **SETTINGS | FEW)
 
 
-def test_k_means_is_measured_over_pairs_with_the_numbers_that_the_paper_calls_stable(monkeypatch):
-    monkeypatch.setattr(choice, "METHODS", ("kmeans",))
-    distance = noise_only(30)
-    found = compare_clusterings(distance, **SETTINGS | {"restarts": 6})
-    by_sample = head_features(distance, 16)
-    features = by_sample.mean(axis=0, dtype=float)
-    table = found.table[found.table["distance_bins"] == 16].set_index("k")
+def test_k_means_is_measured_over_pairs_with_the_numbers_that_the_paper_calls_stable():
+    by_sample = noise_only(30)
+    table = compare_numbers(by_sample, **SETTINGS | {"restarts": 6})[0].set_index("k")
+    features, paired = by_sample.mean(axis=0, dtype=float), ["pairs_all_agree", "pairs_pairwise"]
     for k in PAIR_COUNTS:
         seed = derive_seed(5, "clusters", "kmeans", k, 16)
         labels = cluster_heads(features, method="kmeans", k=k, scale=False, restarts=6, seed=seed).labels
         halves = {"method": "kmeans", "k": k, "scale": False, "restarts": 3, "models": 3, "seed": 5}
         expected = measure_stability(by_sample, labels, **halves)["pairs"]
-        assert table.loc[k, ["pairs_all_agree", "pairs_pairwise"]].tolist() == pytest.approx(
-            [expected["all_agree"], expected["pairwise"]]
-        )
+        assert table.loc[k, paired].tolist() == pytest.approx([expected["all_agree"], expected["pairwise"]])
+    assert table.drop(index=[*PAIR_COUNTS])[paired].isna().all(axis=None)

@@ -78,7 +78,7 @@ def test_every_head_has_its_values(tmp_path):
     ] * 2
     assert columns["detector.induction"]["values"] == list(range(8))
     # What no head has is absent.
-    assert not {"keeps.seeds", "gradient.text.punctuation"} & columns.keys()
+    assert not {"gradient.text.punctuation"} & columns.keys()
     assert len(data["features"]["labels"]) == len(data["features"]["values"][0]) == 21
     assert sum(data["features"]["values"][5]) == pytest.approx(1, abs=1e-3)
 
@@ -171,8 +171,8 @@ def test_a_treebank_in_which_no_head_stands_out_has_no_columns(tmp_path, relatio
 
 def test_a_damaged_file_is_named(tmp_path):
     found = results(tmp_path, 2, 2)
-    (tmp_path / "confidence.csv").write_text("nothing\n1\n")
-    with pytest.raises(InputError, match=r"confidence\.csv"):
+    (tmp_path / "stability.json").write_text('{"heads": 1}')
+    with pytest.raises(InputError, match=r"stability\.json"):
         gather(made_up(2, 2), [], found, distance_bins=16, conditions=CONDITIONS)
 
 

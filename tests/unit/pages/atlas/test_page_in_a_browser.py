@@ -97,7 +97,7 @@ def test_an_opened_head_shows_its_numbers_costs_and_values(chromium, page_file):
         assert panel.locator(".numbers tr").count() == 21
         costs = panel.locator(".costs tbody tr").all_inner_texts()
         assert [re.sub(r"\s+", " ", text) for text in costs] == ["one-head zero: this head 0.5 -1.0 to 2.0"]
-        assert "1.0 %" in panel.get_by_role("row", name="keeps its type with other samples").inner_text()
+        assert "1.0 %" in panel.get_by_role("row", name="keeps its type with half of the samples").inner_text()
         assert "11 of 12" in panel.get_by_role("row", name="importance on qa").inner_text()
         tile(page, "1-1").click()
         costs = page.get_by_role("article", name="Layer 1, head 1").locator(".costs tbody").inner_text()

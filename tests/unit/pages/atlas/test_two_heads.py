@@ -88,7 +88,7 @@ def test_two_heads_share_one_table_with_their_differences(chromium, page_file):
             assert float(other.split()[0]) == pytest.approx(100 * second, abs=0.51)
             signed = float(difference.split()[0])
             assert signed == pytest.approx(100 * (second - first), abs=0.051)
-        assert both.get_by_role("row", name="keeps its type with other samples").inner_text().split("\t")[1:] == [
+        assert both.get_by_role("row", name="keeps its type with half of the samples").inner_text().split("\t")[1:] == [
             *("1.0 %", "8.0 %", "+7.0 points")
         ]
         assert both.get_by_role("row", name="importance on qa").inner_text().split("\t")[1:] == [

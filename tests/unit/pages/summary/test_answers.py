@@ -1,14 +1,12 @@
 """The three answers: rules on data whose truth is known, and cards that say what was not measured."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from headtypes.analyses.types.choice import draw_references, gap_statistic
-from headtypes.analyses.types.choice_files import gap_beyond_one
 from headtypes.analyses.types.clustering import fit
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.stability import measure_stability
@@ -26,7 +24,7 @@ from headtypes.pages.summary.answers import (
     types_card,
 )
 from headtypes.papers.quantities import Measured
-from tests.support.summaries import GAPS, MODEL, PARTITION, RESULTS, made_results
+from tests.support.summaries import GAP, MODEL, PARTITION, RESULTS, made_results
 
 COUNTS = [28, 10, 15, 19]
 
@@ -110,7 +108,8 @@ def test_types_do_not_matter_only_where_all_cost_less_than_random_heads_and_draw
 
 def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     halves = {half: {"all_agree": 90.0, "pairwise": 99.0} for half in ("heads", "samples")}
-    card = types_card(partition, (0.3, 0.05), {"models": 10, **halves, "pairs": None}, ["choice.csv"])
+    stability = {"models": 10, **halves, "pairs": None, **GAP}
+    card = types_card(partition, stability, ["stability.json"])
     chance = 100 * sum((count / 72) ** 2 for count in (33, 4, 15, 20))
     assert (card.answer, card.number) == (YES, "gap 0.30 (0.20 to 0.40)")
     assert (
@@ -125,25 +124,25 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
         ("other heads", 99, (90, 99)),
     ]
     assert all(it.tick == pytest.approx(chance) for it in card.marks)
-    assert card.files == ["choice.csv"]
-    halves["heads"] = {"all_agree": 50.0, "pairwise": 80.0}
-    torn = types_card(partition, (0.3, 0.05), {"models": 10, **halves, "pairs": None}, [])
+    assert card.files == ["stability.json"]
+    stability["heads"] = {"all_agree": 50.0, "pairwise": 80.0}
+    torn = types_card(partition, stability, [])
     assert (torn.answer, torn.says.partition("; ")[2]) == (
         UNDECIDED,
         "halves of the heads are divided differently (80 % agree).",
     )
-    less = types_card(partition, (-0.3, 0.05), {"models": 10, **halves, "pairs": None}, [])
+    less = types_card(partition, stability | {"gap": -0.3}, [])
     assert less.says == "The clusters are looser than those of points without types."
 
 
 def test_the_second_card_gives_the_range_of_what_criteria_choose():
-    best = {"silhouette_k": 3, "gap_k": 1, "heads_k": 3, "samples_k": pd.NA}
-    card = number_card(4, best, [])
+    chosen = {"silhouette": 3, "gap": 1, "heads": 3, "samples": None}
+    card = number_card(4, chosen, [])
     assert (card.answer, card.says, card.number) == (UNDECIDED, "None of 4 criteria chooses 4 types.", "1 to 3 chosen")
     assert "from 1, to which one more adds at most its standard error; the first card compares 4 with 1" in card.key
     assert [it.text for it in card.marks] == ["3", "1", "3"]
     assert [round(it.dot, 1) for it in card.marks] == [28.6, 0, 28.6]
-    assert number_card(3, best | {"gap_k": 3, "samples_k": 3}, []).number == "3 chosen"
+    assert number_card(3, chosen | {"gap": 3, "samples": 3}, []).number == "3 chosen"
 
 
 def test_the_third_card_is_of_table_2(partition, table_2):
@@ -176,7 +175,7 @@ def test_the_third_card_is_of_table_2(partition, table_2):
 
 def test_what_was_not_measured_is_said_with_the_key_that_would(partition, table_2):
     cards = [
-        types_card(partition, None, None, []),
+        types_card(partition, None, []),
         number_card(None, None, []),
         matter_card(None, MODEL, PARTITION, partition, []),
         matter_card(table_2, "another", PARTITION, partition, []),
@@ -192,11 +191,3 @@ def test_what_was_not_measured_is_said_with_the_key_that_would(partition, table_
     ]
     assert all(key in card.why for key, card in zip(keys, cards, strict=True))
     assert not any(card.marks for card in cards)
-
-
-def test_a_gap_is_that_of_the_clusters_less_that_of_one(tmp_path: Path):
-    ways = pd.DataFrame({"k": range(1, 9), "gap": GAPS, "gap_error": 0.03})
-    gap, error = gap_beyond_one(ways, 4)
-    assert (gap, error) == (pytest.approx(0.3), pytest.approx(0.03 * math.sqrt(2)))
-    assert gap_beyond_one(ways, 9) is None
-    assert gap_beyond_one(ways.assign(gap=np.nan), 4) is None

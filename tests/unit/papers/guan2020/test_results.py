@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.types.choice_files import AGREEMENT, STABILITY, TABLE
 from headtypes.core.errors import InputError
+from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.paper import GUAN2020
 from headtypes.papers.guan2020.results import (
     families_of,
     parents_of,
-    read_choices,
     read_intervals_of,
+    read_stabilities,
     read_tables,
 )
 from headtypes.planning.config.schema import read_config
@@ -81,60 +81,36 @@ def test_files_of_other_questions_are_refused_within_a_partition_alone(tmp_path)
         read_intervals_of({**files, ("b", "p", "d"): tmp_path / "all"}, seed=0)
 
 
-def test_choices_are_those_of_clusterings_that_differ_in_k_or_method_alone(tmp_path):
-    ways = [
-        {"method": method, "k": k, "distance_bins": distance_bins, "heads_all_agree": base + k, "pairs_all_agree": 9.0}
-        for base, (method, distance_bins) in enumerate([("kmeans", 16), ("kmeans", 8), ("gmm", 16)])
-        for k in (1, 3, 4, 5)
-    ]
-    ways = pd.DataFrame(ways).reindex(columns=TABLE)
-    ways["gap"] = ways["gap"].where(ways["method"] != "kmeans", ways["k"] / 8)
-    ways["gap_error"] = 0.3
+def test_a_partition_is_judged_by_clusterings_that_differ_in_k_alone(tmp_path):
+    numbers = pd.DataFrame({"k": [1, 3, 4, 5], "heads_all_agree": [np.nan, 3.0, 4, 5], "pairs_all_agree": 9.0})
     # For one cluster there is only the gap, and a method may not divide the heads into so many, or not be halved so.
-    ways.loc[ways["k"] == 1, list(STABILITY)] = np.nan
-    ways.loc[ways["k"] == 5, "pairs_all_agree"] = np.nan
-    agreement = pd.DataFrame(
-        [
-            ("kmeans", 16, "gmm", 16, 4, 0.7),
-            ("kmeans", 16, "gmm", 16, 3, 0.6),
-            ("kmeans", 8, "gmm", 8, 4, 0.5),
-            ("kmeans", 16, "spectral", 16, 4, 0.4),
-            ("kmeans", 8, "kmeans", 16, 4, 0.3),
-            ("gmm", 16, "agglomerative", 16, 4, 0.2),
-            ("kmeans", 16, "gmm-full", 16, 4, 0.1),
-        ],
-        columns=AGREEMENT,
+    numbers.loc[numbers["k"].isin([1, 5]), "pairs_all_agree"] = np.nan
+    write_csv(tmp_path / "numbers.csv", numbers.assign(samples_all_agree=np.nan))
+    write_json(tmp_path / "p.json", {"gap": 0.4, "gap_error": 0.3, "mixtures": {"diag": 0.7, "full": 0.1}})
+    write_json(tmp_path / "q.json", {"gap": None, "gap_error": None, "mixtures": {}})
+    keys = {("a", name): tmp_path / f"{name}.json" for name in "pq"}
+    partitions = [{"model": "a", "partition": name, "k": k} for name, k in {"p": 4, "q": 3, "imported": None}.items()]
+    found = read_stabilities(
+        [it | {"stability_models": 10} for it in partitions], keys, dict.fromkeys(keys, tmp_path / "numbers.csv")
     )
-    paths = {}
-    for name, table in {
-        "qa.csv": ways,
-        "mrpc.csv": ways.assign(heads_all_agree=ways["heads_all_agree"] + 50),
-        "qa.agreement.csv": agreement,
-        "mrpc.agreement.csv": agreement.iloc[3:5],
-    }.items():
-        paths[name] = tmp_path / name
-        write_csv(paths[name], table)
-    of_task = [{("a", task): paths[task + end] for task in ("qa", "mrpc")} for end in (".csv", ".agreement.csv")]
-    same = {"model": "a", "task": "qa", "distance_bins": 16, "k": 4, "stability_models": 10}
-    found = read_choices(
-        [
-            {**same, "partition": "p", "method": "kmeans"},
-            {**same, "partition": "q", "method": "gmm", "k": 3},
-            {**same, "partition": "r", "method": "kmeans", "task": "mrpc"},
-            {**same, "partition": "s", "method": "spectral"},
-            {**same, "partition": "imported", "method": None, "k": None},
-        ],
-        *of_task,
-    )
-    assert [it.pop("stability_models") for it in found.values()] == [10] * 5
-    # k-means alone has a gap here.
-    gap = {"gap": (4 - 1) / 8, "gap_error": pytest.approx(0.3 * 2**0.5)}
-    three, five = {"stability.3.heads": 3, "stability.3.pairs": 9}, {"stability.5.heads": 5}
-    assert found["a", "p"] == {**gap, **three, **five, "mixture_agreement.diag": 0.7, "mixture_agreement.full": 0.1}
-    four = {"stability.4.heads": 6, "stability.4.pairs": 9}
-    assert found["a", "q"] == {**four, "stability.5.heads": 7, "mixture_agreement.diag": 0.6}
-    assert found["a", "r"] == {"stability.3.heads": 53, "stability.3.pairs": 9, "stability.5.heads": 55} | gap
-    assert found["a", "s"] == found["a", "imported"] == {}
+    assert [it.pop("stability_models") for it in found.values()] == [10] * 3
+    five = {"stability.5.heads": 5}
+    assert found == {
+        ("a", "p"): {
+            "gap": 0.4,
+            "gap_error": 0.3,
+            "mixture_agreement.diag": 0.7,
+            "mixture_agreement.full": 0.1,
+            "stability.3.heads": 3,
+            "stability.3.pairs": 9,
+            **five,
+        },
+        ("a", "q"): {"stability.4.heads": 4, "stability.4.pairs": 9, **five},
+        ("a", "imported"): {},
+    }
+    write_json(tmp_path / "p.json", {})
+    with pytest.raises(InputError, match=r"p\.json is damaged or does not say how stable types are"):
+        read_stabilities([partitions[0] | {"stability_models": 10}], keys, {})
 
 
 def test_a_parents_partition_is_the_one_of_the_same_name():

@@ -1,9 +1,10 @@
-"""Criteria for the number of types and the method: silhouettes, the gap statistic, stability, agreement."""
+"""How many types there are, by one method: silhouettes, the gap statistic and stability, by number of clusters."""
 
+import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,84 +12,116 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from headtypes.analyses.distances.columns import head_features
-from headtypes.analyses.types.choice_files import AGREEMENT, BEST, STABILITY, TABLE, Choice
+from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.types.clustering import Clustering, IndivisibleError, cluster_heads, fit, one_thread
-from headtypes.analyses.types.names import METHODS, MIXTURES
-from headtypes.analyses.types.stability import measure_stability
+from headtypes.analyses.types.names import MIXTURES
+from headtypes.analyses.types.stability import HALVES, PAIR_METHODS, measure_stability, own_cluster_share
 from headtypes.core.seeds import derive_seed
 
-COUNTS = tuple(range(2, 9))
+COUNTS = tuple(range(1, 9))
 # Numbers of clusters whose stability is also measured over halves of pairs, by k-means: those that Guan et al. 2020,
-# section 4, call stable. Each takes as long as all the rest of a table.
-PAIR_COUNTS = (3, 4, 5)
-BINS = (4, 8, 16, 32)
+# section 4, call stable beside their own. Each takes as long as all the rest of a table.
+PAIR_COUNTS = (3, 5)
 REFERENCES = 20
+_STABILITY = {f"{half}_{name}": (half, name) for half in HALVES for name in ("all_agree", "pairwise")}
+COLUMNS = ("k", "smallest", "silhouette", "gap", "gap_error", *_STABILITY, "chance")
 
-# The configured restarts are divided by these, for k-means and for the other methods: there are dozens of fits to all
-# heads, and hundreds to halves and references. A mixture starts from k-means, and spectral clustering has few columns,
-# so that few restarts do not change their stability. The stability of k-means does change: over halves of samples,
-# pairwise, with k = 6, in three real models of 72 heads, it was 4 to 10 points too low with five restarts and at most 2
-# with twenty. The gap compares fits with equally many restarts.
+# The configured restarts are divided by these, for k-means and for the other methods: there are hundreds of fits to
+# halves and references. A mixture starts from k-means, and spectral clustering has few columns, so that few restarts do
+# not change their stability. The stability of k-means does change: over halves of samples, pairwise, with k = 6, in
+# three real models of 72 heads, it was 4 to 10 points too low with five restarts and at most 2 with twenty. The gap
+# compares fits with equally many restarts.
 _DIVISORS = {"clusters": (1, 5), "halves": (2, 25), "gap": (10, 50)}
 # Fits to the points themselves, averaged: log W of a single mixture varied by more than the standard error.
 _REFITS = 5
 
 
-class Way(NamedTuple):
-    """A way of dividing heads: the method, the number of clusters, and the distance bins of the features."""
+def measure_types(
+    features_by_sample: np.ndarray, labels: np.ndarray, *, seed: int, numbers_seed: int, **settings: Any
+) -> tuple[dict, pd.DataFrame]:
+    """How stable the types are, and how many there are.
 
-    method: str
-    k: int
-    distance_bins: int
+    features_by_sample, labels, seed, settings: as in `stability.measure_stability`; numbers_seed: that of
+        `compare_numbers`, the same for all partitions of the same features.
+    returns what `measure_stability` returns, and beside it own_cluster, as `own_cluster_share` says; gap and gap_error,
+        as `gap_beyond_one` (None where there are none); chosen, as `chosen_numbers`; and mixtures, the second of what
+        `compare_numbers` returns, whose table is returned as well.
+    """
+    stability = measure_stability(features_by_sample, labels, seed=seed, **settings)
+    numbers, mixtures = compare_numbers(features_by_sample, seed=numbers_seed, **settings)
+    gap, error = gap_beyond_one(numbers, settings["k"]) or (None, None)
+    return {
+        **stability,
+        "own_cluster": own_cluster_share(features_by_sample, labels),
+        "gap": gap,
+        "gap_error": error,
+        "chosen": chosen_numbers(numbers),
+        "mixtures": mixtures,
+    }, numbers
 
 
-def compare_clusterings(
-    distance: np.ndarray,
+def compare_numbers(
+    features_by_sample: np.ndarray,
     *,
-    distance_bins: int,
+    method: str,
+    k: int,
     scale: bool,
     restarts: int,
     models: int,
     seed: int,
     references: int = REFERENCES,
-) -> Choice:
-    """Cluster heads by every method of `methods.METHODS`, into 2 to 8 clusters, from 4, 8, 16 and 32 distance bins.
+) -> tuple[pd.DataFrame, dict[str, float]]:
+    """Cluster heads into 1 to 8 clusters, all measured on the same halves, and k clusters by mixtures as well.
 
-    distance: [sample, head, column] distance features as they are stored, heads by layer.
-    distance_bins: a divisor of 64, compared with those four; gap, stability and `best` are measured for it alone.
-    scale: as in `clustering.cluster_heads`; silhouettes and gaps are then those of the scaled features.
+    features_by_sample: [sample, head, column] distance features.
+    method, k, scale: as in `clustering.cluster_heads`; silhouettes and gaps are then those of the scaled features.
     restarts: of k-means on all heads; other methods, and fits to halves and references, have fewer (`_DIVISORS`).
     models: models for each kind of half, at least 2.
     seed: every draw and every fit has its own seed, derived from this one.
     references: reference sets of the gap statistic.
 
-    Only numbers of clusters below the number of different heads are tried. Raises `InputError` if features are not
-    finite, or if there are fewer than two samples.
+    returns one row per number of clusters, with the columns `COLUMNS`: heads in the smallest cluster; mean silhouette;
+        the gap statistic and its standard error; the values of `stability.measure_stability`, over halves of pairs for
+        k-means with `PAIR_COUNTS` alone, since fits to so many points take long; and chance, the percent of heads to
+        which two models would give the same cluster if each drew clusters at random with the shares of this
+        clustering. For k = 1 there is only the gap. NaN if the method fails to divide the heads, halves of them, or
+        the references into k clusters. Only numbers below the number of different heads are tried.
+        And, for k-means and mixtures, the adjusted Rand index (Hubert and Arabie 1985) of k clusters by k-means and by
+        a Gaussian mixture, by its covariance: 1 for the same clusters, about 0 for unrelated ones.
+    Raises `InputError` if there are fewer than two samples.
     """
-    by_sample = {count: head_features(distance, count) for count in sorted({*BINS, distance_bins})}
-    features = {count: sample.mean(axis=0, dtype=np.float64) for count, sample in by_sample.items()}
-    points = StandardScaler().fit_transform(features[distance_bins]) if scale else features[distance_bins]
-    rows = {way: {} for way in _ways(features)}
+    features = features_by_sample.mean(axis=0, dtype=np.float64)
+    points = StandardScaler().fit_transform(features) if scale else features
+    sets = list(draw_references(points, references, seed))
+    gap = partial(_gap, points, sets, method=method, restarts=_restarts("gap", method, restarts), seed=seed)
+    bins, most = features.shape[1] - len(SELF_AND_SPECIAL), len(np.unique(features, axis=0)) - 1
+
+    @cache
+    def clustering(method: str, k: int) -> Clustering | None:
+        part, fit_seed = _restarts("clusters", method, restarts), derive_seed(seed, "clusters", method, k, bins)
+        try:
+            return cluster_heads(features, method=method, k=k, scale=scale, restarts=part, seed=fit_seed)
+        except IndivisibleError:
+            return None
+
+    def row(k: int) -> dict[str, float]:
+        if k == 1:
+            return gap(k=1)
+        if (found := clustering(method, k)) is None:
+            return {}
+        settings = {"scale": scale, "restarts": _restarts("halves", method, restarts), "models": models, "seed": seed}
+        stability = _stability(features_by_sample, found.labels, method=method, k=k, **settings)
+        return _described(found) | gap(k=k) | stability
+
     with one_thread(), warnings.catch_warnings():
         # Graphs in several parts and fits that did not converge: their effect on the result is what is measured here.
         warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fits = {"scale": scale, "restarts": restarts, "seed": seed}
-        clusterings = dict(_clusterings(features, rows, **fits))
-        for way, clustering in clusterings.items():
-            rows[way] |= _described(clustering)
-        labels = {
-            way: clustering.labels for way, clustering in clusterings.items() if way.distance_bins == distance_bins
-        }
-        for way, gaps in _gaps(points, labels, restarts=restarts, references=references, seed=seed):
-            rows[way] = rows.get(way, {}) | gaps
-        for way, of_heads in labels.items():
-            rows[way] |= _stability(by_sample[distance_bins], of_heads, way, models=models, **fits)
-        mixtures = [way._replace(method=name) for name in MIXTURES for way in labels if way.method == "kmeans"]
-        clusterings |= _clusterings(features, (way for way in mixtures if way not in rows), **fits)
-    table = pd.DataFrame([way._asdict() | rows[way] for way in sorted(rows, key=_order)], columns=list(TABLE))
-    return Choice(table, _agreements(clusterings), best_choices(table[table["distance_bins"] == distance_bins]))
+        rows = [{"k": count} | row(count) for count in COUNTS if count <= max(most, 1)]
+        compared = MIXTURES if method in PAIR_METHODS and clustering("kmeans", k) else {}
+        mixtures = {kind: found.labels for name, kind in compared.items() if (found := clustering(name, k))}
+    rands = {kind: float(adjusted_rand_score(clustering("kmeans", k).labels, it)) for kind, it in mixtures.items()}
+    return pd.DataFrame(rows, columns=list(COLUMNS)), rands
 
 
 def gap_statistic(
@@ -138,51 +171,38 @@ def gap_choice(gaps: pd.Series, errors: pd.Series) -> int | None:
     it stops at one cluster where two are worse, however good three are.
     """
     lowest = gaps - errors
-    return next((k for k in sorted(gaps.index) if k + 1 in lowest.index and gaps[k] >= lowest[k + 1]), None)
+    return next((int(k) for k in sorted(gaps.index) if k + 1 in lowest.index and gaps[k] >= lowest[k + 1]), None)
 
 
-def best_choices(table: pd.DataFrame) -> pd.DataFrame:
-    """The choice of each criterion for each method, with the columns `BEST`, which `Choice` explains.
+def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
+    """The number of clusters that each criterion chooses, of `compare_numbers`; None where it chooses none.
 
-    table: the rows of `Choice.table` for one number of distance bins.
+    silhouette: the largest; gap: as `gap_choice` says; heads, samples: the largest kappa over halves of these, the
+    pairwise agreement corrected for chance, 1 for perfect, 0 for random (Cohen 1960), since uncorrected agreement rises
+    as clusters get fewer. Among equal values the largest number.
     """
-    rows = []
-    for method, by_k in table.set_index("k").groupby("method", sort=False):
-        row = {"method": method, "gap_k": gap_choice(by_k["gap"], by_k["gap_error"])}
-        for name, values in {
-            "silhouette": by_k["silhouette"],
-            "heads_kappa": _kappa(by_k["heads_pairwise"], by_k["chance"]),
-            "samples_kappa": _kappa(by_k["samples_pairwise"], by_k["chance"]),
-        }.items():
-            known = values.dropna().sort_index(ascending=False)
-            k = known.idxmax() if len(known) else None
-            row |= {name: known.get(k), f"{name.removesuffix('_kappa')}_k": k}
-        rows.append(row)
-    counted = [column for column in BEST if column.endswith("_k")]
-    return pd.DataFrame(rows, columns=list(BEST)).astype(dict.fromkeys(counted, "Int64"))
+    by_k = table.set_index("k").sort_index(ascending=False)
+    beyond_chance = by_k[["heads_pairwise", "samples_pairwise"]].sub(by_k["chance"], axis=0)
+    kappa = beyond_chance.div(100 - by_k["chance"], axis=0)
+    criteria = {
+        "silhouette": by_k["silhouette"],
+        "heads": kappa["heads_pairwise"],
+        "samples": kappa["samples_pairwise"],
+    }
+    chosen = {name: int(known.idxmax()) if len(known := it.dropna()) else None for name, it in criteria.items()}
+    return chosen | {"gap": gap_choice(by_k["gap"], by_k["gap_error"])}
 
 
-def _kappa(agreement: pd.Series, chance: pd.Series) -> pd.Series:
-    return (agreement - chance) / (100 - chance)
+def gap_beyond_one(table: pd.DataFrame, k: int) -> tuple[float, float] | None:
+    """The gap statistic of k clusters less that of a single one, and its standard error; None where there is none.
 
-
-def _ways(features: Mapping[int, np.ndarray]) -> Iterator[Way]:
-    for distance_bins, points in features.items():
-        most = len(np.unique(points, axis=0)) - 1
-        yield from (Way(method, k, distance_bins) for method in METHODS for k in COUNTS if k <= most)
-
-
-def _clusterings(
-    features: Mapping[int, np.ndarray], ways: Iterable[Way], *, scale: bool, restarts: int, seed: int
-) -> Iterator[tuple[Way, Clustering]]:
-    """The clusterings, without the ways that fail to divide the heads."""
-    for way in ways:
-        part, fit_seed = _restarts("clusters", way, restarts), derive_seed(seed, "clusters", *way)
-        settings = {"method": way.method, "k": way.k, "scale": scale, "restarts": part, "seed": fit_seed}
-        try:
-            yield way, cluster_heads(features[way.distance_bins], **settings)
-        except IndivisibleError:
-            continue
+    table: as `compare_numbers` makes it.
+    """
+    by_k = table.set_index("k")
+    if not {1, k} <= set(by_k.index):
+        return None
+    gap, error = by_k.loc[k, "gap"] - by_k.loc[1, "gap"], math.hypot(*by_k.loc[[1, k], "gap_error"])
+    return None if math.isnan(gap) else (float(gap), error)
 
 
 def _described(clustering: Clustering) -> dict[str, float]:
@@ -194,58 +214,21 @@ def _described(clustering: Clustering) -> dict[str, float]:
     }
 
 
-def _gaps(
-    points: np.ndarray, ways: Iterable[Way], *, restarts: int, references: int, seed: int
-) -> Iterator[tuple[Way, dict[str, float]]]:
-    """The gap of each way, and of one cluster by each of their methods."""
-    ways = list(ways)
-    sets = list(draw_references(points, references, seed))
-    for way in [*dict.fromkeys(way._replace(k=1) for way in ways), *ways]:
-        part = _restarts("gap", way, restarts)
-        try:
-            gap, error = gap_statistic(points, sets, method=way.method, k=way.k, restarts=part, seed=seed)
-        except IndivisibleError:
-            gap = error = np.nan
-        yield way, {"gap": gap, "gap_error": error}
-
-
-def _stability(by_sample: np.ndarray, labels: np.ndarray, way: Way, restarts: int, **settings) -> dict[str, float]:
-    """The stability of one way; all ways are measured on the same halves."""
-    settings |= {"restarts": _restarts("halves", way, restarts)}
-    settings |= {"pairs": way.method == "kmeans" and way.k in PAIR_COUNTS}
+def _gap(points: np.ndarray, references: Sequence[np.ndarray], **settings) -> dict[str, float]:
     try:
-        stability = measure_stability(by_sample, labels, method=way.method, k=way.k, **settings)
+        return dict(zip(("gap", "gap_error"), gap_statistic(points, references, **settings), strict=True))
+    except IndivisibleError:
+        return {}
+
+
+def _stability(features_by_sample: np.ndarray, labels: np.ndarray, *, method: str, k: int, **fits) -> dict[str, float]:
+    pairs = method == "kmeans" and k in PAIR_COUNTS
+    try:
+        found = measure_stability(features_by_sample, labels, method=method, k=k, pairs=pairs, **fits)
     except IndivisibleError:  # Half of the heads are too few.
-        return dict.fromkeys(STABILITY, np.nan)
-    halves = {half: values for half, values in stability.items() if isinstance(values, dict)}
-    return {f"{half}_{name}": halves[half][name] for half in halves for name in ("all_agree", "pairwise")}
+        return {}
+    return {name: found[half][it] for name, (half, it) in _STABILITY.items() if found[half]}
 
 
-def _agreements(clusterings: Mapping[Way, Clustering]) -> pd.DataFrame:
-    compared = sorted((way for way in clusterings if way.method in METHODS), key=_order)
-    pairs = [
-        (one, other)
-        for one, other in combinations(compared, 2)
-        if one.k == other.k and (one.method == other.method) != (one.distance_bins == other.distance_bins)
-    ]
-    pairs += [(way._replace(method="kmeans"), way) for way in clusterings if way.method not in METHODS]
-    rows = [
-        (
-            one.method,
-            one.distance_bins,
-            other.method,
-            other.distance_bins,
-            one.k,
-            adjusted_rand_score(clusterings[one].labels, clusterings[other].labels),
-        )
-        for one, other in pairs
-    ]
-    return pd.DataFrame(rows, columns=list(AGREEMENT))
-
-
-def _order(way: Way) -> tuple[int, int, int]:
-    return METHODS.index(way.method), way.distance_bins, way.k
-
-
-def _restarts(purpose: str, way: Way, restarts: int) -> int:
-    return max(1, restarts // _DIVISORS[purpose][way.method != "kmeans"])
+def _restarts(purpose: str, method: str, restarts: int) -> int:
+    return max(1, restarts // _DIVISORS[purpose][method != "kmeans"])

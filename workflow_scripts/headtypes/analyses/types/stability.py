@@ -13,6 +13,8 @@ from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 
+# What is halved.
+HALVES = ("heads", "samples", "pairs")
 # The methods that are fitted to pairs. The others compare every two points, of which there may be half a million.
 PAIR_METHODS = ("kmeans", "gmm")
 

@@ -1,6 +1,6 @@
 """Types of heads."""
 
-from headtypes.analyses.stage import Plan, of_inputs_alone, stage
+from headtypes.analyses.stage import Plan, stage
 
 
 @stage()
@@ -26,33 +26,12 @@ def import_partition(plan: Plan, model: str, partition: str) -> dict:
 @stage()
 def measure_stability(plan: Plan, model: str, partition: str) -> dict:
     """The clustering whose stability is measured, and by how many models."""
-    seed = plan.seed("measure_stability", model, partition)
-    return {**cluster_heads(plan, model, partition), "models": plan.config.stability.models, "seed": seed}
-
-
-@stage()
-def measure_confidence(plan: Plan, model: str, partition: str) -> dict:
-    """The clustering whose types are drawn again."""
-    return {**cluster_heads(plan, model, partition), "seed": plan.seed("measure_confidence", model, partition)}
-
-
-plot_confidence = of_inputs_alone("plot_confidence")
-
-
-@stage()
-def choose_clustering(plan: Plan, model: str, task: str) -> dict:
-    """The settings that all methods and numbers of clusters share."""
-    clustering = plan.config.clustering
+    entry = plan.partitions[model, partition]
+    # Named for the rule and the results that once were: another name would be another seed.
+    features = entry.task if entry.of == "weights" else f"{entry.task}-{entry.of}"
     return {
-        **clustering.features(plan.choices[model, task].of),
-        "scale": clustering.scale,
-        "restarts": clustering.restarts,
+        **cluster_heads(plan, model, partition),
         "models": plan.config.stability.models,
-        "seed": plan.seed("choose_clustering", model, task),
+        "seed": plan.seed("measure_stability", model, partition),
+        "numbers_seed": plan.seed("choose_clustering", model, features),
     }
-
-
-@stage()
-def plot_choice(plan: Plan, model: str, task: str) -> dict:
-    """The resolution that gap and stability are about."""
-    return {"distance_bins": plan.config.clustering.distance_bins}

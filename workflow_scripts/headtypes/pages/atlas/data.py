@@ -14,7 +14,7 @@ from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data_costs import best_heads, costs_of
 from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_lengths, pack_maps
 from headtypes.pages.atlas.found import Found, of_each_task
-from headtypes.pages.atlas.type_columns import confidence_columns, type_column
+from headtypes.pages.atlas.type_columns import share_columns, stability_columns, type_column
 
 # Base64 characters that all maps of a page may take together; a page has some 12 MB then.
 LARGEST = 11_300_000
@@ -36,7 +36,7 @@ def gather(
     maps:  the attention maps of each task's samples, the most important task first. Of each task, as many are kept as
         of any other, up to `SAMPLES` in all and as long as the page stays small.
     found: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
-        parents (partitions of the model's parent; the name of each begins with that of the model's own), confidence,
+        parents (partitions of the model's parent; the name of each begins with that of the model's own), stability,
         intervals; and those of each analysis by the names of its results. Any may be absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
     distance_bins, first_token: as in `distances.results.read_distance`.
@@ -78,7 +78,8 @@ def _columns(found: Found) -> list[Column]:
     return [
         *(type_column(name, read_partition(path)) for name, path in found.get("partitions", ())),
         *(type_column(name, read_partition(path), of_parent=True) for name, path in found.get("parents", ())),
-        *(column for name, path in found.get("confidence", ()) for column in confidence_columns(name, path)),
+        *(column for _, path in found.get("partitions", ())[:1] for column in share_columns(read_partition(path))),
+        *(column for name, path in found.get("stability", ()) for column in stability_columns(name, path)),
         *(
             column
             for analysis in sorted(ANALYSES, key=lambda it: not it.leads)

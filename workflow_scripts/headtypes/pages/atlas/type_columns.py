@@ -1,10 +1,9 @@
 """Columns of the atlas about the types of heads."""
 
-from headtypes.analyses.per_head import WHOLE, Column, by_head
+from headtypes.analyses.per_head import WHOLE, Column
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
-from headtypes.core.files import StrPath
-from headtypes.core.table_files import read_csv
+from headtypes.core.files import StrPath, read_json, undamaged
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
@@ -22,39 +21,32 @@ def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> 
     return Column(f"{key}.{name}", f"{label} ({name})", "Types", indices, categories=categories, note=note)
 
 
-def confidence_columns(name: str, path: StrPath) -> list[Column]:
-    """Near, special and far of each head, and how often it keeps its type; name: of the partition."""
-    table = by_head(read_csv(path, "does not say how certain heads are", ("layer", "head", "near", "near_low")))
+def share_columns(partition: Partition) -> list[Column]:
+    """Near, special and far of each head."""
     shares = {
         "near": "near: itself and distance bin 0",
         "special": "special: [CLS], [SEP], comma, period",
         "far": "far: everything else",
     }
-    columns = [
-        Column(
-            f"share.{share}",
-            label,
-            "Shares of attention",
-            100 * table[share],
-            "%",
-            100 * table[f"{share}_low"],
-            100 * table[f"{share}_high"],
-            scale=WHOLE,
-        )
+    return [
+        Column(f"share.{share}", label, "Shares of attention", 100 * partition.table[share], "%", scale=WHOLE)
         for share, label in shares.items()
     ]
-    drawn = {"samples": "other samples", "seeds": "other seeds"}
-    return columns + [
-        Column(
-            f"keeps.{kind}",
-            f"keeps its type with {what}",
-            "Confidence",
-            table[f"keeps_type_{kind}"],
-            "%",
-            scale=WHOLE,
-            note=f"Percent of repeated clusterings of all heads in which the head keeps its type ({name}). On random "
-            "halves of the heads clusterings agree less: that is the first stability of Table 1.",
-        )
-        for kind, what in drawn.items()
-        if table[f"keeps_type_{kind}"].notna().any()
-    ]
+
+
+def stability_columns(name: str, path: StrPath) -> list[Column]:
+    """How often each head keeps its type in clusterings of random halves; name: of the partition."""
+    with undamaged(path, "does not say how stable types are"):
+        stability = read_json(path)
+        return [
+            Column(
+                f"keeps.{half}",
+                f"keeps its type with half of the {half}",
+                "Stability",
+                stability[half]["by_head"],
+                "%",
+                scale=WHOLE,
+                note=f"Percent of clusterings of random halves of the {half} that give the head its type ({name}).",
+            )
+            for half in ("samples", "heads")
+        ]

@@ -18,10 +18,10 @@ ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measur
 # Kappa of clusterings of random halves of the heads; below it, points along a curve would have types.
 AGREEMENT = 0.96
 _CRITERIA = {
-    "silhouette_k": "silhouette",
-    "gap_k": "gap statistic",
-    "heads_k": "stability, heads",
-    "samples_k": "stability, inputs",
+    "silhouette": "silhouette",
+    "gap": "gap statistic",
+    "heads": "stability, heads",
+    "samples": "stability, inputs",
 }
 _HALVES = {"samples": "other inputs", "pairs": "other pairs", "heads": "other heads"}
 _MOST_CLUSTERS = 8
@@ -138,18 +138,15 @@ def matter_answer(p: pd.Series, excess_high: pd.Series, least: float) -> str:
     return NO if least <= ALPHA and (excess_high < 0).all() else UNDECIDED
 
 
-def types_card(
-    partition: Partition, gap: tuple[float, float] | None, stability: dict | None, files: Sequence[str]
-) -> Card:
+def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
     """The first question.
 
-    gap: as `gap_beyond_one` finds it; stability: as `measure_stability`; None where the clustering was compared with no
-        other.
+    stability: as `choice.measure_types` returns it; None where no clustering made the partition.
     """
     question = "Are there types?"
-    if gap is None or stability is None:
+    if stability is None or stability["gap"] is None:
         return Card(question, UNMEASURED, "", "", _not_compared())
-    beyond = Measured.with_error(*gap)
+    beyond = Measured.with_error(stability["gap"], stability["gap_error"])
     shares = partition.table["type"].value_counts(normalize=True)
     chance, pairwise = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
     limit = chance + AGREEMENT * (100 - chance)
@@ -185,22 +182,22 @@ def types_card(
     )
 
 
-def number_card(k: int | None, best: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
-    """The second question; best: the choice of each criterion, None where the clustering was compared with no other."""
-    if k is None or best is None:
+def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
+    """The second question; chosen: by each criterion, None where no clustering made the partition."""
+    if k is None or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _not_compared())
-    chosen = [None if pd.isna(best[column]) else int(best[column]) for column in _CRITERIA]
-    known = sorted({it for it in chosen if it is not None})
-    place, agree = 100 / (_MOST_CLUSTERS - 1), chosen.count(k)
+    numbers = [chosen[criterion] for criterion in _CRITERIA]
+    known = sorted({it for it in numbers if it is not None})
+    place, agree = 100 / (_MOST_CLUSTERS - 1), numbers.count(k)
     marks = [
         Mark(name, "none" if it is None else str(it), place * ((it or k) - 1), place * (k - 1))
-        for name, it in zip(_CRITERIA.values(), chosen, strict=True)
+        for name, it in zip(_CRITERIA.values(), numbers, strict=True)
         if it is not None
     ]
     return Card(
         f"How many: are they {k}?",
-        number_answer(k, chosen),
-        f"{agree or 'None'} of {len(chosen)} criteria {'choose' if agree > 1 else 'chooses'} {k} types.",
+        number_answer(k, numbers),
+        f"{agree or 'None'} of {len(numbers)} criteria {'choose' if agree > 1 else 'chooses'} {k} types.",
         f"{' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))} chosen" if known else "none chosen",
         "Criteria have no intervals; yes: all choose it, no: none does.",
         marks,

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from headtypes.analyses.types.choice_files import gap_beyond_one, read_best, read_ways
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.attention.settings import Of
 from headtypes.comparisons.models.compared import read_pairs
@@ -61,13 +60,11 @@ def collect_summary(
     """Read what the summary shows.
 
     inputs:  files by name and by what they are of: comparisons (by paper), figures and tables as the papers declare
-        them (`papers.figures`), partition, stability, ways and best (of `choice_files`), compared_types and ledger; and
-        references, the papers' data.
+        them (`papers.figures`), partition, stability, compared_types and ledger; and references, the papers' data.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
-    models, tasks: what was run; partitions: model, partition, choice (the key of its ways and best), method and k of
-        each, where clustering made it; of, where that was by norms; and the files of its results by what they are,
-        which are linked and not read.
+    models, tasks: what was run; partitions: model, partition, and k of each, where clustering made it; of, where that
+        was by norms; and the files of its results by what they are, which are linked and not read.
     atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
     untyped: files of models whose heads are not divided into types, by what they are.
     tested:  models beside these that detectors alone have read.
@@ -188,24 +185,18 @@ def _answers(
     *,
     model: str,
     partition: str,
-    choice: Sequence[str],
-    method: str | None,
     k: int | None,
     results: Mapping[str, Sequence[str]],
     of: Of = "weights",
 ) -> Answers:
     """The answers about one partition; costs: Guan's Table 2, if there is one."""
     key, found = (model, partition), types[model, partition]
-    gap = best = stability = None
+    stability = None
     # What decides each question.
     decides: list[list[str]] = [[], [], list(inputs["ablations"].values())[:1]]
     if k is not None:
-        compared, best_choice = (inputs[name][tuple(choice)] for name in ("ways", "best"))
-        stable = inputs["stability"][key]
-        decides[:2] = [compared, stable], [best_choice]
-        ways = read_ways(compared)
-        gap = gap_beyond_one(ways[(ways["method"] == method) & ways["gap"].notna()], k)
-        best, stability = read_best(best_choice).set_index("method").loc[method], read_json(stable)
+        decides[:2] = [[inputs["stability"][key]]] * 2
+        stability = read_json(inputs["stability"][key])
     files = [[_relative(path, folder) for path in paths] for paths in decides]
     figures = [(about, path) for about, paths in results.items() for path in paths if path.endswith(".png")]
     tables = [(about, [path for path in paths if not path.endswith(".png")]) for about, paths in results.items()]
@@ -219,8 +210,8 @@ def _answers(
         model,
         partition,
         [
-            types_card(found, gap, stability, files[0]),
-            number_card(k, best, files[1]),
+            types_card(found, stability, files[0]),
+            number_card(k, stability and stability["chosen"], files[1]),
             matter_card(costs, model, partition, found, files[2]),
         ],
         list(filter(None, sentences)),

@@ -57,10 +57,6 @@ def _further(name: str, title: str, entries: Entries, of: tuple[str, ...] = PART
     return Figure(name, title, name, f"results/{name}/{{{of[0]}}}/{{{of[1]}}}.png", of, entries)
 
 
-def _choices(plan: Any) -> list:
-    return [it.choice for it in shown_partitions(plan) if it.choice.key in plan.choices]
-
-
 FIGURES = (
     _figure(1, "heads", "Typical heads of each type"),
     _figure(2, "projection", "Heads in two dimensions"),
@@ -70,11 +66,13 @@ FIGURES = (
         *(("clustering",), _clusterings),
     ),
     _figure(5, "maps", "The attention of every head"),
-    _further("confidence", "How certain each head's type is", _clustered),
+    Figure(
+        *("numbers_of_types", "How many types there are, and how stable they are", "stability"),
+        *("results/stability/{model}/{partition}.png", PARTITION, _clustered),
+    ),
     _further("controls", "What types cost, beside random heads", _controlled),
     _further("curves", "Heads left out in growing sets", _curved),
     _further("outputs", "What heads write into the residual stream", shown_texts, TASK),
-    _further("choice", "How many types there are", _choices, TASK),
 )
 TABLES = (
     Tables("types", "results/guan2020/table1.csv", (), if_any(lambda plan: plan.clustered), _stability),

@@ -35,13 +35,14 @@ class _Guan2020(Paper):
         judged = _judged(plan)
         if not judged:
             return {}
+        clustered = [it for it in judged.values() if it in plan.clustered]
         tables = [("stability", "table1", plan.clustered)]
         tables += [("ablations", table, plan.ablations) for table in ("table2", "table3")]
         return {
             **files("partitions", paths.PARTITION, judged.values()),
             **files("scores", paths.SCORES, [it for it in plan.tabulated if (it.model, it.partition) in judged]),
-            **files("choices", paths.CHOICE, plan.features),
-            **files("agreements", paths.CHOICE_AGREEMENT, plan.features),
+            **files("stabilities", paths.STABILITY, clustered),
+            **files("numbers", paths.NUMBERS_OF_TYPES, clustered),
             **{(kind, table): f"results/{self.name}/{table}.csv" for kind, table, entries in tables if entries},
         }
 
@@ -51,10 +52,8 @@ class _Guan2020(Paper):
             {
                 "model": partition.model,
                 "partition": partition.name,
-                "task": partition.task,
                 "method": partition.method,
                 "k": partition.k,
-                "distance_bins": plan.config.clustering.distance_bins,
                 "stability_models": plan.config.stability.models,
                 "published": plan.config.models[partition.model].published.get(self.name),
                 "parent": plan.parent(partition.model),

@@ -43,7 +43,7 @@ def collect_quantities(
     intervals: by partition, where there are scores of single questions: a function of {condition's name: weight}
         and a metric (exact_match or f1) that returns the sum of the conditions' mean scores times their weights, the
         ends of its interval, NaN where it has none, and its p-values, as `intervals.WeightedSum` has them.
-    choices: by partition, what the comparison of clusterings says of others like it: `results.read_choices`.
+    choices: by partition, what clusterings like it say: `results.read_stabilities`.
     parents: by partition, that of the model's parent, made in the same way on the same task.
     families: by partition of the model beside the paper's main one, the partitions, made in the same way, of the models
         beside those of its Table 1, by their names there.

@@ -7,10 +7,8 @@ import pandas as pd
 
 from headtypes.analyses.ablation.intervals import weighted_sums
 from headtypes.analyses.ablation.results import read_scores
-from headtypes.analyses.types.choice_files import gap_beyond_one, read_agreement, read_ways
-from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition, read_partition
-from headtypes.core.files import StrPath, read_each
+from headtypes.core.files import StrPath, read_each, read_json, undamaged
 from headtypes.core.table_files import read_csv
 from headtypes.papers.comparison import tidy_table
 from headtypes.papers.guan2020.comparison import compare_with_guan, comparison_page
@@ -19,16 +17,13 @@ from headtypes.papers.guan2020.quantities import collect_quantities, published_s
 from headtypes.papers.keys import NAMED, PARTITION_KEYS, Key
 from headtypes.papers.paper import Compared, Found
 
-# The methods whose results the paper calls similar.
-_COMPARED = ("kmeans", "gmm")
-
 
 def compare_files(
     found: Found, published: Guan2020, *, partitions: Sequence[dict], seed: int, repeats: Mapping[str, Sequence[str]]
 ) -> Compared:
     """Set the files that `paper.GUAN2020` names beside what was published, and judge its claims.
 
-    partitions: what each is, as `read_choices`, `parents_of` and `families_of` take it; repeats: as in
+    partitions: what each is, as `read_stabilities`, `parents_of` and `families_of` take it; repeats: as in
         `comparison.comparison_table`.
     """
     read = read_each(read_partition, found["partitions"])
@@ -39,7 +34,7 @@ def compare_files(
         stabilities,
         published,
         intervals=read_intervals_of(found["scores"], seed),
-        choices=read_choices(partitions, found["choices"], found["agreements"]),
+        choices=read_stabilities(partitions, found["stabilities"], found["numbers"]),
         parents=parents_of(partitions, read),
         families=families_of(partitions, read),
     )
@@ -67,36 +62,34 @@ def read_intervals_of(scores: Mapping[tuple[str, str, str], StrPath], seed: int)
     }
 
 
-def read_choices(
-    partitions: Iterable[dict], ways: dict[Key, StrPath], agreements: dict[Key, StrPath]
+def read_stabilities(
+    partitions: Iterable[dict], stabilities: Mapping[Key, StrPath], numbers: Mapping[Key, StrPath]
 ) -> dict[Key, dict[str, float]]:
-    """What the comparisons of clusterings say of clusterings like each partition: quantities, as `model` names them.
+    """What clusterings like each partition say: quantities, as `model` names them.
 
-    partitions: model, partition, task, method, k and distance_bins of each, None where it was imported, and
-        stability_models, how many clusterings have to agree.
-    ways, agreements: the two tables of the comparison, by model and task.
+    partitions: model, partition and k of each, and stability_models, how many clusterings have to agree.
+    stabilities, numbers: both files of `measure_stability`, of each partition that clustering made.
     returns by partition the stability of clusterings that differ from it in k alone, its gap less that of a single
         cluster and the standard error of that, and the agreement of k-means and each Gaussian mixture with its k, where
         it was made by one of these.
     """
-    choices = {}
+    found = {}
     for partition in partitions:
-        task = partition["model"], partition["task"]
-        table, found = read_ways(ways[task]), {"stability_models": partition["stability_models"]}
-        table = table[(table["method"] == partition["method"]) & (table["distance_bins"] == partition["distance_bins"])]
-        if gap := gap_beyond_one(table, partition["k"]):
-            found |= dict(zip(("gap", "gap_error"), gap, strict=True))
-        for row in table[table["k"] != partition["k"]].to_dict("records"):
-            of_k = {f"stability.{row['k']}.{half}": row[f"{half}_all_agree"] for half in HALVES}
-            found |= {name: value for name, value in of_k.items() if not math.isnan(value)}
-        if partition["method"] in _COMPARED:
-            table = read_agreement(agreements[task])
-            bins = table[["distance_bins", "other_distance_bins"]].eq(partition["distance_bins"]).all(axis=1)
-            beside = table[bins & (table["method"] == "kmeans") & (table["k"] == partition["k"])]
-            index = beside.set_index("other_method")["adjusted_rand"]
-            found |= {f"mixture_agreement.{kind}": index[name] for name, kind in MIXTURES.items() if name in index}
-        choices[partition["model"], partition["partition"]] = found
-    return choices
+        key = partition["model"], partition["partition"]
+        found[key] = {"stability_models": partition["stability_models"]}
+        if key not in stabilities:
+            continue
+        with undamaged(stabilities[key], "does not say how stable types are"):
+            stability = read_json(stabilities[key])
+            if stability["gap"] is not None:
+                found[key] |= {name: stability[name] for name in ("gap", "gap_error")}
+            found[key] |= {f"mixture_agreement.{kind}": rand for kind, rand in stability["mixtures"].items()}
+        columns = {half: f"{half}_all_agree" for half in HALVES}
+        by_k = read_csv(numbers[key], "is not a table of numbers of types", ["k", *columns.values()])
+        for row in by_k[by_k["k"] != partition["k"]].to_dict("records"):
+            of_k = {f"stability.{row['k']}.{half}": row[column] for half, column in columns.items()}
+            found[key] |= {name: value for name, value in of_k.items() if not math.isnan(value)}
+    return found
 
 
 def parents_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, Partition]:

@@ -4,7 +4,7 @@ from headtypes.analyses.ablation.analysis import INTERVALS
 from headtypes.analyses.distances.analysis import FEATURES
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.stage import stage
-from headtypes.analyses.types.analysis import CONFIDENCE, PARTITION
+from headtypes.analyses.types.analysis import PARTITION, STABILITY
 from headtypes.core.results import TEXT, Result
 from headtypes.planning.entries import FeaturePlan, PartitionPlan
 from headtypes.planning.plan import Plan
@@ -14,7 +14,7 @@ SHOWN = {
     "features": FEATURES,
     "partitions": PARTITION,
     "parents": PARTITION,
-    "confidence": CONFIDENCE,
+    "stability": STABILITY,
     "intervals": INTERVALS,
     **{file.name: file for analysis in ANALYSES if analysis.in_atlas for file in analysis.files},
 }
@@ -31,7 +31,7 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, FeaturePlan | Par
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}
-    if kind not in ("partitions", "parents", "confidence", "intervals"):
+    if kind not in ("partitions", "parents", "stability", "intervals"):
         # Of several that read the same file, any.
         analysis = next(it for it in ANALYSES if SHOWN[kind] in it.files)
         return {it.wildcards.get("partition", it.task): it for it in plan.files_of(analysis, model)}
@@ -42,7 +42,7 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, FeaturePlan | Par
         return {f"{entry.name} of {entry.model}": entry for entry in of_parent if entry is not None}
     entries = {
         "partitions": sorted(partitions, key=lambda entry: entry not in shown),
-        "confidence": [entry for entry in shown if entry in plan.clustered],
+        "stability": [entry for entry in shown if entry in plan.clustered],
         "intervals": [entry for entry in plan.ablated if entry.model == model],
     }
     return {entry.name: entry for entry in entries[kind]}

@@ -30,10 +30,6 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
             name: {it.key: pattern.format(**it.wildcards) for it in entries}
             for name, (pattern, entries) in partitions.items()
         },
-        **{
-            name: {it.choice.key: pattern.format(**it.choice.wildcards) for it in plan.clustered}
-            for name, pattern in {"ways": paths.CHOICE, "best": paths.CHOICE_BEST}.items()
-        },
     }
 
 
@@ -84,8 +80,6 @@ def write_summary(plan: Plan) -> dict:
             {
                 "model": it.model,
                 "partition": it.name,
-                "choice": list(it.choice.key),
-                "method": it.method,
                 "k": it.k,
                 **({"of": it.of} if it.of == "norms" else {}),
                 "results": results[it.model, it.name] | results[it.model, None],

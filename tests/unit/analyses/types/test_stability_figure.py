@@ -1,0 +1,58 @@
+"""The figure of stability: what each criterion chooses is ringed, and heads are paler where clusterings disagree."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from headtypes.analyses.types.choice import COLUMNS, COUNTS
+from headtypes.analyses.types.stability_figure import stability_figure
+from headtypes.analyses.types.style import type_styles
+from headtypes.core.style import PAGE, PAGE_HEIGHT
+from tests.support.drawing import check_lettering
+from tests.support.planted import typed
+
+
+def drawn(layers: int = 2, heads: int = 3, percent: float = 100.0, **chosen) -> Figure:
+    partition = typed([["dense" if head % 2 else "vertical" for head in range(heads)]] * layers)
+    numbers = pd.DataFrame({name: np.arange(8.0) + 10 * place for place, name in enumerate(COLUMNS)})
+    numbers["k"] = COUNTS
+    numbers.loc[0, [name for name in COLUMNS if name not in ("k", "gap", "gap_error")]] = np.nan
+    by_head = {half: np.full(layers * heads, 100.0) for half in ("heads", "samples")}
+    by_head["heads"][:1] = percent
+    stability = {half: {"by_head": values.tolist()} for half, values in by_head.items()}
+    criteria = {"silhouette": 4, "gap": 1, "heads": 2, "samples": None} | chosen
+    return stability_figure({**stability, "chosen": criteria}, numbers, partition)
+
+
+def test_a_ring_is_at_what_a_criterion_chooses():
+    silhouettes, gaps, halves, *_ = drawn().axes
+    rings = [[line.get_xydata().tolist() for line in axes.lines if line.get_markersize() == 7] for axes in
+             (silhouettes, gaps, halves)]  # fmt: skip
+    columns = {name: 10 * place for place, name in enumerate(COLUMNS)}
+    assert rings == [
+        [[[4, columns["silhouette"] + 3]]],
+        [[[1, columns["gap"]]]],
+        [[[2, columns["heads_pairwise"] + 1]]],
+    ]
+
+
+def test_a_head_is_the_paler_the_fewer_clusterings_give_it_its_type():
+    *_, heads, samples = drawn(percent=20).axes
+    full = [to_rgb(type_styles([name])[name].colour) for name in ["vertical", "dense", "vertical"] * 2]
+    np.testing.assert_allclose(np.asarray(samples.images[0].get_array()).reshape(-1, 3), full, atol=0.01)
+    shades = np.asarray(heads.images[0].get_array()).reshape(-1, 3)
+    np.testing.assert_allclose(shades[1:], full[1:], atol=0.01)
+    assert (shades[0] > full[0]).all()
+    # Heads and layers from 1.
+    assert [(text.get_position(), text.get_text()) for text in heads.texts] == [((1, 1), "20")]
+    assert not samples.texts
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(1, 2), (6, 12), (24, 16), (48, 25)])
+def test_lettering_lies_apart_and_inside(layers, heads):
+    figure = drawn(layers, heads)
+    assert figure.get_figwidth() == PAGE
+    assert figure.get_figheight() <= PAGE_HEIGHT
+    check_lettering(figure)
