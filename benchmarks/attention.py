@@ -1,101 +1,174 @@
-"""What do reading and ablating heads cost beside the model's own forward pass, and beside what is done instead?
+"""What does reading every head cost beside the plain forward pass, and beside keeping all maps and counting them?
 
-    python benchmarks/attention.py --shape minilm --tokens 64 160 512
-    python benchmarks/attention.py --help
+    python benchmarks/attention.py
+    python benchmarks/attention.py --shape minilm --tokens 64 160 512 --threads 1
 
-Runs from anywhere, without data or network, on a GPU where there is one: a random BERT of the shape, layers and
-tokens asked for. `ways.py` says what is compared. Every way runs in turn with the plain model, in one process; printed
-is the median of the ratios of each run to the plain one just before it. Peak memory is taken in a process of its own
-for each way, above what the loaded model takes. Prints Markdown tables.
+Runs from anywhere, without data or network, on a GPU where there is one: a random BERT. Prints a Markdown table with a
+row for each length: the time of the plain model in ms, that of the others in its terms, and the same of peak memory
+above the loaded model, in MiB. Each ratio is the median over pairs of runs that alternate; each peak is that of a
+process of its own.
+
+products:   the plain model with the products of matrices of `headtypes.models.products`, which extraction uses too.
+extraction: the distance features of every head, by `headtypes.analyses.distances`.
+bincount:   `output_attentions=True`, the maps copied to NumPy, and one `np.bincount` of the 21 buckets for each map.
 """
 
 import argparse
-import importlib.util
-import itertools
+import multiprocessing
 import os
-import platform
 import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-# Nothing here is to be looked up on the Hub.
-os.environ["HF_HUB_OFFLINE"] = "1"
+# Nothing here is to be looked up on the Hub; tensors have memory of their own, so that a peak counts no gaps.
+os.environ |= {"HF_HUB_OFFLINE": "1", "MALLOC_MMAP_THRESHOLD_": "131072"}
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 
+import numpy as np
 import pandas as pd
 import torch
-import transformers
-from memory import memory_row
-from timing import time_row
-from ways import ABLATIONS, DEVICE, KEEP_MAPS, NUMPY, PRODUCTS, READ, SHAPES, Case
+from transformers import BertConfig, BertModel
 
+from headtypes.analyses.distances.columns import head_features
+from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.attention.one_pass import read_attention
 from headtypes.core.markdown import markdown_table
+from headtypes.data.encoding import Encoded
+from headtypes.models.products import fast_products
 
-# Tokens of a batch, as `compute.batch_tokens` has it by default.
-BATCH_TOKENS = 4096
-MEASURES = ("time", "memory")
+# Hidden size and heads.
+SHAPES = {"minilm": (384, 12), "bert-base": (768, 12), "bert-large": (1024, 16)}
+WAYS = ("plain", "products", "extraction", "bincount")
+BINS, VOCABULARY, BATCH_TOKENS = 16, 1000, 4096
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def parse() -> argparse.Namespace:
-    """The arguments."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("measures", nargs="*", choices=[*MEASURES, []], help="default: both")
-    parser.add_argument("--shape", choices=SHAPES, default="bert-large")
-    parser.add_argument("--layers", type=int, nargs="+", default=[4], help="default: %(default)s, enough for ratios")
-    parser.add_argument("--tokens", type=int, nargs="+", default=[384], help="of the longest sample")
-    parser.add_argument("--samples", type=int, help=f"of a batch; default: as many as {BATCH_TOKENS} tokens are")
-    parser.add_argument("--spread", type=int, default=0, help="tokens by which each sample is shorter than the last")
-    parser.add_argument("--share", type=float, default=0.25, help="of each layer's heads, ablated; default: a quarter")
-    parser.add_argument("--ways", nargs="+", choices=[PRODUCTS, *READ, *ABLATIONS, *KEEP_MAPS], help="default: all")
-    parser.add_argument("--maps", type=float, default=2, help="GiB of maps that a way may keep, else it is left out")
-    parser.add_argument("--precision", default="bfloat16" if DEVICE.type == "cuda" else "float32")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--pairs", type=int, default=15, help="of the plain model and each way")
-    parser.add_argument("--seconds", type=float, default=60, help="after which three pairs are enough")
-    return parser.parse_args()
+def way(name: str, given: argparse.Namespace, tokens: int) -> Callable[[], object]:
+    """What to call for one run on a batch of samples of so many tokens, its model loaded."""
+    torch.set_num_threads(given.threads)
+    torch.manual_seed(0)
+    hidden, heads = SHAPES[given.shape]
+    config = BertConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=hidden,
+        num_hidden_layers=given.layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * hidden,
+        max_position_embeddings=max(512, tokens),
+    )
+    model = BertModel(config, add_pooling_layer=False).eval().to(DEVICE)
+    model.set_attn_implementation("eager" if name == "bincount" else "sdpa")
+    rng, samples = np.random.default_rng(0), max(1, BATCH_TOKENS // tokens)
+    ids = rng.integers(5, VOCABULARY, (samples, tokens))
+    # One token in nine is special, of one of the four kinds.
+    kinds = [np.where(rng.random(tokens) < 1 / 9, rng.integers(1, 5, tokens), 0).astype(np.int8) for _ in ids]
+    if name == "extraction":
+        encoded = Encoded(ids.tolist(), None, kinds, np.zeros(samples, bool))
+        return lambda: read_attention(
+            model, encoded, [DistanceFeatures(kinds)], batch_tokens=samples * tokens, what="benchmark"
+        )[0]
+    inputs = torch.from_numpy(ids).to(DEVICE)
+    if name == "bincount":
+        return lambda: from_maps(model(input_ids=inputs, output_attentions=True).attentions, kinds)
+    if name == "products":
+        return fast_products(model)(lambda: model(input_ids=inputs).last_hidden_state)
+    return lambda: model(input_ids=inputs).last_hidden_state
+
+
+def from_maps(attentions: tuple[torch.Tensor, ...], kinds: list[np.ndarray]) -> np.ndarray:
+    """The paper's features [sample, layer, head, 21], from the maps of each layer [sample, head, query, key]."""
+    maps = [layer.float().cpu().numpy() for layer in attentions]
+    found = []
+    for sample, of_sample in enumerate(kinds):
+        length = len(of_sample)
+        distance = np.abs(np.arange(length)[:, None] - np.arange(length))
+        bucket = np.where(distance == 0, BINS, distance * BINS // length)
+        bucket = np.where(of_sample > 0, BINS + of_sample, bucket).ravel()
+        found.append([[np.bincount(bucket, head.ravel(), BINS + 5) for head in layer[sample]] for layer in maps])
+    return np.array(found) / len(kinds[0])
+
+
+@torch.inference_mode()
+def times(given: argparse.Namespace, tokens: int) -> dict[str, float]:
+    """Median time of the plain model in ms; of each other way the median of its ratios to the run just before it."""
+    calls = {name: way(name, given, tokens) for name in WAYS}
+    first = {name: call() for name, call in calls.items()}
+    wrong = np.abs(first["bincount"] - head_features(first["extraction"], BINS)).max()
+    assert wrong < 1e-5, f"features differ by {wrong}"
+    plain, ratios = [], {name: [] for name in WAYS[1:]}
+    for _ in range(given.pairs):
+        for name, found in ratios.items():
+            plain.append(seconds(calls["plain"]))
+            found.append(seconds(calls[name]) / plain[-1])
+    return {"plain, ms": 1000 * np.median(plain), **{name: np.median(found) for name, found in ratios.items()}}
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """How long a call takes: in one thread of the CPU its processor time, which other programs disturb less."""
+    clock = time.process_time if DEVICE.type == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
+    began = clock()
+    call()
+    if DEVICE.type == "cuda":
+        torch.cuda.synchronize()
+    return clock() - began
+
+
+@torch.inference_mode()
+def peak(name: str, given: argparse.Namespace, tokens: int) -> float:
+    """The largest memory of one run above that of the loaded model, in MiB; for a process of its own."""
+    # What is loaded at the first call alone, as libraries, does not count.
+    way(name, given, 8)()
+    call = way(name, given, tokens)
+    if DEVICE.type == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        call()
+        return (torch.cuda.max_memory_allocated() - before) / 2**20
+    # The peak begins anew at what is held now.
+    Path("/proc/self/clear_refs").write_text("5")
+    before = held()
+    call()
+    return held() - before
+
+
+def held() -> float:
+    """The largest memory that this process has held since its peak was reset, in MiB."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM:"))
+
+
+def memory(given: argparse.Namespace, tokens: int) -> dict[str, float]:
+    """Peak memory of the plain model in MiB, and of each other way in its terms."""
+    found = {}
+    for name in WAYS:
+        with ProcessPoolExecutor(1, _processes()) as process:
+            found[name] = process.submit(peak, name, given, tokens).result()
+    plain = found.pop("plain")
+    return {"plain, MiB": plain, **{f"{name}, memory": each / plain for name, each in found.items()}}
+
+
+def _processes() -> multiprocessing.context.BaseContext:
+    """Starts processes that have loaded the libraries and nothing else."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["pandas", "transformers.models.bert.modeling_bert"])
+    return context
 
 
 def main() -> None:
-    """Print the tables asked for."""
-    arguments = parse()
-    chosen = arguments.ways or [PRODUCTS, *READ, *ABLATIONS, *KEEP_MAPS]
-    if "TransformerLens" in chosen and not importlib.util.find_spec("transformer_lens"):
-        print("TransformerLens is not installed and is left out; pip install transformer_lens adds it.\n")
-        chosen.remove("TransformerLens")
-    if {*NUMPY} & {*chosen} and "extraction" not in chosen:
-        chosen.insert(0, "extraction")
-    where = torch.cuda.get_device_name() if DEVICE.type == "cuda" else f"{arguments.threads} threads of {_processor()}"
-    print(
-        f"{arguments.shape}, {arguments.precision}, {where}; torch {torch.__version__}, "
-        f"transformers {transformers.__version__}; {arguments.share:.0%} of heads ablated.\n"
-    )
-    for measure in arguments.measures or MEASURES:
-        rows = []
-        for layers, tokens in itertools.product(arguments.layers, arguments.tokens):
-            case = Case(
-                arguments.shape,
-                layers,
-                tokens,
-                arguments.samples or max(1, BATCH_TOKENS // tokens),
-                arguments.spread,
-                arguments.share,
-                arguments.precision,
-                arguments.threads,
-            )
-            names = [name for name in chosen if name not in KEEP_MAPS or case.map_bytes <= arguments.maps * 2**30]
-            if measure == "time":
-                found = time_row(case, names, arguments.pairs, arguments.seconds)
-            else:
-                found = memory_row(case, names)
-            rows.append({"layers": layers, "tokens": tokens, "samples": case.samples, **found})
-        unit = "a run" if measure == "time" else "peak memory above the loaded model"
-        print(f"{measure.capitalize()}: {unit} of the plain model, and of the others in its terms.\n")
-        print(markdown_table(pd.DataFrame(rows)), flush=True)
-
-
-def _processor() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shape", choices=SHAPES, default="bert-base")
+    parser.add_argument("--layers", type=int, default=2, help="enough for ratios")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[128, 384], help=f"batches have {BATCH_TOKENS}")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--pairs", type=int, default=9, help="of the plain model and each way")
+    given = parser.parse_args()
+    where = torch.cuda.get_device_name() if DEVICE.type == "cuda" else f"{given.threads} threads"
+    print(f"{given.shape}, {given.layers} layers, float32, {where}; torch {torch.__version__}\n")
+    rows = [{"tokens": tokens, **times(given, tokens), **memory(given, tokens)} for tokens in given.tokens]
+    print(markdown_table(pd.DataFrame(rows)))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""What does it cost to plan a large study? A dry run of many models, each under the paper's 19 conditions, in shards.
+"""What does it cost to plan a study of many models? A dry run of models under the first paper's 19 conditions.
 
-    python benchmarks/dry_run.py [models] [shards]
+    python benchmarks/dry_run.py
+    python benchmarks/dry_run.py 10 50 200
 
-By default 50 models and 8 shards. Runs from anywhere, without models or data, in a temporary folder, and prints a
-Markdown table.
+Runs from anywhere, without models or data, in temporary folders. Prints a Markdown table with a row for each number of
+models: jobs, time by the clock and of the processor in s, and peak memory in MiB.
 """
 
 import re
@@ -22,17 +23,19 @@ import yaml
 from headtypes.core.markdown import markdown_table
 
 ROOT = Path(__file__).resolve().parents[1]
+MODELS = (10, 50)
 
 
-def study(models: int, shards: int) -> dict:
-    """What is laid over the configuration of the demo: other models, evaluated on the same task."""
+def study(models: int) -> dict:
+    """What is laid over the demo's configuration: other models, evaluated on the same task."""
     model = {"source": {"hub": "some/model", "revision": "main"}, "tasks": ["qa"], "evaluate": "qa"}
     names = [f"model{number}" for number in range(models)]
-    return {"models": dict.fromkeys(names, model), "select": {"models": names}, "jobs": {"shards": shards}}
+    return {"models": dict.fromkeys(names, model), "select": {"models": names}}
 
 
 def dry_run(config: dict) -> dict[str, float]:
-    """Jobs, and what planning them took in seconds of the clock and of the processor, and in MiB at most."""
+    """Jobs, and what planning them took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "study.yaml")
         file.write_text(yaml.safe_dump(config), encoding="utf-8")
@@ -47,11 +50,12 @@ def dry_run(config: dict) -> dict[str, float]:
     return {
         "jobs": int(re.search(r"^total\s+(\d+)", run.stdout, re.MULTILINE)[1]),
         "seconds": round(seconds),
-        "processor, s": round(used.ru_utime + used.ru_stime),
+        "processor, s": round(used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime),
+        # The largest of all runs so far, so that numbers of models are to rise.
         "MiB": round(used.ru_maxrss / 1024),
     }
 
 
 if __name__ == "__main__":
-    models, shards = (int(each) for each in [*sys.argv[1:], *(50, 8)[len(sys.argv) - 1 :]])
-    print(markdown_table(pd.DataFrame([{"models": models, "shards": shards, **dry_run(study(models, shards))}])))
+    numbers = sorted(int(each) for each in sys.argv[1:]) or MODELS
+    print(markdown_table(pd.DataFrame([{"models": number, **dry_run(study(number))} for number in numbers])))

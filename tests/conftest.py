@@ -15,10 +15,9 @@ if not torch.cuda.is_available():
 # The files and folders that take longest, in this order; all others come after them.
 LONGEST = (
     "tests/cluster/",
-    "tests/reliability/test_faults.py",
     "tests/workflow/test_end_to_end.py",
     "tests/contract/",
-    "tests/reliability/test_kills.py",
+    "tests/reliability/test_runs.py",
     "tests/workflow/",
     "tests/docs/",
     "tests/reliability/",

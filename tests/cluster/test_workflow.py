@@ -12,7 +12,7 @@ import pytest
 
 from tests.cluster.conftest import SHARDS
 from tests.cluster.slurm import ENDED, processes_of, running
-from tests.workflow.replay import differences
+from tests.support.compared import differences
 
 pytestmark = pytest.mark.cluster
 

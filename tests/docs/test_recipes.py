@@ -112,12 +112,6 @@ def test_another_seed_draws_other_samples_and_many_seeds_fine_tune_many_models(p
     assert len(found) == 2
 
 
-def test_replacing_the_demos_config_is_rejected_with_what_to_do_instead(place):
-    """Snakemake hands this on to no job, which would read another configuration than was planned."""
-    with pytest.raises(AssertionError, match=r"lay it over experiments/without_demo\.yaml instead"):
-        place.run("snakemake --cores 1 --dry-run --configfile mine.yaml --replace-workflow-config")
-
-
 def test_five_types_alone_and_with_conditions_of_ones_own(place):
     alone, own = commands("Another number of types")
     jobs, printed = place.planned(alone)
@@ -251,17 +245,6 @@ def test_an_experiment_runs_from_the_folder_of_the_data(place, tmp_path):
     shutil.copyfile(place.folder / "mine.yaml", tmp_path / "mine.yaml")
     jobs, _ = replace(place, folder=tmp_path).planned(command.replace("/path/to/checkout", str(place.folder)))
     assert jobs["cluster_heads"] == 1
-
-
-def test_cleaning_up_leaves_the_environment_unless_it_is_to_go(tmp_path):
-    shutil.copyfile(ROOT / "Makefile", tmp_path / "Makefile")
-    environment, made = (".venv", ".venv-slurm"), ("results", "logs", ".snakemake")
-    for folder in (*environment, *made, "runs/mine"):
-        (tmp_path / folder).mkdir(parents=True)
-    for target, left in (("clean", {*environment, "runs"}), ("distclean", {"runs"})):
-        assert f"`make {target}`" in RECIPES["What takes room, and cleaning up"]
-        subprocess.run(["make", "--silent", target], cwd=tmp_path, check=True)
-        assert {path.name for path in tmp_path.iterdir()} == {"Makefile", *left}
 
 
 def test_a_run_that_is_moved_goes_on_where_it_was(place, tmp_path):

@@ -27,35 +27,7 @@ RUN = re.compile(
 )
 # What `use_safetensors` is: the second and third are of a model whose pickle the configuration allows.
 ALLOWED = ("True", "not record.pickle", "not pickle")
-NAMES = [
-    "../x",
-    "/x",
-    "",
-    ".",
-    "..",
-    "a/b",
-    "a\\b",
-    ".hidden",
-    "-flag",
-    "_x",
-    "x" * 81,
-    "a\0b",
-    "a\n",
-    "a\nb",
-    " a",
-    "a b",
-    "$HOME",
-    "~",
-    "*",
-    "{x}",
-    "a;b",
-    "a@b",
-    "ä",
-]
-
-
-# Blanks around a type do not count, and some names are none only for how they begin or end.
-NO_TYPES = [name for name in NAMES if not re.fullmatch("[A-Za-z0-9_-]+", name.strip()) or not name]
+NAMES = ["../x", "/x", "", "..", "a/b", ".hidden", "x" * 81, "a\nb", "$HOME", "a b"]
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +64,7 @@ def test_no_module_runs_text_or_opens_pickles(calls):
         runs = of_text or "shell" in given or (RUN.match(called) and called != "model.eval")
         return runs or given.get("allow_pickle", "False") != "False"
 
-    # What starts the programs that a run asks for, as Python does, runs no text of data.
-    starts_programs = "workflow_scripts/headtypes/planning/forks.py"
-    assert [place for place, call in calls if is_wrong(call) and not place.startswith(starts_programs)] == []
+    assert [place for place, call in calls if is_wrong(call)] == []
 
 
 def test_whatever_is_loaded_is_told_to_run_no_code_and_to_read_safetensors(calls):
@@ -199,7 +169,7 @@ def test_no_name_of_the_configuration_leaves_the_results(registry, name, tmp_pat
     assert len(str(caught.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", NO_TYPES)
+@pytest.mark.parametrize("name", ["../x", "a/b", ""])
 def test_no_type_of_a_partition_leaves_the_results(name, tmp_path):
     config = full_config(tmp_path)
     shutil.copy(tmp_path / "other.csv", tmp_path / "mine.csv")

@@ -8,8 +8,6 @@ redirects (small files to a cache on the same host, large ones to another host),
 import hashlib
 import json
 import re
-import socket
-import struct
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,32 +22,24 @@ from urllib.parse import parse_qs, unquote, urlsplit
 # Files that the Hub keeps apart and sends from another host, named by their SHA-256.
 _LARGE = (".safetensors", ".parquet", ".bin", ".h5")
 _CHUNK = 1 << 20
-# What a fault does to a request; a number is the status of an answer.
-WITHOUT_ANSWER = ("reset", "slow")
-IN_THE_BODY = ("cut off", "too short", "other bytes")
-REFUSALS = {
-    # status, and the headers by which the Hub says why.
+# What the answers of a Hub are that has no such thing: status, and the headers by which it says why.
+_REFUSALS = {
     "no repository": (404, {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"}),
     "nobody": (401, {"X-Error-Message": "Invalid username or password."}),
     "no revision": (404, {"X-Error-Code": "RevisionNotFound", "X-Error-Message": "Invalid rev id"}),
     "no file": (404, {"X-Error-Code": "EntryNotFound", "X-Error-Message": "Entry not found"}),
-    "gated, not logged in": (401, {"X-Error-Code": "GatedRepo", "X-Error-Message": "Access is restricted."}),
-    "gated": (403, {"X-Error-Code": "GatedRepo", "X-Error-Message": "You are not in the authorized list."}),
-    "disabled": (403, {"X-Error-Message": "Access to this resource is disabled."}),
-    "forbidden": (403, {"X-Error-Message": "Your token lacks a permission"}),
-    "429": (429, {"Retry-After": "0", "RateLimit": '"resolvers";r=0;t=0'}),
-    "500": (500, {}),
-    "503": (503, {}),
 }
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong with the requests that a pattern finds; a request is `METHOD /path`."""
+    """What goes wrong with the requests that a pattern finds; a request is `METHOD /path`.
+
+    kind: `cut off`, the connection ends in the middle of a file; or `other bytes`, one bit of it is another.
+    """
 
     kind: str
-    where: str = ""
-    seconds: float = 60.0  # of `slow`
+    where: str
 
     def finds(self, request: str) -> bool:
         """Whether a request meets with the fault."""
@@ -107,8 +97,6 @@ class Hub:
             )
             for path in sorted(folder.glob("*/*/*"))
         }
-        self.requests: list[str] = []
-        self.tokens: list[tuple[str, str | None]] = []
         self.fault: Fault | None = None
         self.closing = threading.Event()
         self._lifetime, self._port = lifetime, 0
@@ -156,9 +144,8 @@ class Hub:
         self.stop()
 
     @contextmanager
-    def failing(self, fault: Fault | None) -> Iterator[None]:
-        """With a fault, for a `with` block; the requests are noted anew."""
-        self.requests.clear()
+    def failing(self, fault: Fault) -> Iterator[None]:
+        """With a fault, for a `with` block."""
         self.fault = fault
         try:
             yield
@@ -189,22 +176,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._asked = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         self._sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = unquote(parts.path)
-        request = f"{self.command} {path}"
-        hub.requests.append(request)
-        hub.tokens.append((request, self.headers.get("Authorization")))
-        fault = hub.fault if hub.fault and hub.fault.finds(request) else None
-        self._damage = fault.kind if fault and fault.kind in IN_THE_BODY else None
-        if fault and fault.kind == "reset":
-            # Closed at once, without a farewell.
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self._hang_up()
-        elif fault and fault.kind == "slow":
-            hub.closing.wait(fault.seconds)
-            self._hang_up()
-        elif fault and fault.kind in REFUSALS:
-            self._refuse(fault.kind)
-        else:
-            self._answer(hub, path)
+        fault = hub.fault if hub.fault and hub.fault.finds(f"{self.command} {path}") else None
+        self._damage = fault.kind if fault else None
+        self._answer(hub, path)
 
     def _answer(self, hub: Hub, path: str) -> None:
         if found := re.fullmatch(r"/api/(models|datasets)/([^/]+/[^/]+?)(?:/(revision|tree|paths-info)/(.+))?", path):
@@ -264,8 +238,6 @@ class _Handler(BaseHTTPRequestHandler):
             first, status = int(part[1]), HTTPStatus.PARTIAL_CONTENT
             headers = {**headers, "Content-Range": f"bytes {first}-{size - 1}/{size}"}
         told = size - first
-        if self._damage == "too short":
-            told //= 2
         headers = {**headers, "ETag": f'"{repository.etag(file)}"', "Accept-Ranges": "bytes"}
         self._head(status, {**headers, "Content-Length": str(told)})
         if self.command == "HEAD":
@@ -283,7 +255,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._hang_up()
 
     def _refuse(self, why: str, headers: Mapping[str, str] = {}) -> None:
-        status, reasons = REFUSALS[why]
+        status, reasons = _REFUSALS[why]
         message = reasons.get("X-Error-Message", HTTPStatus(status).phrase)
         body = json.dumps({"error": message}).encode()
         self._send(HTTPStatus(status), {**headers, **reasons, "Content-Type": "application/json"}, body)
@@ -291,14 +263,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _json(self, data: Any) -> None:
         body = json.dumps(data).encode()
         headers = {"Content-Type": "application/json"}
-        if self._damage == "too short":
-            body = body[: len(body) // 2]
-        if self._damage == "cut off":
-            self._head(HTTPStatus.OK, {**headers, "Content-Length": str(len(body))})
-            self.wfile.write(body[: len(body) // 2])
-            self._hang_up()
-        else:
-            self._send(HTTPStatus.OK, headers, body)
+        self._send(HTTPStatus.OK, headers, body)
 
     def _send(self, status: HTTPStatus, headers: Mapping[str, str], body: bytes = b"") -> None:
         self._head(status, {**headers, "Content-Length": str(len(body))})

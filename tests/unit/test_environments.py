@@ -2,8 +2,6 @@
 
 import ast
 import re
-import shutil
-import subprocess
 import sys
 import tomllib
 from functools import cache
@@ -144,67 +142,6 @@ def test_the_supported_pythons_are_the_same_everywhere():
         assert f"Python {oldest} to {newest}" in " ".join((ROOT / page).read_text().split()), page
     tried = (ROOT / "docs/extend/development.md").read_text()
     assert re.findall(r"^\| (3\.\d+)\.\d+ \|", tried, re.MULTILINE) == PYTHONS
-
-
-def dry_run(path, *targets: str) -> str:
-    run = subprocess.run(
-        [shutil.which("make"), "--always-make", "--dry-run", *targets],
-        cwd=ROOT,
-        env={"PATH": str(path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return run.stdout
-
-
-def test_make_installs_with_uv_where_there_is_one_and_with_pip_elsewhere(tmp_path):
-    targets = [".venv/tests.installed", ".venv-slurm/installed"]
-    pip = dry_run(tmp_path, *targets)
-    assert pip.count("/pip --python .venv") == 4
-    assert "uv " not in pip
-    (tmp_path / "uv").touch()
-    (tmp_path / "uv").chmod(0o755)
-    uv = dry_run(tmp_path, *targets)
-    assert uv.count("uv pip install") == 4
-    assert "bin/pip " not in uv
-    for commands in (pip, uv):
-        assert [commands.count(f"envs/hashes/{name}") for name in LOCKS.values()] == [1, 1, 1]
-        assert commands.count("--requirement envs/requirements.txt") == 1
-    assert "hashes" not in dry_run(tmp_path, "LOCK=envs", *targets)
-
-
-def made_with(folder, version: str) -> subprocess.CompletedProcess:
-    """What `make` says of a Python of this version, and of a folder in which nothing else is."""
-    python = folder / "python"
-    python.write_text(f"""#!/bin/sh
-case "$1" in
-  --version) echo "Python {version}.7" ;;
-  -c) exec "{sys.executable}" -c "import sys; sys.version_info = ({version.replace(".", ", ")}, 7)
-$2" ;;
-  *) echo "$@"; mkdir .venv ;;
-esac
-""")
-    python.chmod(0o755)
-    shutil.copy(ROOT / "Makefile", folder)
-    command = ["make", "--silent", "UV=", f"PYTHON={python}", ".venv/created"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
-
-
-@pytest.mark.parametrize("version", ["2.7", "3.9", "3.10", "3.15", "4.0"])
-def test_a_python_too_old_or_too_new_is_told_in_a_sentence(version, tmp_path):
-    run = made_with(tmp_path, version)
-    assert run.returncode
-    assert run.stdout.splitlines() == [
-        f"This needs Python 3.11 to 3.14, not Python {version}.7. To name one: make PYTHON=/path/to/python3.11"
-    ]
-    assert not (tmp_path / ".venv").exists()
-
-
-@pytest.mark.parametrize("version", PYTHONS)
-def test_a_supported_python_makes_the_environment(version, tmp_path):
-    run = made_with(tmp_path, version)
-    assert (run.returncode, run.stdout) == (0, "-m venv .venv\n")
 
 
 def conda_packages() -> list[str]:

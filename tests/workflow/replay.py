@@ -8,7 +8,6 @@ as all the rest.
 """
 
 import os
-import re
 import runpy
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,30 +15,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import h5py
-import numpy as np
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
 
 from headtypes.planning.stages.registry import STAGES
 from tests.support.internals import workflow_of
 from tests.support.places import ROOT
-from tests.support.warm import LIBRARIES
 from tests.workflow.executed import executing, uncovered
 
-FIGURES = {
-    *("plot_maps", "plot_curves", "plot_heads", "plot_layers", "plot_projection"),
-    *("plot_examples", "plot_surface", "plot_gradients", "plot_divergence", "plot_compared_types", "plot_sentences"),
-    "plot_outputs",
-    # It shows figures, and how long jobs took.
-    "write_summary",
-}
-# What figures make, how long a job took, and what a run of Snakemake itself writes. And the comparison of clusterings,
-# with the records of what is made from it: spectral clustering of half of eight heads depends on the last bit of a sum.
-NOT_COMPARED = re.compile(
-    r"^(provenance/)?(guan2020/[^/]+/|clark2019/[^/]+/|(curves|compared_types)/.*(pdf|png)|stability/.*(csv|pdf|png)|index\.html)|benchmark\.tsv$"
-    r"|^provenance/(config\.json|code/|guan2020/(comparison|quantities)\.)"
-)
+FIGURES = {"plot_partition", "plot_curves", "plot_text", "plot_gradients", "plot_sentences", "write_summary"}
+# What jobs load, so that a fork has little left to load.
+LIBRARIES = ("matplotlib.backends.backend_agg", "pandas", "sklearn.cluster", "torch", "transformers.models.bert")
 
 
 def replay(folder: Path, configs: Sequence[Path], targets: Iterable[str] = (), figures: bool = False) -> None:
@@ -57,43 +43,6 @@ def replay(folder: Path, configs: Sequence[Path], targets: Iterable[str] = (), f
         for job in _last_first(workflow_of(workflow).dag):
             if figures or job.rule.name not in FIGURES:
                 _run(job)
-
-
-def differences(one: Path, other: Path) -> list[str]:
-    """Files of two results folders that are not the same: in HDF5 the data and what describes them, else each byte."""
-    files = {file.relative_to(folder) for folder in (one, other) for file in folder.rglob("*") if file.is_file()}
-    results = [file for file in sorted(files) if not NOT_COMPARED.search(file.as_posix())]
-    return [str(file) for file in results if not _same(one / file, other / file)]
-
-
-def _same(one: Path, other: Path) -> bool:
-    if not (one.is_file() and other.is_file()):
-        return False
-    if one.suffix != ".h5":
-        return one.read_bytes() == other.read_bytes()
-    with h5py.File(one) as here, h5py.File(other) as there:
-        return _content(here) == _content(there)
-
-
-def _content(file: h5py.File) -> dict[str, list]:
-    """Attributes of each part, and type, shape and values of each data set."""
-    found = {"/": [_plain(file.attrs)]}
-
-    def add(name: str, part: h5py.Group | h5py.Dataset) -> None:
-        data = [str(part.dtype), part.shape, _values(part)] if isinstance(part, h5py.Dataset) else []
-        found[name] = [_plain(part.attrs), *data]
-
-    file.visititems(add)
-    return found
-
-
-def _plain(attributes: h5py.AttributeManager) -> dict:
-    return {name: np.asarray(value).tolist() for name, value in attributes.items()}
-
-
-def _values(data: h5py.Dataset) -> bytes | list:
-    """Bytes, so that NaN is equal to itself; text is held by reference."""
-    return data[()].tolist() if data.dtype.kind == "O" else data[()].tobytes()
 
 
 def _last_first(dag: Any) -> list[Any]:

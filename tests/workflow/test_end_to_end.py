@@ -1,14 +1,7 @@
 """The whole workflow on a random model and six questions, offline."""
 
-import fcntl
 import json
-import os
 import re
-import signal
-import socket
-import subprocess
-import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
@@ -176,107 +169,6 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     config["clustering"]["restarts"] += 1
     workdir.configure(config)
     assert "clustering restarts: 5, now 6" in workdir.command("audit", check=False)
-
-
-def test_a_mistake_in_the_config_is_one_line_and_nothing_runs(workdir):
-    config = workdir.config()
-    config["models"]["tiny"]["evalute"] = "animals"
-    workdir.configure(config)
-    printed = workdir.snakemake(check=False)
-    assert 'config: unknown key "evalute" in models.tiny. Did you mean "evaluate"?' in printed
-    assert "Traceback" not in printed
-    assert not (workdir.path / "results").exists()
-
-
-def test_a_second_run_is_told_which_run_holds_the_directory(workdir):
-    locks = workdir.path / ".snakemake" / "locks"
-    with live_run(workdir):
-        (locks / "0.output.lock").write_text("results/guan2020/table2.csv\n")
-        printed = workdir.snakemake(check=False)
-    assert f"in use by a run of Snakemake (process {os.getpid()} on" in printed
-    assert "cannot be locked" in printed
-    assert not (workdir.path / "results").exists()
-
-
-def test_a_run_that_began_beside_another_keeps_its_locks_when_that_one_has_ended(workdir):
-    """Such as a dry run, which takes long where the plan is large."""
-    locks = workdir.path / ".snakemake" / "locks"
-    with live_run(workdir) as other:
-        run = subprocess.Popen(workdir.arguments(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            end = time.monotonic() + 60
-            while not any(locks.iterdir()):
-                assert time.monotonic() < end
-                time.sleep(0.05)
-            fcntl.flock(other, fcntl.LOCK_UN)
-            workdir.snakemake("--dry-run")
-            assert any(locks.iterdir())
-        finally:
-            run.kill()
-            run.wait()
-
-
-def test_no_job_of_a_killed_run_writes_over_the_results_of_the_next(workdir):
-    """A stopped job outlives its run; it holds the next run back, and ends as soon as it goes on."""
-    types = ("--until", "cluster_heads")
-    workdir.snakemake("--until", "extract_features")
-    run = subprocess.Popen(workdir.arguments(*types), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    job = when_started(workdir, "job.")
-    os.kill(job, signal.SIGSTOP)
-    run.kill()
-    run.wait()
-    config = workdir.config()
-    config.setdefault("clustering", {})["distance_bins"] = 8
-    workdir.configure(config)
-    printed = workdir.snakemake(*types, check=False)
-    assert (
-        f"A job of a killed run is still alive in this directory: cluster_heads tiny animals-kmeans-k4 (process {job}"
-        in printed
-    )
-    os.kill(job, signal.SIGCONT)
-    workdir.snakemake(*types)
-    record = json.loads((workdir.path / "results/provenance/partitions/tiny/animals-kmeans-k4.csv.json").read_text())
-    assert record["spec"]["features"]["distance_bins"] == 8
-    assert not Path(f"/proc/{job}").exists()
-
-
-@contextmanager
-def live_run(workdir):
-    """A live run in the working directory: this process; yields the file that shows it."""
-    path = workdir.path / ".snakemake/alive" / f"run.{socket.gethostname()}.{os.getpid()}.0123abcd"
-    path.parent.mkdir(parents=True)
-    (workdir.path / ".snakemake/locks").mkdir()
-    with open(path, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        json.dump(["run", "a run of Snakemake", os.getpid(), socket.gethostname(), "today", boot], file)
-        file.flush()
-        yield file
-
-
-def when_started(workdir, kind):
-    """The process of the first job of a run, as soon as it has started."""
-    end = time.monotonic() + 60
-    while not (alive := list((workdir.path / ".snakemake/alive").glob(f"{kind}*"))):
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    return int(alive[0].name.split(".")[-2])
-
-
-def test_a_model_without_the_head_ends_in_a_sentence(workdir, tmp_path):
-    from tests.support.models import tiny_bert
-
-    model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
-    model.bert.save_pretrained(tmp_path / "headless")
-    tokenizer.save_pretrained(tmp_path / "headless")
-    config = workdir.config()
-    config["models"]["tiny"]["source"]["folder"] = str(tmp_path / "headless")
-    config["select"]["conditions"] = ["baseline"]
-    workdir.configure(config)
-    printed = workdir.snakemake("--", "results/guan2020/table2.csv", check=False)
-    assert "has no question-answering head" in printed
-    assert "fine-tuned for the task" in printed
-    assert not (workdir.path / "results/guan2020/table2.csv").exists()
 
 
 def test_the_papers_experiment_is_planned_without_network(workdir):

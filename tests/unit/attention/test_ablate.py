@@ -295,13 +295,6 @@ def test_what_a_head_draws_is_the_same_whatever_is_done_to_others_and_not_that_o
     assert (planted_outputs("resample 5")[0] != alone).any()
 
 
-def test_an_operation_that_there_is_not_is_refused():
-    with pytest.raises(
-        InputError, match=r"no operation 'unform'\. Did you mean .uniform.\? Known: keep, zero, uniform"
-    ):
-        Ablation(np.full((3, 5), "unform", dtype=object), [], PAPER)
-
-
 def test_mean_needs_the_head_outputs_of_the_model():
     operations = np.full((3, 5), "mean", dtype=object)
     with pytest.raises(InputError, match="mean needs the mean head outputs"):

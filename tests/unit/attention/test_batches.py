@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headtypes.attention.batches import model_inputs, pad, plan_batches, run_model
-from headtypes.core.errors import InputError
 from headtypes.data.windows import rows_of
 from tests.support.models import tiny_bert
 
@@ -115,14 +114,6 @@ def test_a_batch_that_is_too_large_is_halved_at_its_padded_length():
     assert [batch for batch, _ in done] == [[4, 3], [2], [1, 0]]
     assert {len(row) for _, ids in done for row in ids} == {5}
     assert done[1][1][0][:3] == [3, 3, 3]
-
-
-def test_an_input_that_is_too_large_by_itself_is_said_to_be():
-    def step(batch):
-        raise torch.OutOfMemoryError("planted")
-
-    with pytest.raises(InputError, match="One input of 5 tokens does not fit into the GPU's memory"):
-        run_batches(tiny_bert(layers=1)[0], [np.arange(5)], None, 25, step)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries keep less")

@@ -22,18 +22,6 @@ def test_a_head_named_by_itself_goes_before_its_type_in_any_order(reverse):
     assert TYPES[0, 0] == "dense"
 
 
-@pytest.mark.parametrize("target", ["4-1", "1-3", "40-1"])
-def test_a_head_that_the_model_has_not_is_named(target):
-    with pytest.raises(InputError, match=f"conditions.c: there is no head {target}; the model has 3 layers of 2 heads"):
-        operations_by_head(TYPES, {target: "zero"}, "c")
-
-
-@pytest.mark.parametrize("target", ["dens", "0-1", "1-0", "01-1", "1-1-1", "type-1"])
-def test_a_type_that_no_head_has_is_named(target):
-    with pytest.raises(InputError, match=f'conditions.c: no head of the model has the type "{target}"'):
-        operations_by_head(TYPES, {target: "zero"}, "c")
-
-
 def test_heads_are_counted_from_one_by_a_person_and_from_zero_in_code():
     assert [head_of(target) for target in ("1-1", "3-12", "type-1", "1-1\n")] == [(0, 0), (2, 11), None, None]
 

@@ -18,12 +18,11 @@ from headtypes.attention.hook import open_attention, run
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.operations import Reading
 from headtypes.attention.run import ModelOnTask
-from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.models.loading import load_model
 from tests.support.clark import defined_divergence
 from tests.support.dense import CHANGES, dense_output, head_outputs_for
-from tests.support.models import in_float64, plain_attentions, tiny_bert, tiny_family
+from tests.support.models import in_float64, plain_attentions, tiny_family
 from tests.support.reading import attention_maps, distance_features, mean_head_outputs
 from tests.support.records import SAMPLES, recorded
 
@@ -153,8 +152,3 @@ def test_the_record_says_what_counts_as_a_head_and_all_results_follow(counted, t
     assert features.distance.shape[1:3] == SHAPE
     outputs = measure_head_outputs(SAMPLES, record, kind="question_answering", **SETTINGS)
     assert outputs.shape == (*SHAPE, QUERIES * 6)
-
-
-def test_a_model_whose_heads_share_no_keys_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"tiny\.units: each of the 5 heads of a layer has keys and values of its own"):
-        recorded(*tiny_bert(), tmp_path / "model", units="key_value_heads")

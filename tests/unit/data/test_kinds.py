@@ -7,7 +7,6 @@ import pytest
 
 from headtypes.analyses.ablation.evaluation import Settings
 from headtypes.attention.operations import Reading
-from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds import registry
@@ -18,9 +17,7 @@ from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs
 from headtypes.models.loading import HEADS
-from headtypes.planning.config import model_checks, schema
-from headtypes.planning.config.model_checks import check_models
-from tests.support.configs import full_config
+from headtypes.planning.config import schema
 from tests.support.tiny import bert_tokenizer
 
 
@@ -107,15 +104,3 @@ def test_a_further_kind_is_read_drawn_and_encoded_by_its_module_and_a_line(tmp_p
     assert len(samples) == 2
     encoded = encode_samples(samples, bert_tokenizer(), "notes", 5)
     assert max(encoded.lengths) == 5
-
-
-def test_a_kind_that_is_not_had_from_the_hub_says_so():
-    with pytest.raises(InputError, match=r"^some/data: a task of kind notes cannot be read from the Hub"):
-        Notes().rows_of_hub([], "some/data", "tasks.mine.columns", None)
-
-
-def test_a_model_cannot_be_evaluated_on_a_kind_that_no_model_answers(tmp_path, monkeypatch):
-    config = schema.read_config(full_config(tmp_path))
-    monkeypatch.setattr(model_checks, "KINDS", {**KINDS, config.tasks["pairs"].kind: Notes()})
-    with pytest.raises(InputError, match=r"models\.base\.evaluate: pairs is of kind notes, which no model answers"):
-        check_models(config)

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from headtypes.core.errors import InputError
 from headtypes.data import records
 from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.kinds.sentence_pair import Pair
@@ -36,42 +35,6 @@ def test_a_line_is_an_object_with_the_fields_in_order(tmp_path):
     fields = {"id": "é1", "article": "Cafés", "question": "Where?", "context": 'A "café"\u2028 here.'}
     answers = {"answers": ["café", "A"], "answer_starts": [3, 0]}
     assert line == json.dumps({**fields, **answers}, ensure_ascii=False)
-
-
-WHOLE = {"id": "q", "article": "a", "question": "w", "context": "c", "answers": ["c"], "answer_starts": [0]}
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ('{"id": "q",', "it is not valid JSON"),
-        (b'{"id": "\xff"}', "it is not UTF-8 text"),
-        ("3", "it: "),
-        (json.dumps({key: WHOLE[key] for key in WHOLE if key != "context"}), "context is missing"),
-        (json.dumps({**WHOLE, "context": None}), "context: input should be a valid string"),
-        (json.dumps({**WHOLE, "id": 3}), "id: input should be a valid string"),
-        (json.dumps({**WHOLE, "answers": "c"}), "answers: input should be a valid array"),
-        (json.dumps({**WHOLE, "answer_starts": ["0"]}), "answer_starts: input should be a valid integer"),
-        (json.dumps({**WHOLE, "answer_starts": [True]}), "answer_starts: input should be a valid integer"),
-        (json.dumps({**WHOLE, "mine": 1}), "mine: "),
-    ],
-)
-def test_a_damaged_row_is_named_by_file_line_and_field(tmp_path, line, problem):
-    path = tmp_path / "rows.jsonl"
-    line = line if isinstance(line, bytes) else line.encode()
-    path.write_bytes(json.dumps(WHOLE).encode() + b"\n\n" + line + b"\n")
-    with pytest.raises(InputError) as caught:
-        read_records(path, Question)
-    message = str(caught.value)
-    assert message.startswith(f"{path}, line 3 is not a valid question: {problem}")
-    assert message.endswith("; delete the file and run again.")
-    assert len(message.splitlines()) == 1
-
-
-def test_a_file_without_rows_is_refused(tmp_path):
-    (tmp_path / "rows.jsonl").write_text("\n")
-    with pytest.raises(InputError, match=r"rows.jsonl has no rows"):
-        read_records(tmp_path / "rows.jsonl", Sample)
 
 
 def test_a_reader_is_made_once_and_not_for_each_record(tmp_path, monkeypatch):

@@ -76,11 +76,6 @@ def test_rows_of_a_dataset_give_the_same_questions(tmp_path):
     assert questions_from_rows(rows, "rajpurkar/squad") == read_squad(written(tmp_path, SQUAD))
 
 
-def test_row_without_a_column_is_named():
-    with pytest.raises(InputError, match=r"some/set, question 1 .*question"):
-        questions_from_rows([{"id": "x", "context": "c", "answers": {}}], "some/set")
-
-
 def broken(change):
     data = copy.deepcopy(SQUAD)
     change(data, data["data"][0]["paragraphs"][0]["qas"])
@@ -90,27 +85,11 @@ def broken(change):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("{ not json", "not valid JSON"),
-        ([], "no questions"),
-        ([1], "not in the form"),
-        ({"questions": []}, "'data' is missing"),
-        ({"data": []}, "no questions"),
         (broken(lambda data, qas: qas[1].update(id="a1")), "id a1 twice"),
-        (broken(lambda data, qas: qas[1].update(id=True)), "id must be text"),
-        (broken(lambda data, qas: qas[1].update(question=" ")), r"a2.*question must be text"),
         (broken(lambda data, qas: qas[1].update(answers=[], is_impossible=True)), r"a2 has no answers.*v2"),
-        (broken(lambda data, qas: qas[1]["answers"][0].update(text="")), "a2 has an empty answer"),
         (broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=39)), r"a2 is not in the context"),
         (
-            broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=True, text=CONTEXT[1:9])),
-            r"a2 is not in the context at answer_start True",
-        ),
-        (
             broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=-14)),
-            r"a2 is not in the context",
-        ),
-        (
-            broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=None)),
             r"a2 is not in the context",
         ),
     ],

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from datasets import Dataset
 
-from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file
 from headtypes.data import fetching
 from headtypes.data.encoding import encode_samples
@@ -63,20 +62,12 @@ class TestPlainText:
         text = b"\xef\xbb\xbf" + f"Café one.{end}{end}Two.{end}".encode()
         assert documents(written(tmp_path / "book.txt", text)) == [Document("book-0", ("Café one.", "Two."))]
 
-    def test_other_separators_of_unicode_are_part_of_a_line(self, tmp_path):
-        text = "One\u2028line.\x85\x1cStill.\n\nTwo."
-        assert documents(written(tmp_path / "b.txt", text))[0].paragraphs == ("One\u2028line.\x85\x1cStill.", "Two.")
-
     @pytest.mark.parametrize(
         ("content", "fragment"),
         [
             ("", "has no text"),
-            (" \n\f\n\n", "has no text"),
             ("One.\nTwo.\n", "gives no segment, which takes a document with two paragraphs"),
-            ("One.\fTwo.", "gives no segment"),
-            ("One.\n\n\u200b\n", "gives no segment"),
             (b"One.\n\nTw\xf6.\n", "line 3 is not UTF-8 text"),
-            ("One.\n\nTwo.".encode("utf-16"), "line 1 is not UTF-8 text"),
         ],
     )
     def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
@@ -95,30 +86,15 @@ class TestJsonLines:
         ("content", "fragment"),
         [
             ("", "has no rows"),
-            ("\n\n", "has no rows"),
             ('{"id": "a", "paragraphs": ["x", "y"]}\n{"id": \n', "line 2 is not valid JSON"),
-            (b'{"id": "a", "paragraphs": ["\xff", "y"]}\n', "line 1 is not UTF-8 text"),
-            ('["x", "y"]\n', "line 1 is not a JSON object"),
             ('\n{"paragraphs": ["x", "y"]}\n', 'line 2 has no id; a document is {"id": ..., "paragraphs": [...]}.'),
             ('{"id": "a", "paragraph": ["x", "y"]}\n', "line 1 has no paragraphs"),
-            ('{"id": "", "paragraphs": ["x", "y"]}\n', "line 1: the id is ''; text or a whole number is needed"),
-            ('{"id": true, "paragraphs": ["x", "y"]}\n', "line 1: the id is True"),
-            ('{"id": null, "paragraphs": ["x", "y"]}\n', "line 1: the id is None"),
-            ('{"id": "a", "paragraphs": []}\n', "line 1: paragraphs must be a list of texts, and not empty"),
-            ('{"id": "a", "paragraphs": "x"}\n', "line 1: paragraphs must be a list of texts"),
             ('{"id": "a", "paragraphs": ["x", 3]}\n', "line 1: paragraph 2 is not text, but 3"),
-            ('{"id": "a", "paragraphs": ["x", null]}\n', "line 1: paragraph 2 is not text, but None"),
-            (
-                '{"id": "a", "paragraphs": ["x", "y\\ud83d"]}\n',
-                "line 1: paragraph 2 is not valid Unicode text: character 2",
-            ),
-            ('{"id": "\\udc00", "paragraphs": ["x", "y"]}\n', "line 1: the id is not valid Unicode text"),
             (
                 json_lines(*[{"id": "a", "paragraphs": ["x", "y"]}] * 2),
                 "line 2: the id 'a' is also that of the document in",
             ),
             (json_lines({"id": "a", "paragraphs": ["x"]}), "gives no segment"),
-            (json_lines({"id": "a", "paragraphs": ["", "x"]}), "gives no segment"),
         ],
     )
     def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
@@ -147,22 +123,12 @@ class TestArticles:
             ("", "is not valid JSON: line 1"),
             ("[]", "is not in the layout of SQuAD v1.1"),
             ('{"data": [{"title": "a"}]}', "is not in the layout of SQuAD v1.1 (KeyError: 'paragraphs')"),
-            ('{"data": []}', "gives no segment"),
             (squad(("a", ["x", 3])), "the context of paragraph 2 is not text, but 3"),
-            (squad((None, ["x", "y"])), "the title of paragraph 1 is not text, but None"),
-            (squad((" ", ["x", "y"])), "paragraph 1 has no title"),
-            (squad(("a", ["x", "\ud800"])), "the context of paragraph 2 is not valid Unicode text"),
             (squad(("a", ["x", "x"])), "gives no segment"),
         ],
     )
     def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
         assert fragment in refused(written(tmp_path / "dev.json", content))
-
-    def test_a_data_set_without_the_columns_is_refused(self, monkeypatch):
-        data = Dataset.from_list([{"title": "a", "text": "b"}])
-        monkeypatch.setattr(fetching, "read_data_set", lambda source, _: (data, source))
-        with pytest.raises(InputError, match=r"^some/texts has no column context; documents are made of the columns"):
-            fetch_task("mine", "text", {"hub": "some/texts", "revision": "abc", "split": "train"}, None)
 
     @pytest.mark.real
     @pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="real data are not here")
@@ -206,25 +172,6 @@ class TestFolders:
         assert len({first, second, checksum()}) == 3
         assert first != sha256_file(tmp_path / "b.txt")
 
-    def test_a_folder_that_cannot_be_used_is_refused_in_one_sentence(self, tmp_path):
-        folder = tmp_path / "texts"
-        folder.mkdir()
-        assert "tasks.mine.source.folder: the folder" in refused(folder)
-        assert "holds no files" in refused(folder)
-        written(folder / "a.txt", "One.\n\nTwo.")
-        written(folder / "notes", "x")
-        assert "must have one suffix; found .txt, none" in refused(folder)
-        (folder / "notes").rename(folder / "a.md")
-        assert "must have one suffix; found .md, .txt" in refused(folder)
-        (folder / "a.txt").rename(folder / "{a}.txt")
-        assert "takes the braces in" in refused(folder)
-        (folder / "{a}.txt").unlink()
-        assert "a text must be one of .json, .jsonl, .txt; found .md" in refused(folder)
-
-    def test_a_folder_that_is_not_there_is_named(self, tmp_path):
-        with pytest.raises(InputError, match=r"^tasks\.mine\.source\.folder: there is no folder "):
-            fetch_task("mine", "text", {"folder": str(tmp_path / "none")}, None)
-
     def test_an_id_in_two_files_and_an_empty_file_are_named(self, tmp_path):
         for name in ("a", "b"):
             written(tmp_path / f"{name}.jsonl", json_lines({"id": "x", "paragraphs": ["One.", "Two."]}))
@@ -253,10 +200,6 @@ class TestSegments:
         assert not bert_tokenizer(WORDS).tokenize(nothing)
         assert segments_of(Document("x", ("a", nothing, "c", "d"))) == [Sample("x-1", "c", "d")]
         assert segments_of(Document("x", (nothing, "b", "c", "d"))) == [Sample("x-1", "c", "d")]
-
-    @pytest.mark.parametrize("something", ["!", "€", "7", "字", "🐈"])
-    def test_one_sign_is_a_token(self, something):
-        assert segments_of(Document("x", ("a", something))) == [Sample("x-0", "a", something)]
 
     def test_segments_are_drawn_without_replacement_in_the_order_of_the_documents(self):
         rows = [Document(name, tuple(f"{name}{number}" for number in range(7))) for name in "abcdefgh"]

@@ -9,14 +9,14 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
+from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
 from headtypes.analyses.ablation.importance import head_importance
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import model_inputs
-from headtypes.attention.hook import ATTENTION, Layer, run
+from headtypes.attention.hook import Layer, run
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
@@ -367,18 +367,6 @@ def test_positions_that_transformers_no_longer_computes_are_refused(tmp_path):
     AutoConfig.for_model("bert", **SIZES, position_embedding_type="relative_key_query").save_pretrained(tmp_path)
     with pytest.raises(InputError, match="relative_key_query, which Transformers no longer computes"):
         check_model(replace(described("mine", 512), folder=str(tmp_path)))
-
-
-@pytest.mark.parametrize("name", ["deberta-v2", "doge", "diffllama"])
-def test_without_that_check_the_first_forward_pass_refuses_it(name):
-    model = AutoModel.from_config(refused_config(name), attn_implementation=ATTENTION).eval()
-    refused_when_it_runs(model, REFUSED[name][1])
-
-
-def refused_when_it_runs(model, message):
-    inputs = model_inputs([[5, 6, 7], [5, 6]], None, 0, torch.device("cpu"))
-    with pytest.raises(InputError, match=message), torch.inference_mode():
-        run(model, inputs, lambda number, layer: layer.head_outputs())
 
 
 MASK = torch.ones(1, 1, 3, 3, dtype=torch.bool)

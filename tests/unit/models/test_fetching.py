@@ -12,22 +12,14 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModelForQuestionAnswering,
-    BertConfig,
-    BertModel,
     DebertaV2Config,
     DebertaV2Model,
-    EsmConfig,
-    RobertaPreLayerNormConfig,
-    ViTConfig,
-    ViTModel,
-    XmodConfig,
 )
 
 from headtypes.attention.hook import run
 from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file
 from headtypes.models.fetching import fetch_model, load_tokenizer
-from headtypes.models.files import model_files
 from headtypes.models.hub import snapshots
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
@@ -99,14 +91,6 @@ def test_how_attention_is_computed_is_not_for_a_models_files_to_say(folder, name
     expected = load_model(fetch(folder), "float32").config._attn_implementation
     change_config(folder, attn_implementation=named, _attn_implementation=named)
     assert load_model(fetch(folder), "float32").config._attn_implementation == expected
-
-
-@pytest.mark.parametrize("head", [None, "question_answering"])
-def test_in_how_many_parts_it_is_computed_is_not_for_a_models_files_to_say(folder, head):
-    """Transformers refuses texts whose length the number does not divide."""
-    change_config(folder, chunk_size_feed_forward=5)
-    ids = torch.full((1, 7), 9)
-    assert load_model(fetch(folder), "float32", head)(ids, torch.ones_like(ids))[0].shape[1] == 7
 
 
 @pytest.mark.parametrize("load", [partial(load_model, precision="float32"), load_tokenizer])
@@ -184,13 +168,6 @@ def test_a_model_is_computed_in_the_precision_asked_for_where_it_is_fast(
     assert capsys.readouterr().err == said * (getattr(torch, precision) != dtype)
 
 
-def test_a_pooler_that_the_file_lacks_is_not_missed(tmp_path):
-    """It is part of BertModel and of no head here."""
-    MODEL.save_pretrained(tmp_path)
-    TOKENIZER.save_pretrained(tmp_path)
-    assert isinstance(load_model(fetch(tmp_path), "float32"), BertModel)
-
-
 def test_positions_that_roberta_numbers_after_its_padding_are_not_counted(tmp_path):
     model, tokenizer = tiny_roberta()
     record = fetch(save(tmp_path, model, tokenizer))
@@ -200,14 +177,6 @@ def test_positions_that_roberta_numbers_after_its_padding_are_not_counted(tmp_pa
     with torch.inference_mode():
         output = run(opened(load_model(record, "float32").cpu()), inputs, lambda number, layer: layer.head_outputs())
     assert output.last_hidden_state.shape[1] == record.max_length
-
-
-@pytest.mark.parametrize("kind", [RobertaPreLayerNormConfig, XmodConfig, EsmConfig])
-def test_nor_those_of_its_relatives(kind, folder):
-    """In whose code, as in RoBERTa's, the first token stands at the place after the padding's id."""
-    shape = {"vocab_size": len(TOKENIZER), "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
-    kind(**shape, intermediate_size=8, max_position_embeddings=40, pad_token_id=3).save_pretrained(folder)
-    assert fetch(folder).max_length == 40 - 4
 
 
 def test_the_limit_is_the_smaller_of_the_models_and_the_tokenizers(tmp_path):
@@ -229,12 +198,6 @@ def test_a_package_that_carries_a_model_is_found_without_being_imported(saved, t
     assert "holds no model.safetensors" in refused(
         fetch_model, "bert", {"package": "carrier_of_bert", "subfolder": "elsewhere"}
     )
-
-
-@pytest.mark.parametrize("package", ["not_installed_anywhere", "abc"])
-def test_a_package_that_is_not_there_or_is_a_single_module_is_refused(package):
-    message = refused(fetch_model, "bert", {"package": package, "subfolder": "."})
-    assert f"no installed package {package}; install it with pip" in message
 
 
 # Transformers would begin to make 10**30 layers and would load a model of -1 heads. Of weights of more layers, it would
@@ -263,47 +226,6 @@ CONFIGS = [
 
 
 class TestFilesThatAreNotAModel:
-    def test_no_weights(self, folder):
-        (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-        assert "holds no model.safetensors, and a pickle" in refused(fetch, folder)
-
-    @pytest.mark.parametrize("name", ["tokenizer.json", "vocab.txt", "model-1-of-2.safetensors"])
-    def test_a_folder_that_is_called_like_a_file(self, folder, name):
-        (folder / name).unlink(missing_ok=True)
-        (folder / name).mkdir()
-        with pytest.raises(InputError, match=f"{name} is a folder and has the name of a model's file"):
-            fetch(folder)
-
-    @pytest.mark.parametrize("name", ["[CLS]", "[SEP]"])
-    def test_a_tokenizer_that_puts_tokens_around_texts_which_the_model_does_not_know(self, folder, name):
-        file = folder / "tokenizer.json"
-        contents = json.loads(file.read_text())
-        contents["post_processor"]["special_tokens"][name]["ids"] = [9999]
-        file.write_text(json.dumps(contents))
-        assert "does not fit the model: its largest token id is 9999" in refused(fetch, folder)
-
-    def test_a_tokenizer_that_panics(self, folder):
-        """In Rust, of which Python makes no `Exception`."""
-        file = folder / "tokenizer.json"
-        contents = json.loads(file.read_text())
-        del contents["post_processor"]["special_tokens"]["[CLS]"]
-        file.write_text(json.dumps(contents))
-        assert "has a tokenizer that cannot read a text (no entry found for key)" in refused(fetch, folder)
-
-    def test_a_tokenizer_that_numbers_texts_as_the_model_does_not(self, folder):
-        file = folder / "tokenizer.json"
-        contents = json.loads(file.read_text())
-        contents["post_processor"]["pair"][-1]["SpecialToken"]["type_id"] = 7
-        file.write_text(json.dumps(contents))
-        assert "gives texts the segment id 7, and the model has embeddings for 2 segments" in refused(fetch, folder)
-
-    def test_no_folder(self, tmp_path):
-        assert str(tmp_path / "none") in refused(fetch, tmp_path / "none")
-
-    def test_a_hash_of_weights_in_several_files(self, folder):
-        split_weights(folder)
-        assert "2 files" in refused(fetch, folder, sha256="0" * 64)
-
     @pytest.mark.parametrize(
         ("name", "key", "value"),
         [
@@ -337,11 +259,6 @@ class TestFilesThatAreNotAModel:
         assert "models.bert.source.sha256" in message
         assert sha256_file(folder / "model.safetensors") in message
 
-    @pytest.mark.parametrize("text", ["", '{"model_type": "bert", ', "[]", "{}", '{"model_type": "unheard-of"}'])
-    def test_a_config_that_does_not_load(self, folder, text):
-        (folder / "config.json").write_text(text)
-        assert "has no config.json that loads" in refused(fetch, folder)
-
     @pytest.mark.parametrize(("values", "fault"), CONFIGS)
     def test_a_config_with_values_that_no_model_or_another_one_has(self, folder, values, fault):
         change_config(folder, **values)
@@ -359,23 +276,6 @@ class TestFilesThatAreNotAModel:
         record = fetch(folder)
         assert re.search(fault, refused(load_model, record, "float32"))
 
-    def test_a_model_of_pictures(self, tmp_path):
-        config = ViTConfig(
-            hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, image_size=8, patch_size=4
-        )
-        message = refused(fetch, save(tmp_path, ViTModel(config)))
-        assert "is not a Transformer that reads text: its config.json lacks vocab_size" in message
-
-    def test_no_tokenizer(self, tmp_path):
-        """Transformers makes up a tokenizer that knows only its special tokens, and everything would be [UNK]."""
-        save(tmp_path, tokenizer=None)
-        assert "has a tokenizer that knows only special tokens; add tokenizer.json" in refused(fetch, tmp_path)
-
-    @pytest.mark.parametrize("text", ["", "no JSON", "{}", '{"version": "1.0", "added_tokens": [], "model": {}}'])
-    def test_a_tokenizer_that_does_not_load(self, folder, text):
-        (folder / "tokenizer.json").write_text(text)
-        assert "has no tokenizer that loads" in refused(fetch, folder)
-
     def test_a_tokenizer_without_character_offsets(self, folder):
         (folder / "tokenizer.json").unlink()
         (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "CanineTokenizer"}')
@@ -386,21 +286,6 @@ class TestFilesThatAreNotAModel:
         message = refused(fetch, tmp_path)
         assert "does not fit the model: its largest token id is" in message
         assert f"embeddings for {MODEL.config.vocab_size} tokens" in message
-
-    @pytest.mark.parametrize("share", [0.0, 0.001, 0.5])
-    def test_weights_that_were_cut_off(self, folder, share):
-        weights = folder / "model.safetensors"
-        weights.write_bytes(weights.read_bytes()[: int(weights.stat().st_size * share)])
-        assert "model.safetensors is damaged" in refused(fetch, folder)
-
-    def test_a_pickle_of_more_layers_than_the_config(self, folder):
-        """The names in a pickle are known when it is loaded."""
-        torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
-        (folder / "model.safetensors").unlink()
-        change_config(folder, num_hidden_layers=1)
-        record = fetch(folder, pickle=True)
-        message = refused(load_model, record, "float32")
-        assert "has weights of more layers than its config.json says, bert.encoder.layer.1." in message
 
     @pytest.mark.parametrize("kind", [torch.int8, torch.int32, torch.bool, torch.float8_e4m3fn])
     @pytest.mark.parametrize("all_of_them", [True, False])
@@ -417,58 +302,6 @@ class TestFilesThatAreNotAModel:
         message = refused(fetch, folder)
         assert re.search(r"\.(weight|bias) as ", message)
         assert "which are not the numbers that a model computes with" in message
-
-    @pytest.mark.parametrize(
-        "name", ["encoder.layer.1.attention.self.query.bias", "encoder.layer.0.output.LayerNorm.beta"]
-    )
-    def test_biases_that_are_no_ordinary_numbers(self, folder, name):
-        weights = load_file(folder / "model.safetensors")
-        # As GPT-2 has its causal mask, which is not loaded.
-        mask = {"h.0.attn.bias": torch.ones((1, 1, 4, 4), dtype=torch.uint8)}
-        save_file({**weights, **mask}, folder / "model.safetensors", metadata={"format": "pt"})
-        assert fetch(folder).layers == 2
-        bias = weights.pop(f"bert.{name}".replace("beta", "bias"))
-        save_file({**weights, f"bert.{name}": bias.int()}, folder / "model.safetensors", metadata={"format": "pt"})
-        assert f"holds bert.{name} as I32, which are not the numbers" in refused(fetch, folder)
-        torch.save({**weights, f"bert.{name}": bias.int()}, folder / "pytorch_model.bin")
-        (folder / "model.safetensors").unlink()
-        assert f"holds bert.{name} as torch.int32" in refused(fetch, folder, pickle=True)
-
-    def test_a_pickle_of_integers(self, folder):
-        weights = {name: value.to(torch.int8) for name, value in load_file(folder / "model.safetensors").items()}
-        torch.save(weights, folder / "pytorch_model.bin")
-        (folder / "model.safetensors").unlink()
-        assert "as torch.int8; name weights that are" in refused(fetch, folder, pickle=True)
-
-    @pytest.mark.parametrize("value", ["many", "10", [1], True, 0, -5])
-    def test_a_tokenizer_whose_longest_input_is_no_number_of_tokens(self, folder, value):
-        file = folder / "tokenizer_config.json"
-        file.write_text(json.dumps({**json.loads(file.read_text()), "model_max_length": value}))
-        assert f"has model_max_length {value!r} in its tokenizer_config.json" in refused(fetch, folder)
-
-    @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"])
-    def test_a_link_that_leads_nowhere(self, folder, name):
-        """As a cache has them whose files were deleted."""
-        (folder / name).unlink()
-        (folder / name).symlink_to("/nowhere/blob")
-        with pytest.raises(InputError) as caught:
-            fetch(folder)
-        assert str(caught.value) == (
-            f"{folder / name} is a link to /nowhere/blob, which is not there; fetch the model again."
-        )
-
-    @pytest.mark.parametrize("name", ["tokenizer.json", "model.safetensors", "generation_config.json", "any.jinja"])
-    def test_a_pipe_or_a_device_is_not_waited_for(self, folder, name):
-        record = fetch(folder)
-        (folder / name).unlink(missing_ok=True)
-        (folder / name).symlink_to("/dev/null")
-        for action in (lambda: fetch(folder), lambda: load_tokenizer(record)):
-            with pytest.raises(InputError, match=r"but a pipe or a device|no longer there|files of its weights are"):
-                action()
-        (folder / name).unlink()
-        os.mkfifo(folder / name)
-        with pytest.raises(InputError, match=f"{name} is not a file but a pipe or a device"):
-            model_files(folder)
 
     def test_a_model_that_was_not_fine_tuned_for_the_task(self, tmp_path):
         record = fetch(save(tmp_path, MODEL.bert))
@@ -491,24 +324,6 @@ class TestFilesThatAreNotAModel:
             run(opened(load_model(record, "float32").cpu()), inputs, lambda number, layer: layer.head_outputs())
         assert "is not supported" in str(caught.value)
         assert len(str(caught.value).splitlines()) == 1
-
-    def test_an_architecture_that_answers_no_questions(self, tmp_path):
-        config = BertConfig(
-            vocab_size=len(TOKENIZER), hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2
-        )
-        save(tmp_path, BertModel(config))
-        change_config(tmp_path, model_type="clip_text_model")
-        record = fetch(tmp_path)
-        refused(load_model, record, "float32", head="question_answering")
-
-
-def test_a_model_whose_files_have_gone_since_is_named_with_what_to_do(folder, tmp_path):
-    write_model_record(tmp_path / "record.json", fetch(folder))
-    shutil.rmtree(folder)
-    with pytest.raises(InputError, match=r"is no longer there; delete .*record\.json and run again"):
-        read_model_record(tmp_path / "record.json")
-    # What is known of it can still be read.
-    assert read_model_record(tmp_path / "record.json", run=False).folder == str(folder)
 
 
 def test_a_model_of_the_hub_is_recorded_with_the_commit_that_was_had(saved, tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ import pytest
 from headtypes.models import gpus
 from headtypes.models.gpus import keep_to_gpus, number_of_gpus, take_gpu, visible_gpus
 from tests.support.places import SCRIPTS
-from tests.support.warm import python
 
 # Takes a GPU, says which, and keeps it until a line comes.
 JOB = """
@@ -76,14 +75,6 @@ def test_no_two_processes_share_a_gpu_and_the_next_gets_that_of_one_that_was_kil
     assert first.poll() is None
 
 
-def test_those_who_are_told_to_share_fill_all_gpus_before_they_do(tmp_path):
-    wanted = ["0", "0", "1", "1"]
-    held = [take_gpu(wanted, tmp_path) for _ in range(4)]
-    assert [gpu for gpu, _ in held] == ["0", "1", "0", "1"]
-    held[2][1].close()
-    assert take_gpu(wanted, tmp_path)[0] == "0"
-
-
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     """A machine with some GPUs, of which jobs may open some."""
@@ -131,43 +122,9 @@ def test_a_model_on_several_gpus_takes_as_many(machine, tmp_path):
     assert take_gpu(["0", "1", "2"], folder)[0] == "2"
 
 
-def test_a_gpu_that_may_not_be_opened_is_nobody_s(machine):
-    machine(2, closed=2)
-    assert keep_to_gpus(1) == []
-    assert gpus.VISIBLE not in gpus.os.environ
-
-
 def test_a_machine_without_a_gpu_is_left_alone(machine, tmp_path):
     machine(0)
     assert number_of_gpus() == 0
     assert keep_to_gpus(1) == []
     assert gpus.VISIBLE not in gpus.os.environ
     assert not list(tmp_path.glob("headtypes-gpus-*"))
-
-
-def test_cuda_is_asked_for_nothing_before_a_job_has_chosen():
-    """What is visible is looked at when CUDA starts, and never again."""
-    program = """
-import torch
-def asked(*_, **__):
-    raise AssertionError("CUDA was asked for")
-torch.cuda.is_available = torch.cuda.device_count = torch.cuda.current_device = torch.cuda._lazy_init = asked
-from headtypes.analyses.maps import measure as attention_maps
-from headtypes.analyses.ablation import head_outputs
-from headtypes.analyses.ablation import controls
-from headtypes.analyses.ablation import curves
-from headtypes.analyses.ablation import evaluation
-from headtypes.analyses.distances import measure
-from headtypes.training import finetuning
-from headtypes.analyses.ablation import importance
-from headtypes.models import gpus
-from headtypes.models import loading
-gpus.keep_to_gpus.cache_clear()
-loading.keep_to_gpus = lambda _: (_ for _ in ()).throw(ZeroDivisionError)
-try:
-    loading.device()
-except ZeroDivisionError:
-    print("chosen first")
-"""
-    run = subprocess.run([python(), "-c", program], capture_output=True, text=True, cwd=SCRIPTS)
-    assert (run.returncode, run.stdout) == (0, "chosen first\n"), run.stderr[-2000:]

@@ -13,24 +13,19 @@ from transformers.masking_utils import eager_mask
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.analyses.ablation.importance import head_importance
-from headtypes.analyses.distances.cross import AlignedDistances
 from headtypes.analyses.distances.measure import extract_features
-from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.gradients.measure import measure_answer_gradients
 from headtypes.analyses.maps.measure import map_attention
 from headtypes.attention.run import ModelOnTask
-from headtypes.core.errors import InputError
 from headtypes.data.answering import load_for
 from headtypes.data.encoding import prepare_windows
-from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text_to_text import TextWithTarget
 from headtypes.data.records import Sample
 from headtypes.data.windows import read_windows, write_windows
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
-from headtypes.models.loading import MissingHeadError, load_model
-from tests.support.models import ENCODERS, in_float64, tiny_bert, tiny_text_to_text
+from tests.support.models import ENCODERS, in_float64, tiny_text_to_text
 from tests.unit.analyses.distances.test_reducer import defined_features
 
 KIND = "text_to_text"
@@ -289,39 +284,3 @@ def test_a_decoder_begins_as_the_model_has_it(name, tmp_path):
     encoded = ModelOnTask(record, task="t", precision="float32").encode(SAMPLES, KIND)
     for row, ids in zip(ROWS, encoded.input_ids, strict=True):
         assert one_of(row, model, tokenizer)[0]["decoder_input_ids"][0].tolist() == ids
-
-
-def test_what_has_no_meaning_is_refused(tmp_path):
-    _, tokenizer, record = tiny(tmp_path / "both", "cross")
-    run = ModelOnTask(record, task="t", precision="float32")
-    with pytest.raises(InputError, match="its decoder reads a source and a target, and a task of kind sentence_pair"):
-        run.encode(SAMPLES, "sentence_pair")
-    with pytest.raises(InputError, match="t: this is measured on the attention of a text to itself"):
-        run.read(run.encode(SAMPLES, KIND), DistanceFeatures([]))
-    alone = replace(run.encode(SAMPLES, KIND), others=None)
-    with pytest.raises(InputError, match="reads a source and a target, and this is measured on texts of one kind"):
-        run.read(alone, AlignedDistances(alone.kinds))
-    windows = prepare_windows(ROWS, tokenizer, kind=KIND, max_length=64, max_seq_length=64, record=record)
-    sets = [np.full((3, 2), "drop_intra", object)]
-    with pytest.raises(InputError, match="The operation drop_intra is about the tokens of one text"):
-        evaluate_all(ROWS, windows, record, sets, None, SETTINGS, "test")
-    with pytest.raises(MissingHeadError, match=r"is evaluated on texts with targets alone; name a task of kind"):
-        load_model(record, "float32", head="causal_lm")
-    model, tokenizer = tiny_bert()
-    model.save_pretrained(tmp_path / "bert")
-    tokenizer.save_pretrained(tmp_path / "bert")
-    with pytest.raises(InputError, match=r"tiny\.attention: it is no encoder with a decoder; leave the key out"):
-        fetch_model("tiny", {"folder": str(tmp_path / "bert")}, attention="decoder")
-    with pytest.raises(MissingHeadError, match="no head for the tokens of a target for bert models"):
-        load_model(fetch_model("tiny", {"folder": str(tmp_path / "bert")}), "float32", head="seq2seq_lm")
-
-
-@pytest.mark.parametrize(("row", "where"), [("a\t\n", "row 2 has no text in source or target"), ("\tb\n", "row 2")])
-def test_a_row_without_a_source_or_a_target_is_refused(row, where, tmp_path):
-    file = tmp_path / "pairs.tsv"
-    file.write_text("source\ttarget\nthe cat\tit\n" + row)
-    with pytest.raises(InputError, match=where):
-        fetch_task("t", KIND, {"file": str(file)}, {"text": "source", "target": "target"})
-    file.write_text("source\ttarget\nthe cat\tit\n")
-    rows, _ = fetch_task("t", KIND, {"file": str(file)}, {"text": "source", "target": "target"})
-    assert rows == [TextWithTarget("0", "the cat", "it")]

@@ -6,7 +6,6 @@ import sys
 import pandas as pd
 import pytest
 
-from headtypes.core.errors import InputError
 from headtypes.papers.claims import Claims, judge
 from headtypes.papers.comparison import (
     COLUMNS,
@@ -161,17 +160,6 @@ def test_its_page_and_its_quantities_have_its_own_subjects(paper):
     assert list(tidy) == ["model", "task", "quantity", "value", "low", "high"]
     assert tidy.set_index("quantity").loc["heads.entropy", ["value", "low", "high"]].tolist() == [5, 4, 6]
     assert len(tidy) == 5
-
-
-def test_a_wrong_file_is_one_sentence_that_names_the_key(tmp_path):
-    path = tmp_path / "nobody2030.yaml"
-    for before, after, message in (
-        ("accuracy: 94.3", "accuracy: many", "relations.0.accuracy: "),
-        ("broad_heads: 4", "broad_head: 4", "broad_heads?: "),
-    ):
-        path.write_text(YAML.replace(before, after))
-        with pytest.raises(InputError, match=rf"nobody2030.yaml: {message}"):
-            read_published(path, Paper)
 
 
 def test_the_machinery_needs_nothing_of_the_first_paper():

@@ -2,8 +2,6 @@
 
 import errno
 import json
-import signal
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -18,7 +16,6 @@ from headtypes.core.progress import progress
 from headtypes.models.placement import limits_of
 from headtypes.planning import job as of_jobs
 from headtypes.planning.provenance import recorded
-from tests.support.places import SCRIPTS
 
 
 class Named(list):
@@ -190,20 +187,6 @@ def test_what_a_job_prints_is_seen_and_kept(snakemake, capsys):
     assert "said" in log_of(snakemake)
 
 
-def test_the_log_starts_anew_with_each_run(snakemake):
-    run(snakemake, lambda *_: print("first"))
-    run(snakemake, lambda *_: print("second"))
-    assert log_of(snakemake) == "second\n"
-
-
-def test_afterwards_the_streams_are_what_they_were(snakemake):
-    before = sys.stdout, sys.stderr
-    run(snakemake, lambda *_: None)
-    with pytest.raises(SystemExit):
-        run(snakemake, lambda *_: 1 / 0)
-    assert (sys.stdout, sys.stderr) == before
-
-
 def test_a_system_that_refuses_ends_the_job_with_a_sentence(snakemake, capsys):
     def action(inputs, spec, outputs):
         raise OSError(errno.EROFS, "Read-only file system", "results/elsewhere")
@@ -213,13 +196,6 @@ def test_a_system_that_refuses_ends_the_job_with_a_sentence(snakemake, capsys):
     assert ended.value.code == 1
     said = "results/elsewhere cannot be read or written: Read-only file system; fix this and run again.\n"
     assert capsys.readouterr().err == f"cluster_heads bert squad-kmeans-k4: {said}"
-
-
-def test_a_log_that_takes_nothing_more_ends_no_job(snakemake, monkeypatch, capsys):
-    monkeypatch.setattr("headtypes.planning.job._log", lambda path: Path("/dev/full").open("wb", buffering=0))  # noqa: SIM115
-    run(snakemake, lambda *_: print("said"))
-    assert capsys.readouterr().out == "said\n"
-    assert recorded("results/out.csv")
 
 
 def test_a_job_that_is_stopped_says_so_without_a_traceback(snakemake, capsys):
@@ -233,20 +209,3 @@ def test_a_job_that_is_stopped_says_so_without_a_traceback(snakemake, capsys):
     assert ended.value.code == 130
     assert log_of(snakemake) == "cluster_heads bert squad-kmeans-k4: stopped; run again.\n"
     assert not Path("results/out.csv").exists()
-
-
-def test_a_job_that_is_stopped_while_it_loads_libraries_says_so(tmp_path):
-    """Of the seconds until a job begins, most go into imports."""
-    # What runs in the background of a shell ignores the signal.
-    heeding = "import signal, os\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = f"import headtypes.planning.job\n{heeding}\nos.kill(os.getpid(), signal.SIGINT)"
-    environment = {"PYTHONPATH": str(SCRIPTS)}
-    stopped = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-    assert stopped.stderr == "stopped.\n"
-    assert stopped.returncode == -signal.SIGINT
-    failed = subprocess.run(
-        [sys.executable, "-c", "import headtypes.planning.job\n1 / 0"], env=environment, capture_output=True
-    )
-    assert b"ZeroDivisionError" in failed.stderr
-    for script in SCRIPTS.glob("*.py"):
-        assert script.read_text().startswith("from headtypes.planning.job import "), script

@@ -97,12 +97,6 @@ def test_a_new_condition_brings_one_ablation(small):
     assert added(small, more) == {("ablation", "bert", "squad-kmeans-k4", "uniform-diagonal")}
 
 
-def test_an_entry_given_twice_is_planned_once(small):
-    twice = edited(edited(small, "models/bert/tasks", ["squad", "squad"]), "clustering", {"k": [4, 4]})
-    assert Plan(read_config(twice)).features == [("bert", "squad")]
-    assert jobs(twice) == jobs(small)
-
-
 def test_a_condition_goes_to_the_partitions_with_all_its_types_and_the_baseline_goes_along(imported):
     raw = edited(imported, "conditions/zero-near", {"near": "zero"})
     raw = edited(raw, "clustering", {"k": [4, 5]})  # No condition names the types of k = 5.
@@ -282,38 +276,6 @@ def test_the_users_partition_has_the_types_of_its_file(imported, tmp_path):
     assert Plan(read_config(imported)).partitions["bert", "mine"].types == ("a", "b")
 
 
-@pytest.mark.parametrize(
-    ("content", "fragment"),
-    [
-        (b"", "has no column type; it needs layer, head and type"),
-        (b"layer,head,kind\n", "has no column type"),
-        (b"layer,head,type\n", "names no type"),
-        (b"layer,head,type\n0,0\n", "names no type"),
-        (b"layer,head,type\n0,0,\xff\n", "cannot be read as CSV"),
-        (b'layer,head,type\n0,0,"a\nb"\n', "has the type 'a\\nb'"),
-        (b"layer,head,type\n0,0,a/b\n", "a type has letters, digits, _ and -"),
-        (b"layer,head,type\n0,0,\n", "has the type ''"),
-        (b"layer,head,type\n0,0,all\n", "has the type 'all', which stands for heads of every type; rename it"),
-        (b"layer,head,type\n0,0,3-7\n", "has the type '3-7', which stands for one head; rename it"),
-    ],
-)
-def test_a_users_partition_that_cannot_be_read_is_refused_before_anything_runs(imported, tmp_path, content, fragment):
-    (tmp_path / "mine.csv").write_bytes(content)
-    with pytest.raises(InputError, match=re.escape(fragment)) as caught:
-        Plan(read_config(imported))
-    assert str(caught.value).startswith("config: partitions.mine.file: ")
-    assert str(caught.value).splitlines() == [str(caught.value)]
-
-
-@pytest.mark.parametrize("name", ["squad-kmeans-k4", "asked-kmeans-k4"])
-def test_a_users_partition_cannot_take_the_name_of_a_clustering(imported, name):
-    raw = edited(imported, "tasks/asked", {"source": {"hub": "a/b"}})
-    raw = edited(raw, "models/other", {"source": {"hub": "a/b"}, "tasks": ["asked"]})
-    raw["partitions"][name] = raw["partitions"].pop("mine")
-    with pytest.raises(InputError, match=f"partitions.{name} has the name of a clustering"):
-        Plan(read_config(raw))
-
-
 def test_a_selection_leaves_the_rest_out(tmp_path):
     full = full_config(tmp_path)
     for registry, name, left in [
@@ -366,25 +328,6 @@ def test_another_k_alone_leaves_out_the_conditions_of_four_types(small):
     assert [ablation.name for ablation in Plan(read_config(own)).ablations] == ["baseline", "zero-most"]
 
 
-@pytest.mark.parametrize("condition", [{"dence": "zero"}, {"dense": "zero", "type-6": "zero"}])
-def test_another_k_leaves_out_no_condition_that_no_k_of_four_has(small, condition):
-    raw = edited(edited(small, "clustering", {"k": [5]}), "conditions/wrong", condition)
-    with pytest.raises(InputError, match=r"conditions\.wrong: no partition has the type"):
-        Plan(read_config(raw))
-
-
-def test_of_many_types_the_first_are_listed_in_their_order(small):
-    raw = edited(edited(small, "clustering", {"k": [50]}), "conditions/wrong", {"dence": "zero"})
-    with pytest.raises(InputError, match=r"Types: type-1, type-2, type-3, type-4 and 46 more\. Name another"):
-        Plan(read_config(raw))
-
-
-def test_a_condition_of_four_types_that_is_selected_by_name_is_not_left_out(small):
-    raw = edited(edited(small, "clustering", {"k": [5]}), "select", {"conditions": ["zero-dense"]})
-    with pytest.raises(InputError, match=r'select\.conditions: zero-dense: no partition has the type "dense"'):
-        Plan(read_config(raw))
-
-
 def test_the_files_of_a_local_model_and_task_are_inputs(tmp_path):
     full = full_config(tmp_path)
     folder = tmp_path / "model"
@@ -402,27 +345,6 @@ def test_the_files_of_a_local_model_and_task_are_inputs(tmp_path):
     assert plan.files.of_model("base") == []
     assert plan.files.of_task("squad") == [str(tmp_path / "squad.json")]
     assert plan.files.of_task("asked") == []
-
-
-@pytest.mark.parametrize("name", ["a+b", "a.b", "bert-base", "v1.0+x_y"])
-def test_names_that_mean_something_in_a_pattern_are_plain_names(small, name):
-    """As the wildcard constraints in rules/common.smk are made."""
-    raw = edited(small, f"models/{name}", small["models"]["bert"])
-    names = Plan(read_config(raw)).models
-    pattern = "|".join(re.escape(known) for known in names)
-    assert re.fullmatch(pattern, name)
-    assert not re.fullmatch(pattern, name.replace("+", "").replace(".", "x") + "x")
-
-
-def test_a_row_that_a_paper_does_not_have_is_named_with_those_that_it_has(small):
-    plan = Plan(read_config(small))
-    plan.check_published("guan2020", ["pre-trained", "squad"])
-    message = (
-        r'models.bert.published.guan2020: there is no "pre-trained". Did you mean "trained"\? Known: squad, trained'
-    )
-    with pytest.raises(InputError, match=message):
-        plan.check_published("guan2020", ["squad", "trained"])
-    plan.check_published("another2019", [])
 
 
 def test_a_treebank_has_its_own_jobs_and_no_types(small, tmp_path):

@@ -2,9 +2,6 @@
 
 import json
 import os
-import time
-from functools import partial
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -16,23 +13,18 @@ from headtypes.analyses.ablation.results import write_scores
 from headtypes.analyses.distances.results import Features, write_features
 from headtypes.analyses.maps.results import AttentionMaps, write_maps
 from headtypes.core.errors import InputError
-from headtypes.core.files import canonical_json, checking, sha256_path, write_json, write_text
+from headtypes.core.files import canonical_json, sha256_path, write_json, write_text
 from headtypes.core.markdown import to_html
 from headtypes.core.style import save_figure
 from headtypes.planning import provenance
 from headtypes.planning.provenance import (
     beside,
-    check_alone,
-    check_shards,
     contents_of,
     forget,
-    forget_merged,
-    is_shard,
     provenance_of,
     record,
     recorded,
     results_folder,
-    shards_of,
     state_of,
     verified,
 )
@@ -110,8 +102,6 @@ def test_results_may_lie_under_a_prefix(folder):
     path = f"{folder}/features/bert/squad.h5"
     assert results_folder(path).as_posix() == folder
     assert beside(path).as_posix() == f"{folder}/provenance/features/bert/squad.h5.json"
-    assert is_shard(f"{folder}/shards/features/bert/squad/0-of-2.h5")
-    assert not is_shard(path)
 
 
 def test_a_file_of_the_users_is_no_result_whatever_the_name_of_its_folder(folder):
@@ -211,88 +201,3 @@ def test_what_a_killed_job_left_goes_when_it_runs_again(folder):
     write_text("results/features/bert/.squad.h5.17.tmp", "half")
     forget([FEATURES])
     assert list((folder / "results/features/bert").iterdir()) == []
-
-
-def test_a_result_of_another_job_is_kept(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = Path("results/partitions/a.csv")
-    with checking(partial(check_alone, outputs=[str(result)], start=0.0)):
-        write_text(result, "first\n")
-        write_text(beside(result), "the record of another job\n")
-        with pytest.raises(InputError, match=f"{result} has been made by another job meanwhile, and is kept"):
-            write_text(result, "second\n")
-        with pytest.raises(InputError, match="made by another job"):
-            write_text(beside(result), "ours\n")
-        write_text("elsewhere.txt", "nothing that a job makes\n")
-    assert result.read_text() == "first\n"
-    assert list(result.parent.iterdir()) == [result]
-
-
-@pytest.mark.parametrize(("age_s", "kept"), [(-60, True), (60, False)])
-def test_a_job_gives_way_to_one_that_began_to_write_later(tmp_path, monkeypatch, age_s, kept):
-    monkeypatch.chdir(tmp_path)
-    result = Path("results/models/a/config.json")
-    start = time.time()
-    write_text(result, "first\n")
-    other = Path("results/models/.a.1.tmp")
-    other.write_text("half")
-    os.utime(other, (start - age_s, start - age_s))
-    with checking(partial(check_alone, outputs=["results/models/a"], start=start)):
-        if kept:
-            with pytest.raises(InputError, match="results/models/a is being written by another job"):
-                write_text(result, "second\n")
-        else:
-            write_text(result, "second\n")
-    assert result.read_text() == ("first\n" if kept else "second\n")
-
-
-SHARD = "results/shards/features/bert/squad/0-of-2.h5"
-SAMPLES = "results/samples/squad.jsonl"
-
-
-def shard_made(**values):
-    write_text(SAMPLES, "the samples")
-    return job("extract_shard", [SAMPLES], [SHARD], part=[0, 2], **values)
-
-
-def test_a_shard_that_was_made_as_the_whole_would_be_is_merged():
-    shard_made(precision="float32")
-    check_shards({"seed": 3, "precision": "float32"}, verified([SAMPLES, SHARD]), "abc")
-
-
-@pytest.mark.parametrize("shards", [0, 3])
-def test_a_record_says_from_how_many_shards_a_result_was_merged_and_names_none(shards):
-    write_text(SAMPLES, "the samples")
-    parts = [f"results/shards/features/bert/squad/{number}-of-{shards}.h5" for number in range(shards)]
-    for path in parts:
-        write_text(path, path)
-    fetched()
-    job("extract_features", [MODEL, SAMPLES, *parts], [FEATURES])
-    assert shards_of(FEATURES) == max(1, shards)
-    assert set(recorded(FEATURES)["inputs"]) == {MODEL, SAMPLES}
-
-
-def test_a_shard_left_over_from_another_run_is_not_merged():
-    shard_made(precision="bfloat16")
-    spec = {"seed": 3, "precision": "bfloat16"}
-    with pytest.raises(InputError, match=f"{SHARD} is left over from a run that differs in precision; delete it"):
-        check_shards({**spec, "precision": "float32"}, verified([SAMPLES, SHARD]), "abc")
-    with pytest.raises(InputError, match="differs in the code"):
-        check_shards(spec, verified([SAMPLES, SHARD]), "def")
-    write_text(SAMPLES, "other samples")
-    beside(SAMPLES).unlink(missing_ok=True)
-    with pytest.raises(InputError, match=f"differs in {SAMPLES}"):
-        check_shards(spec, verified([SAMPLES, SHARD]), "abc")
-    beside(SHARD).unlink()
-    with pytest.raises(InputError, match=f"{SHARD} has no record of what made it"):
-        check_shards(spec, verified([SAMPLES, SHARD]), "abc")
-
-
-def test_the_records_of_shards_go_once_the_shards_have_been_merged():
-    shard_made()
-    forget_merged(results_folder(SHARD))
-    assert beside(SHARD).exists()
-    Path(SHARD).unlink()
-    forget_merged(results_folder(SHARD))
-    assert not beside(SHARD).exists()
-    assert not beside(SAMPLES).exists() or Path(SAMPLES).exists()

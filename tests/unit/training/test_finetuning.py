@@ -1,5 +1,4 @@
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,24 +56,6 @@ def test_a_process_has_its_gpu_before_cuda_starts(encoder, questions, tmp_path, 
     finetune_model(encoder, questions[:8], tmp_path / "made", **{**ASKED, "steps": 1})
     finetune_model(encoder, FEW_PAIRS, tmp_path / "other", **{**PAIRED, "steps": 1})
     assert done == ["gpu", "cuda"] * 2
-
-
-def test_the_disk_has_a_checkpoint_before_training_goes_on(encoder, questions, tmp_path, monkeypatch):
-    """Else its state could be there after a loss of power, and its weights not."""
-    held, fsync = set(), os.fsync
-
-    def noted(descriptor):
-        held.add(Path(os.readlink(f"/proc/self/fd/{descriptor}")))
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", noted)
-
-    def train():
-        finetune_model(encoder, questions[:8], tmp_path / "made", **{**ASKED, "steps": 3})
-
-    killed_at(monkeypatch, 2, train)
-    (checkpoint,) = (tmp_path / ".made.checkpoints").glob("checkpoint-*")
-    assert set(checkpoint.iterdir()) <= held
 
 
 def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path):
@@ -323,24 +304,6 @@ def test_checkpoints_are_the_model_at_their_steps_also_where_the_run_was_killed(
     assert all(torch.equal(first[f"bert.{name}"], weights) for name, weights in base.items() if "pooler" not in name)
     assert fetch_model("kept", None, made=str(made), step=5).folder == str(made / "step-5")
     assert not checkpoints.exists()
-
-
-def test_a_step_after_the_end_of_the_training_is_refused_before_it_begins(tmp_path, encoder, questions):
-    with pytest.raises(
-        InputError, match=r"models\.made\.source\.finetuned\.keep: the training has 12 updates.* step 13"
-    ):
-        finetune_model(encoder, questions, tmp_path / "made", **ASKED, keep=[0, 13])
-    assert not (tmp_path / ".made.checkpoints").exists()
-
-
-def test_pairs_too_go_on_where_they_were_killed(tmp_path, encoder, monkeypatch):
-    def run(out):
-        finetune_model(encoder, PAIRS, tmp_path / out, **PAIRED)
-
-    run("whole")
-    killed_at(monkeypatch, 7, lambda: run("killed"))
-    run("killed")
-    assert same(tmp_path / "whole", tmp_path / "killed")
 
 
 def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, questions, monkeypatch):

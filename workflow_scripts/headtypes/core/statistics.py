@@ -129,7 +129,7 @@ def mean_intervals(
     and reach further on the side to which a rate near 0 or 100 is skewed, where basic intervals do the opposite. BCa
     does better for such rates, and worse for drops that come from a few questions. All of them are too narrow if fewer
     than about ten questions are answered correctly, or answered differently, and if a few articles account for most of
-    a drop; `benchmarks/bootstrap.py` measures by how much.
+    a drop.
     """
     drawn = _resampled(values, articles, sizes, seed=seed, resamples=resamples)
     if drawn is None:

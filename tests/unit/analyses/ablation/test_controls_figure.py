@@ -9,8 +9,6 @@ from headtypes.analyses.ablation.control_drops import DropsOfDraws, control_drop
 from headtypes.analyses.ablation.controls_figure import controls_figure
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
-from headtypes.core.style import PAGE, PAGE_HEIGHT
-from tests.support.drawing import check_lettering
 from tests.support.planted import typed
 
 OPERATIONS = {
@@ -60,15 +58,6 @@ def test_a_condition_of_one_type_has_its_colour_and_all_others_have_one_of_their
     assert colours[2] == colours[3] not in {look.colour for look in styles.values()}
 
 
-@pytest.mark.parametrize("conditions", [1, 10, 30])
-def test_lettering_lies_apart_and_inside(conditions):
-    drops = {f"uniform-dense_vertical-{number}": DROPS["zero-dense"] for number in range(conditions)}
-    figure = controls_figure(drops, {name: {"dense": "zero"} for name in drops}, partition())
-    assert figure.get_figwidth() == PAGE
-    assert figure.get_figheight() <= PAGE_HEIGHT
-    check_lettering(figure)
-
-
 def test_the_numbers_are_those_of_table_2(tmp_path):
     rng = np.random.default_rng(0)
     questions = pd.DataFrame({"id": [f"q{number}" for number in range(30)], "article": "a"})
@@ -95,10 +84,3 @@ def test_the_numbers_are_those_of_table_2(tmp_path):
         [expected[f"control_drop_exact_match{end}"] for end in ("", "_low", "_high")]
     )
     assert found.rank == expected["own_rank_exact_match"]
-
-
-def test_the_axis_says_what_is_lost_and_in_what():
-    for metric, label in (("accuracy", "drop of accuracy, points"), ("loss", "rise of loss, nats per token")):
-        drops = {name: drop._replace(metric=metric) for name, drop in DROPS.items()}
-        (axes,) = controls_figure(drops, OPERATIONS, partition()).axes
-        assert axes.get_xlabel() == label

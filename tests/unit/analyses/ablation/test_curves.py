@@ -12,16 +12,12 @@ from headtypes.analyses.ablation import curves, evaluation
 from headtypes.analyses.ablation.curve_sets import POINTS
 from headtypes.analyses.ablation.curves import by_importance, evaluate_curves, growing_sets
 from headtypes.analyses.ablation.evaluation import evaluate_condition
-from headtypes.analyses.ablation.results import read_curves
 from headtypes.analyses.types.partitions import Partition
-from headtypes.core.errors import InputError
-from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.kinds.sentence_pair import build_pairs
 from headtypes.data.windows import draw_part
 from tests.support.models import tiny_bert
-from tests.support.records import PAIRS, classifier, questions, recorded, types_like
+from tests.support.records import questions, recorded, types_like
 
 SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 512, "max_answer_length": 30}
 EVERY = {"questions": "all", "seed": 1}
@@ -156,13 +152,6 @@ def test_the_ends_of_a_curve_are_the_model_and_the_condition(asked):
                 assert (ends[metric] == expected[metric]).all()
 
 
-def test_a_further_order_leaves_the_others_as_they_were(asked):
-    two, one, none = (evaluate_curves(*asked, IMPORTANCE, orders=orders, **EVERY, **SETTINGS) for orders in (2, 1, 0))
-    pd.testing.assert_frame_equal(two[two["draw"] < 1].reset_index(drop=True), one)
-    assert set(none["order"]) == {"importance"}
-    pd.testing.assert_frame_equal(one[one["order"] == "importance"].reset_index(drop=True), none)
-
-
 def test_the_seed_says_what_is_random(asked, monkeypatch):
     seeded = [removed_in(asked, monkeypatch, orders=1, questions="all", seed=seed) for seed in (1, 1, 2)]
     pd.testing.assert_frame_equal(seeded[0][0], seeded[1][0])
@@ -185,27 +174,3 @@ def test_a_part_of_the_questions_is_the_whole_of_them_alone(asked, questions):
         drawn, windows, partition, record, IMPORTANCE, orders=1, questions="all", seed=6, **SETTINGS
     )
     pd.testing.assert_frame_equal(found, alone)
-
-
-def test_curves_of_pairs_have_the_metrics_of_pairs(tmp_path):
-    model, tokenizer = classifier(tiny_bert)
-    record = recorded(model, tokenizer, tmp_path)
-    windows = build_pairs(PAIRS, tokenizer, max_length=60)
-    settings = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 512, "orders": 1, "seed": 0}
-    arguments = PAIRS, windows, types_like(record), record, IMPORTANCE
-    found = evaluate_curves(*arguments, questions="all", **settings)
-    assert list(found) == ["type", "order", "draw", "heads", "accuracy", "f1"]
-    pd.testing.assert_frame_equal(evaluate_curves(*arguments, questions="all", **settings), found)
-    # Of one pair, it is all or nothing.
-    assert set(evaluate_curves(*arguments, questions=1, **settings)["accuracy"]) <= {0, 100}
-
-
-def test_curves_come_back_from_their_file(asked, tmp_path):
-    found = evaluate_curves(*asked, IMPORTANCE, orders=1, **EVERY, **SETTINGS)
-    write_csv(tmp_path / "curves.csv", found)
-    pd.testing.assert_frame_equal(read_curves(tmp_path / "curves.csv"), found, rtol=1e-8)
-
-
-def test_an_importance_of_another_model_is_refused(asked):
-    with pytest.raises(InputError, match="measured on another model"):
-        evaluate_curves(*asked, IMPORTANCE[:2], orders=1, **EVERY, **SETTINGS)

@@ -3,7 +3,6 @@
 import itertools
 from collections import defaultdict
 
-import matplotlib.style
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,15 +12,12 @@ from matplotlib.figure import Figure
 
 from headtypes.analyses.ablation.curves_figure import curves_figure
 from headtypes.analyses.types.style import type_styles
-from headtypes.core.style import PAGE, PAGE_HEIGHT, PALETTE, save_figure
-from tests.support.drawing import DEFICIENCIES, are_apart, check_lettering, lab
+from headtypes.core.style import PALETTE
+from tests.support.drawing import DEFICIENCIES, lab
 from tests.support.planted import typed
 
 FOUR = {"dense": 28, "diagonal": 6, "dense_vertical": 19, "vertical": 19}
-LARGE = {"dense": 100, "diagonal": 102, "dense_vertical": 131, "vertical": 51}
 EIGHT = {f"type-{1 + place}": count for place, count in enumerate((100, 60, 1, 90, 51, 12, 40, 30))}
-LONG = {f"{letter}-name_that_a_user_gave_a_type": 9 for letter in "abcdefgh"}
-MANY = {f"type-{1 + place}": 30 if place else 24 for place in range(13)}
 SHAPES = {72: (6, 12), 384: (24, 16), 3: (1, 3)}
 
 
@@ -141,49 +137,3 @@ def test_a_type_has_its_colour_and_any_type_a_grey_behind_it(eight):
     (grey,) = greys
     for deficiency, colour in itertools.product(DEFICIENCIES, PALETTE):
         assert np.linalg.norm(lab(grey, deficiency) - lab(colour, deficiency)) > 20
-
-
-def test_doubtful_types_are_marked():
-    by_type, _ = panels(curves_figure(*planted(FOUR, doubtful=("dense_vertical", "vertical"))))
-    assert list(by_type) == ["dense", "diagonal", "dense_vertical (doubtful)", "vertical (doubtful)"]
-
-
-def test_types_of_one_head_are_drawn_from_none_to_it():
-    curves, partition = planted({"a": 1, "b": 1, "c": 1}, draws=1)
-    wanted = expected(curves, "exact_match")
-    by_type, _ = panels(curves_figure(curves, partition))
-    for name, axes in by_type.items():
-        assert_drawn(axes, name, wanted[name])
-        assert list(lines(axes)[f"importance-{name}"].get_xdata()) == [0, 1]
-        assert {0, 1} == {tick for tick in axes.get_xticks() if 0 <= tick <= 1.5}
-
-
-@pytest.mark.parametrize("counts", [{"every": 72}, {"a": 1, "b": 2}, LARGE, EIGHT, LONG, MANY], ids=len)
-def test_lettering_is_legible_and_inside_the_page_and_nothing_is_written_over(counts):
-    figure = curves_figure(*planted(counts, doubtful=tuple(counts)))
-    assert figure.get_figwidth() == PAGE
-    assert figure.get_figheight() < PAGE_HEIGHT + 1e-6
-    boxes = check_lettering(figure)
-    # A title and the number of heads for each type, at least.
-    assert len(boxes) > 2 * len(counts)
-    areas = [(axes.get_title(), axes.patch.get_window_extent()) for axes in figure.axes]
-    assert min(area.height for _, area in areas) > 50
-    for (one, box), (other, area) in itertools.product(boxes, areas):
-        assert are_apart(box, area), (one, other)
-
-
-def test_equal_curves_give_equal_bytes_under_other_settings(tmp_path):
-    for name, settings in (("a", {}), ("b", {"font.size": 30, "axes.facecolor": "red", "lines.linewidth": 9})):
-        with matplotlib.style.context(settings):
-            figure = curves_figure(*planted({"a": 1, "b": 2}))
-            save_figure(figure, tmp_path / f"{name}.pdf", tmp_path / f"{name}.png", {})
-    for kind in ("pdf", "png"):
-        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
-
-
-def test_curves_of_a_text_are_of_its_loss():
-    curves, partition = planted(FOUR, metrics=("loss", "perplexity"))
-    _, together = panels(curves_figure(curves, partition))
-    wanted = expected(curves, "loss")
-    assert_drawn(together, "all", wanted["all"])
-    assert together.get_ylabel() == "loss, nats per token"

@@ -111,13 +111,6 @@ def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
         torch.testing.assert_close(found.double(), expected[: len(found)], atol=1e-5, rtol=0)
 
 
-def test_a_window_that_is_longer_than_the_model_takes_cannot_be_padded(tmp_path):
-    record = recorded(*tiny_bert(), tmp_path)
-    settings = Settings(**SETTINGS, reading={"uniform_over_padding": True}, max_seq_length=384)
-    with pytest.raises(InputError, match=r"takes inputs of at most 64 tokens, but with .* is padded to 384"):
-        evaluate_all([], None, record, [], None, settings, "test")
-
-
 def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, monkeypatch):
     model, tokenizer = tiny_bert()
     record = recorded(model, tokenizer, tmp_path)

@@ -15,7 +15,6 @@ from headtypes.analyses.ablation.head_outputs import (
 from headtypes.analyses.ablation.results import read_head_outputs, write_head_outputs
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import run
-from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from tests.support.models import opened, plain_attentions, tiny_bert, tiny_roberta
@@ -98,15 +97,3 @@ def test_head_outputs_come_back_from_their_file(tmp_path):
 @pytest.mark.parametrize("path", [None, "", []])
 def test_where_none_are_needed_no_head_outputs_are_read(path):
     assert read_head_outputs(path) is None
-
-
-@pytest.mark.parametrize("spoil", ["cut", "flipped", "other"])
-def test_a_damaged_file_is_named(tmp_path, spoil):
-    path = tmp_path / "head_outputs.h5"
-    write_head_outputs(path, np.ones((3, 5, 7), np.float32), {})
-    whole = bytearray(path.read_bytes())
-    place = whole.index(np.ones(4, np.float32).tobytes()) + 40
-    whole[place] ^= 1
-    path.write_bytes({"cut": whole[: len(whole) // 2], "flipped": whole, "other": b"nothing"}[spoil])
-    with pytest.raises(InputError, match=r"head_outputs.h5 is damaged or holds no mean head outputs"):
-        read_head_outputs(path)

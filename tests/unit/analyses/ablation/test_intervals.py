@@ -6,10 +6,8 @@ import pytest
 
 from headtypes.analyses.ablation import intervals
 from headtypes.analyses.ablation.intervals import condition_intervals, weighted_sums
-from headtypes.analyses.ablation.results import read_intervals, read_scores
+from headtypes.analyses.ablation.results import read_scores
 from headtypes.core import statistics
-from headtypes.core.errors import InputError
-from headtypes.core.table_files import write_csv
 from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Finding, Measured
 from tests.support.resampling import naive_bounds, units_of
 
@@ -40,11 +38,6 @@ def tables() -> list[pd.DataFrame]:
     return [baseline, answered(0.6, 1), baseline.copy(), answered(0.1, 2)]
 
 
-def classified(level: float, seed: int) -> pd.DataFrame:
-    correct = 100.0 * (np.random.default_rng(seed).random(30) < level)
-    return pd.DataFrame({"id": [f"p{number}" for number in range(30)], "label": "a", "correct": correct})
-
-
 def naive(values, units, seed):
     """Ends of the interval of a mean, from a loop over resamples of units: lists of questions."""
     return naive_bounds(values, units, seed=seed, resamples=RESAMPLES)
@@ -61,16 +54,6 @@ def test_scores_come_back_in_the_order_of_the_files(tmp_path):
     for found, expected in zip(read_scores(paths[::-1]), tables()[::-1], strict=True):
         pd.testing.assert_frame_equal(found, expected)
     assert read_scores([]) == []
-
-
-@pytest.mark.parametrize(
-    "change", [lambda t: t.iloc[:-1], lambda t: t.iloc[::-1], lambda t: t.assign(id=t["id"] + "x")]
-)
-def test_files_of_other_questions_are_refused_and_named(tmp_path, change):
-    baseline, other, *_ = tables()
-    paths = files(tmp_path, [baseline, baseline, change(other).reset_index(drop=True)])
-    with pytest.raises(InputError, match=r"2\.parquet and .*0\.parquet have different questions; delete both"):
-        read_scores(paths)
 
 
 def test_every_condition_has_its_row_with_intervals_over_questions_and_articles():
@@ -112,27 +95,6 @@ def test_drops_count_from_the_condition_that_is_named_wherever_it_stands():
     assert list(bare) == list(straight)
 
 
-def test_pairs_have_accuracy_alone_and_no_articles():
-    scores = [classified(0.8, 0), classified(0.5, 1)]
-    found = condition_intervals(scores, conditions=["baseline", "c"], baseline="baseline", seed=2)
-    assert {name for name in found if not name.endswith(("low", "high", "_by_article"))} == {
-        *("condition", "accuracy", "drop_accuracy", "drop_accuracy_p", "drop_accuracy_fdr")
-    }
-    alone = [[pair] for pair in range(30)]
-    ends = found.loc[1, ["accuracy_low", "accuracy_high"]].tolist()
-    assert ends == pytest.approx(naive(scores[1]["correct"], alone, 2))
-    assert found.filter(like="_by_article").isna().all(axis=None)
-
-
-@pytest.mark.parametrize("names", [["1", "2", "007", "1e3"], ["NA", "None", "nan", "null"]])
-def test_intervals_come_back_from_their_file_whatever_the_conditions_are_called(tmp_path, names):
-    table = condition_intervals(tables(), conditions=names, baseline=names[0], seed=1)
-    write_csv(tmp_path / "intervals.csv", table)
-    found = read_intervals(tmp_path / "intervals.csv")
-    assert found["condition"].tolist() == names
-    pd.testing.assert_frame_equal(found.drop(columns="condition"), table.drop(columns="condition"), check_dtype=False)
-
-
 @pytest.mark.parametrize("metric", ["exact_match", "f1"])
 @pytest.mark.parametrize(
     "weights", [{"worse": 1.0}, {"baseline": 1.0, "worse": -1.0}, {"much worse": -1, "the same": 0.25, "worse": 2}]
@@ -155,16 +117,6 @@ def test_sums_have_the_ends_of_the_table_over_articles():
                     weights = {}
                 expected = row[[column, f"{column}_low_by_article", f"{column}_high_by_article"]].tolist()
                 assert list(interval(weights, metric)[:3]) == pytest.approx(expected, abs=1e-9)
-
-
-def test_sums_of_pairs_are_drawn_by_pair():
-    scores = {"baseline": classified(0.8, 0), "c": classified(0.5, 1)}
-    value, low, high, _ = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "accuracy")
-    drops = scores["baseline"]["correct"] - scores["c"]["correct"]
-    assert value == pytest.approx(drops.mean())
-    assert [low, high] == pytest.approx(naive(drops, [[pair] for pair in range(30)], 4))
-    table = condition_intervals(list(scores.values()), conditions=list(scores), baseline="baseline", seed=4)
-    assert [low, high] == pytest.approx(table.loc[1, ["drop_accuracy_low", "drop_accuracy_high"]].tolist())
 
 
 def test_one_article_alone_has_a_value_and_no_interval():

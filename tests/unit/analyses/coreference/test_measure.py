@@ -8,12 +8,9 @@ from headtypes.analyses.coreference.accuracy import measure_coreference
 from headtypes.analyses.coreference.guesses import (
     CANDIDATES,
     AntecedentGuesses,
-    read_antecedents,
-    write_antecedents,
 )
 from headtypes.analyses.coreference.measure import AntecedentReducer
 from headtypes.analyses.coreference.mentions import anaphors, spans_of
-from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from tests.support.word_maps import dense_words, random_maps, read_planted, tokens_of
 
@@ -128,14 +125,3 @@ def test_each_half_of_the_documents_is_scored_with_the_choice_of_the_other():
     assert row(table, system="best_head", candidates="words", type="all", chosen="documents")[
         "accuracy"
     ] == pytest.approx(100 * (len(found) - 1) / len(found))
-
-
-def test_guesses_survive_the_disk_and_those_of_other_documents_are_refused(tmp_path):
-    guesses, path = guesses_of(lambda anaphor: 0), tmp_path / "antecedents.h5"
-    write_antecedents(path, guesses, {})
-    read = read_antecedents(path)
-    for name, value in vars(guesses).items():
-        np.testing.assert_array_equal(getattr(read, name), value)
-        assert getattr(read, name).dtype == value.dtype
-    with pytest.raises(InputError, match="not of these documents"):
-        measure_coreference(DOCUMENTS[::-1], read, seed=0)

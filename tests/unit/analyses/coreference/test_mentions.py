@@ -10,11 +10,9 @@ from headtypes.analyses.coreference.agreement import Features
 from headtypes.analyses.coreference.baselines import (
     BASELINES,
     chance,
-    head_match,
     is_right,
     nearest,
     nearest_other,
-    rules,
 )
 from headtypes.analyses.coreference.descriptions import references, type_of
 from headtypes.analyses.coreference.mentions import anaphors, head_of
@@ -317,7 +315,3 @@ def test_the_baselines_of_ontogum():
     assert len(scores["nearest"]) == 255
     percent = {name: 100 * statistics.mean(values) for name, values in scores.items()}
     assert percent == pytest.approx({"nearest": 42.0, "head_match": 50.6, "rules": 78.8, "chance": 33.2}, abs=0.05)
-
-
-def test_every_baseline_has_a_name_of_its_own():
-    assert list(BASELINES.values()) == [nearest, head_match, rules]

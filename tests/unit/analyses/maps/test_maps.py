@@ -1,14 +1,10 @@
 """Attention maps are those of the plain model, of the sample that was asked for, and come back from disk."""
 
-import hashlib
-import time
-
-import h5py
 import numpy as np
 import pytest
 
 from headtypes.analyses.maps.measure import SHOWN_TOKENS, choose_sample, choose_samples, map_attention, map_samples
-from headtypes.analyses.maps.results import AttentionMaps, read_maps, read_sample_maps, write_maps, write_sample_maps
+from headtypes.analyses.maps.results import AttentionMaps, read_sample_maps, write_maps, write_sample_maps
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
@@ -121,15 +117,6 @@ def test_samples_that_need_no_cut_come_first(lengths, count, chosen, found):
     assert encoded.lengths == found
 
 
-def test_samples_whose_questions_leave_no_room_are_passed_over():
-    tokenizer = bert_tokenizer(["where", "cat"])
-    long_question = Sample("long", " ".join(["where"] * 21), "cat cat cat")
-    samples, encoded = choose_samples([long_question, *pairs(40)], tokenizer, "question_answering", 64, 20, 8)
-    assert [sample.id for sample in samples] == ["0:40"]
-    samples, encoded = choose_samples([long_question], tokenizer, "question_answering", 64, 20, 8)
-    assert ([sample.id for sample in samples], encoded.lengths) == (["long"], [27])
-
-
 def test_maps_of_several_samples_are_those_of_each(monkeypatch):
     model, tokenizer = tiny_bert()
     loads(monkeypatch, model, tokenizer)
@@ -181,14 +168,6 @@ def planted(tokens: int = 6) -> AttentionMaps:
     return AttentionMaps(attention, ["[CLS]", "ça", "$", "Ġx", ",", "[SEP]"][:tokens], "id 1", True)
 
 
-def test_maps_come_back_in_half_precision(tmp_path):
-    write_maps(tmp_path / "maps.h5", planted(), {"rule": "map_attention"})
-    read = read_maps(tmp_path / "maps.h5")
-    assert read.attention.dtype == np.float32
-    np.testing.assert_allclose(read.attention, planted().attention, rtol=2**-11)
-    assert (read.tokens, read.sample_id, read.truncated) == (planted().tokens, "id 1", True)
-
-
 def test_maps_of_several_samples_come_back_in_their_order(tmp_path):
     samples = [planted(tokens) for tokens in (6, 3, 5)]
     write_sample_maps(tmp_path / "maps.h5", samples, {"rule": "map_attention"})
@@ -199,30 +178,3 @@ def test_maps_of_several_samples_come_back_in_their_order(tmp_path):
     write_maps(tmp_path / "one.h5", planted(), {})
     with pytest.raises(InputError, match=r"one\.h5 is damaged or holds no attention maps of samples"):
         read_sample_maps(tmp_path / "one.h5")
-
-
-def test_equal_maps_give_equal_bytes_at_another_time(tmp_path):
-    digests = set()
-    for name in ("a.h5", "b.h5"):
-        write_maps(tmp_path / name, planted(), {"rule": "map_attention"})
-        write_sample_maps(tmp_path / f"samples {name}", [planted(), planted(3)], {"rule": "map_attention"})
-        files = (tmp_path / name, tmp_path / f"samples {name}")
-        digests.add(tuple(hashlib.sha256(file.read_bytes()).hexdigest() for file in files))
-        time.sleep(1.1)  # HDF5 counts times in seconds.
-    assert len(digests) == 1
-
-
-@pytest.mark.parametrize("content", [b"", b"text", None])
-def test_a_file_without_maps_is_named(tmp_path, content):
-    path = tmp_path / "maps.h5"
-    if content is None:
-        attention_maps_of_another_kind(path)
-    else:
-        path.write_bytes(content)
-    with pytest.raises(InputError, match=r"maps\.h5 is damaged or holds no attention maps"):
-        read_maps(path)
-
-
-def attention_maps_of_another_kind(path):
-    with h5py.File(path, "w") as file:
-        file["distance"] = np.zeros(3)

@@ -1,6 +1,5 @@
 """Planted heads are found for what they are, and nothing that cannot be guessed is right or wrong."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +9,9 @@ import pytest
 from headtypes.analyses.relations import analysis
 from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.choice import HALVES
-from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs, write_arcs
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.measure import Guesses
-from headtypes.analyses.relations.pairs import universal_pairs
 from headtypes.analyses.relations.results import read_best_heads, read_relations
-from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
 from tests.support.word_maps import read_planted, sentence, tokens_of
 
@@ -132,19 +129,6 @@ def test_roots_and_relations_of_few_words_are_no_rows(tables):
     assert not set(tables.best["relation"]) & {"root", "advmod"}
 
 
-def test_a_small_treebank_has_its_totals(arcs):
-    tables = measure_relations({"file": SENTENCES}, {"file": arcs}, least=100, offsets=3, seed=0)
-    assert set(tables.best["relation"]) == {"all", "without punctuation", "without punctuation and root"}
-    assert set(tables.heads["relation"]) == set(tables.best["relation"])
-
-
-def test_one_sentence_has_no_halves(arcs):
-    one = ArcGuesses(arcs.sentence[:1], arcs.length[:1], arcs.guess[:5], arcs.visible[:5], arcs.to_sep[:5])
-    tables = measure_relations({"file": SENTENCES}, {"file": one}, least=1, offsets=3, seed=0)
-    assert set(tables.best["chosen"]) == {"file"}
-    assert tables.best["accuracy_low"].isna().all()
-
-
 def test_halves_are_scored_with_the_choices_of_one_another(arcs):
     random = np.random.default_rng(0)
     guess = random.integers(1, 4, arcs.guess.shape).astype(np.int16)
@@ -231,26 +215,3 @@ def test_relations_of_any_name_survive_the_disk(tables, tmp_path, name):
         found = read(tmp_path / "table.csv")
         assert found["relation"].tolist() == [name] * len(renamed)
         assert found["direction"].tolist() == renamed["direction"].tolist()
-
-
-@pytest.mark.parametrize("name", ["all", "without punctuation", "nsubj:*"])
-def test_a_relation_with_the_name_of_several_together_is_refused(name):
-    bank = [replace(sentence("the cat sat", (2, 3, 0), "det nsubj root"), relations=("det", name, "root"))]
-    with pytest.raises(InputError, match=re.escape(f"has the relation {name!r}")):
-        universal_pairs(bank)
-
-
-def test_guesses_survive_the_disk_and_those_of_other_sentences_are_refused(arcs, tmp_path):
-    path = tmp_path / "arcs.h5"
-    write_arcs(path, {"file": arcs}, {"made": "here"})
-    (name,) = read = read_arcs(path)
-    for field in ("sentence", "length", "guess", "visible", "to_sep"):
-        np.testing.assert_array_equal(getattr(read[name], field), getattr(arcs, field))
-    first = path.read_bytes()
-    write_arcs(path, {"file": arcs}, {"made": "here"})
-    assert path.read_bytes() == first
-    with pytest.raises(InputError, match="not of these sentences"):
-        measure_relations({"file": SENTENCES[::-1]}, read, least=3, offsets=3, seed=0)
-    path.write_bytes(first[:-100])
-    with pytest.raises(InputError, match="damaged"):
-        read_arcs(path)

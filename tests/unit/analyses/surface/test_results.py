@@ -6,13 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from headtypes.analyses.surface.measure import measure_surface
 from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, write_surface
-from headtypes.attention.run import ModelOnTask
-from headtypes.core.errors import InputError
-from headtypes.data.records import Sample
-from tests.support.models import tiny_bert
-from tests.support.records import recorded
 
 SAMPLES = 21
 
@@ -55,38 +49,3 @@ def test_a_mean_is_over_the_segments_that_have_the_pattern():
     sep = read.column("sep").astype(float)
     np.testing.assert_allclose(read.mean("sep")[1], np.delete(sep[:, 1], slice(4, 9), axis=0).mean(0), rtol=1e-12)
     assert np.isnan(read.mean("next")).all()
-
-
-@pytest.mark.parametrize("damage", ["column", "length", "uniform", "norms"])
-def test_a_file_of_another_form_is_refused(path, damage):
-    with h5py.File(path, "a") as file:
-        shorter = file[damage][1:]
-        del file[damage]
-        file[damage] = shorter
-    with pytest.raises(InputError, match=r"surface\.h5 is damaged or holds no surface patterns .*; delete it"):
-        read_surface(path)
-
-
-def test_a_flipped_bit_is_seen(path):
-    with h5py.File(path) as file:
-        chunk = file["surface"].id.get_chunk_info(1)
-    data = bytearray(path.read_bytes())
-    data[chunk.byte_offset + chunk.size // 2] ^= 0x10
-    path.write_bytes(data)
-    with pytest.raises(InputError, match="is damaged"):
-        read_surface(path)
-
-
-def test_what_is_measured_can_be_written(tmp_path):
-    record = recorded(*tiny_bert(), tmp_path / "model")
-    samples = [Sample("a", "the cat sat.", "it ran, by the river."), Sample("b", "a dog", "the old house")]
-    run = ModelOnTask(record, task="texts", precision="float32", batch_tokens=512, max_seq_length=12)
-    measured = measure_surface(run, samples, kind="text", segment_ids="pair")
-    write_surface(tmp_path / "surface.h5", measured, {})
-    read = read_surface(tmp_path / "surface.h5")
-    assert read.length.tolist() == [12, 8]
-    np.testing.assert_allclose(read.uniform, np.log([[12] * 3, [8] * 3]), rtol=1e-6)
-    np.testing.assert_array_equal(read.patterns, measured.patterns)
-    assert read.norms is None
-    zeros = measure_surface(run, samples, kind="text", segment_ids="zeros")
-    assert np.abs(zeros.patterns - measured.patterns).max() > 1e-3

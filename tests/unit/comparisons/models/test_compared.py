@@ -7,17 +7,14 @@ import pytest
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.compared import (
     HEADS,
-    PAIRS,
     TYPES,
     Pair,
     heads_table,
     list_pairs,
     pairs_table,
-    read_pairs,
 )
 from headtypes.comparisons.models.compared import types_table as table_of_types
 from headtypes.core.errors import InputError
-from headtypes.core.table_files import write_csv
 
 
 def typed(layers: list[str], doubtful: str = "", near: float = 0.5) -> Partition:
@@ -117,17 +114,3 @@ def test_types_say_whether_one_name_means_the_same_in_both():
     assert np.isnan(rows.loc["c", "near"])
     assert rows["doubtful"].tolist() == [True, False, False]
     assert not rows["other_doubtful"].any()
-
-
-def test_a_table_is_read_as_it_was_written(tmp_path):
-    """Also where a model is called what pandas takes for a missing value."""
-    partitions = {"NA": typed(["ab"], doubtful="ab"), "7": typed(["aa"])}
-    for pairs in ([Pair("NA", "7", ""), Pair("NA", "7", "parent")], []):
-        table = pairs_table(pairs, partitions)
-        write_csv(tmp_path / "pairs.csv", table)
-        found = read_pairs(tmp_path / "pairs.csv")
-        pd.testing.assert_frame_equal(found, table, check_dtype=False, rtol=1e-8)
-    assert list(found) == list(PAIRS)
-    (tmp_path / "pairs.csv").write_text("model,other\na,b\n")
-    with pytest.raises(InputError, match="lacks the column relation"):
-        read_pairs(tmp_path / "pairs.csv")

@@ -9,13 +9,9 @@ import pytest
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import compare_partitions, match_clusters, matched_clusters
 from headtypes.comparisons.models.descent import (
-    COLUMNS,
     comparison_table,
     layers_table,
-    read_comparison,
 )
-from headtypes.core.errors import InputError
-from headtypes.core.table_files import write_csv
 from tests.support.drawing import HEADS, LAYERS, family, planted
 from tests.support.planted import TYPES
 
@@ -118,14 +114,6 @@ def test_heads_that_leave_their_cluster_are_found_whatever_the_clusters_are_call
     assert compare_partitions(child, parent)["same_cluster"] == pytest.approx(100 * (~left).mean())
 
 
-def test_models_of_different_shape_are_not_compared():
-    _, parent = planted()
-    small = Partition(parent.table[parent.table["layer"] < 2])
-    for compare in (compare_partitions, matched_clusters):
-        with pytest.raises(InputError, match=r"differ in shape \(2 x 8 and 3 x 8 layers x heads\)"):
-            compare(small, parent)
-
-
 def test_only_models_along_a_line_of_descent_are_compared():
     partitions, parents = family()
     table = comparison_table(partitions, parents)
@@ -156,19 +144,3 @@ def test_layers_are_counted_one_by_one():
     assert np.mean(kept["bert_mrpc"]) == pytest.approx(
         compare_partitions(partitions["bert_mrpc"], parent)["same_cluster"]
     )
-
-
-def test_a_comparison_comes_back_from_disk_as_it_was(tmp_path):
-    partitions, parents = family()
-    # Names that look like numbers or like missing values are names.
-    names = {"bert": "NA", "bert_squad": "007", "bert_mrpc": "1e3", "other": "nan"}
-    renamed = {names[name]: partition for name, partition in partitions.items()}
-    lines = {names[name]: names.get(parent) for name, parent in parents.items()}
-    for table in (comparison_table(renamed, lines), comparison_table({"007": partitions["bert"]}, {"007": None})):
-        write_csv(tmp_path / "figure4.csv", table)
-        found = read_comparison(tmp_path / "figure4.csv")
-        assert list(found) == COLUMNS
-        pd.testing.assert_frame_equal(found, table, check_dtype=False, rtol=1e-8)
-    (tmp_path / "figure4.csv").write_text("model,parent\na,b\n")
-    with pytest.raises(InputError, match="lacks the column same_type"):
-        read_comparison(tmp_path / "figure4.csv")

@@ -17,7 +17,6 @@ from headtypes.comparisons.types.figure import compared_types_figure, shade_of
 from headtypes.comparisons.types.random_heads import draw_heads, place_among
 from headtypes.comparisons.types.results import compare_files
 from headtypes.comparisons.types.table import DRAWS, PROFILE, compare_types, read_compared_types, shown
-from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv, write_parquet
 from tests.support import second_comparison as second
 from tests.support.places import ROOT
@@ -391,44 +390,6 @@ def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
     assert len(shown) > 60
 
 
-@pytest.mark.parametrize("name", ["None", "NA", "null", "nan", "7"])
-def test_a_type_and_a_task_may_have_any_name(compared_types, name, tmp_path):
-    table = compared_types.assign(task=name, type=compared_types["type"].replace("vertical", name))
-    write_csv(tmp_path / "compared_types.csv", table)
-    pd.testing.assert_frame_equal(read_compared_types(tmp_path / "compared_types.csv"), table, rtol=1e-8)
-
-
-def test_without_language_the_analyses_stand_in_both_columns(compared_types):
-    figure = compared_types_figure(
-        compared_types[compared_types["analysis"].isin(["surface", "divergence"])], partition(), {}
-    )
-    left, right, _ = figure.axes
-    headings = [[text.get_text() for text in axes.texts if text.get_weight() == "bold"] for axes in (left, right)]
-    assert [[heading.split()[0] for heading in column] for column in headings] == [["where"], ["divergence"]]
-
-
-@pytest.mark.parametrize("prefix", ["", PROFILE])
-def test_cells_are_shaded_by_p_and_direction(prefix):
-    def shade(value: float, random: float, p: float, p_holm: float) -> tuple[int, int]:
-        return shade_of({"value": value, prefix + "random": random, prefix + "p": p, prefix + "p_holm": p_holm}, prefix)
-
-    assert shade(2, 1, 0.02, 1) == (0, 0)
-    assert shade(2, 1, 0.002, 0.2) == (1, 1)
-    assert shade(1, 2, 0.0001, 0.02) == (-1, 2)
-    assert shade(1, np.nan, np.nan, np.nan) == (0, 0)
-
-
-def test_what_differs_from_heads_that_look_alike_is_marked(compared_types):
-    marked = {}
-    for p in (1.0, 0.01):
-        table = compared_types.assign(profile_p_holm=p)
-        figure = compared_types_figure(table, partition(), {})
-        marked[p] = [line.get_gid() for axes in figure.axes for line in axes.lines if line.get_gid()]
-    assert marked[1.0] == []
-    above = shown(compared_types).query("value > profile_random and draws > 0")
-    assert marked[0.01].count("profile1") == len(above)
-
-
 def test_the_caption_says_how_many_draws_a_colour_needs():
     for draws, shade in ((200, (1, 1)), (199, (0, 0))):
         row = {"value": draws, "p_holm": 1.0, **place_among(draws, np.arange(draws))._asdict()}
@@ -445,10 +406,3 @@ def test_a_model_without_a_loss_has_no_gradients(files):
     table = compare_files(partition(), {"gradients": {"text": path}}, seed=7)
     assert table.empty
     assert compared_types_figure(table, partition(), {}).axes
-
-
-def test_analyses_of_other_heads_are_refused(files):
-    path = files["importance"]["qa"].with_name("other.csv")
-    write_csv(path, pd.DataFrame({"layer": [0, 0], "head": [0, 1], "normalised": [0.5, 0.5]}))
-    with pytest.raises(InputError, match="importance on qa are of other heads"):
-        compare_files(partition(), {"importance": {"qa": path}}, seed=7)

@@ -8,11 +8,8 @@ import pandas as pd
 import pytest
 import torch
 
-from headtypes.analyses.ablation.controls import evaluate_controls
-from headtypes.analyses.ablation.curves import evaluate_curves
 from headtypes.analyses.ablation.evaluation import Settings, _model, _read, evaluate_condition
 from headtypes.analyses.ablation.importance import measure_importance
-from headtypes.analyses.ablation.intervals import condition_intervals
 from headtypes.analyses.gradients.measure import measure_answer_gradients
 from headtypes.attention.operations import Reading, operations_by_head
 from headtypes.core.errors import InputError
@@ -20,7 +17,6 @@ from headtypes.data.answering import Answers
 from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.multiple_choice import ChoiceQuestion
 from headtypes.data.kinds.registry import KINDS
-from headtypes.models.loading import MissingHeadError
 from tests.support.dense import CHANGES, dense_output
 from tests.support.models import FAMILIES, family_config, tiny_language_model
 from tests.support.records import recorded, types_like
@@ -220,32 +216,6 @@ def test_space_before_a_choice_and_after_a_question_is_no_matter(made):
     )
 
 
-def test_random_heads_and_curves_are_scored_on_whole_questions(made):
-    *_, record, windows = made
-    asked = QUESTIONS, windows, types_like(record), record
-    condition = {"condition": "c", "operations": {"diagonal": "zero"}}
-    _, scores = evaluate_condition(*asked, **condition, **SETTINGS)
-    drawn = {"draws": 3, "questions": 2, "profile": False, "seed": 1}
-    controls = evaluate_controls(*asked, scores, **condition, **drawn, **SETTINGS)
-    assert controls.groupby("draw")["id"].nunique().tolist() == [2, 2, 2]
-    assert {"correct", "correct_normalised"} <= set(controls)
-    importance = np.ones((record.layers, record.heads))
-    curves = evaluate_curves(*asked, importance, orders=1, questions="all", seed=1, **SETTINGS)
-    assert list(curves) == ["type", "order", "draw", "heads", "accuracy", "accuracy_normalised"]
-    assert (
-        curves.loc[curves["heads"] == 0, "accuracy"] == KINDS[KIND].mean_scores(evaluated(made)[1])["accuracy"]
-    ).all()
-
-
-def test_intervals_are_of_both_accuracies_over_questions(made):
-    scores = [evaluated(made)[1], evaluated(made, {"dense": "zero"})[1]]
-    table = condition_intervals(scores, conditions=["baseline", "zero"], baseline="baseline", seed=1)
-    row = table.set_index("condition").loc["zero"]
-    for metric, column in (("accuracy", "correct"), ("accuracy_normalised", "correct_normalised")):
-        assert row[f"drop_{metric}"] == pytest.approx(scores[0][column].mean() - scores[1][column].mean())
-        assert row[f"drop_{metric}_low"] <= row[f"drop_{metric}"] <= row[f"drop_{metric}_high"]
-
-
 def test_importance_and_gradients_are_of_the_right_choice(made):
     """With other wrong choices they are the same."""
     _, tokenizer, record, windows = made
@@ -268,12 +238,6 @@ def test_importance_and_gradients_are_of_the_right_choice(made):
     assert gradients.samples == 3
     assert np.nanmin(gradients.values) >= 0
     assert np.nanmax(gradients.values) > 0
-
-
-def test_a_model_for_masked_words_is_refused(tmp_path):
-    made = prepared("bert", tmp_path)
-    with pytest.raises(MissingHeadError, match=r"is a model for masked words, .*; name a causal language model\."):
-        evaluated(made)
 
 
 @pytest.mark.skipif(find_spec("lm_eval") is None, reason="lm-eval is not installed (docs/run/python.md)")

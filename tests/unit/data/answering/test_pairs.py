@@ -62,18 +62,6 @@ def test_labels_have_the_names_that_the_models_have_for_them():
     assert [pair.label for pair in plain] == ["yes", 0, "so"]
 
 
-def test_a_misspelt_label_is_told_and_one_that_other_data_have_is_not():
-    table = pd.DataFrame({"a": ["one", "two"], "b": ["three", "four"], "l": ["entailed", "neutral"]})
-    columns, read = {"first": "a", "second": "b", "label": "l"}, KINDS["sentence_pair"].rows_of_file
-    elsewhere = {"entailed": "yes", "contradicted": "no", "neutral_2": "no"}
-    with pytest.raises(
-        InputError, match=r"^tasks\.x\.labels: no row of x has 'neutral_2'\. Did you mean \"neutral\"\?"
-    ):
-        read(table, "x", "tasks.x.columns", {**columns, "labels": elsewhere})
-    elsewhere["neutral"] = "no"
-    assert len(read(table, "x", "tasks.x.columns", {**columns, "labels": elsewhere})) == 2
-
-
 def untrimmed_roberta():
     """A RoBERTa whose tokens take the space before them along."""
     model, tokenizer = tiny_roberta()
@@ -257,22 +245,6 @@ def test_a_label_that_the_model_lacks_is_told_in_one_sentence(names, labels, mes
     with pytest.raises(InputError, match=message) as caught:
         label_numbers(labelled(*labels), names, "models.m")
     assert len(str(caught.value).splitlines()) == 1
-
-
-def test_a_model_without_a_classifier_is_refused(tmp_path):
-    model, tokenizer = tiny_bert()
-    record = recorded(model, tokenizer, tmp_path)
-    windows = build_pairs(PAIRS, tokenizer, max_length=60)
-    with pytest.raises(InputError, match=r"has no classification head: its weights lack bert.pooler.dense.bias"):
-        evaluate_condition(PAIRS, windows, types_like(record), record, condition="c", operations={}, **SETTINGS)
-
-
-def test_windows_of_other_pairs_are_refused(tmp_path):
-    model, tokenizer = classifier(tiny_bert)
-    record = recorded(model, tokenizer, tmp_path)
-    windows = build_pairs(PAIRS, tokenizer, max_length=60)
-    with pytest.raises(InputError, match="built from other questions or pairs"):
-        evaluate_condition(PAIRS[1:], windows, types_like(record), record, condition="c", operations={}, **SETTINGS)
 
 
 def test_logits_that_are_not_finite_choose_no_label():

@@ -115,10 +115,3 @@ def test_question_without_context_tokens_has_an_empty_answer():
     questions, windows = three_windows()
     spans = Spans(np.array([1.0, 0.0, -np.inf]), np.array([1, 1, -1]), np.array([1, 1, -1]))
     assert answer_questions(questions, windows, spans)["q1"] == ""
-
-
-def test_windows_of_other_questions_are_refused():
-    questions, windows = three_windows()
-    spans = Spans(np.zeros(3), np.ones(3, int), np.ones(3, int))
-    with pytest.raises(InputError, match="other questions"):
-        answer_questions(questions[::-1], windows, spans)

@@ -9,21 +9,18 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from headtypes.analyses.ablation.curves import evaluate_curves
 from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.attention.operations import Reading
-from headtypes.core.errors import InputError
 from headtypes.data import answering
 from headtypes.data.encoding import encode_samples, prepare_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.documents import Document, segments_of
 from headtypes.data.tokens import separates_texts
-from headtypes.models.loading import MissingHeadError
 from headtypes.models.model_config import language_head
 from tests.support.dense import CHANGES, dense_output
-from tests.support.models import FAMILIES, tiny_family, tiny_language_model
+from tests.support.models import FAMILIES, tiny_language_model
 from tests.support.records import inputs_of, recorded, types_in, types_like
 
 SETTINGS = {"kind": "text", "precision": "float32", "batch_tokens": 512}
@@ -254,44 +251,3 @@ def scaled_losses(model, windows, layer, head, factor):
 
 
 _PROJECTIONS = ("attn.c_proj", "self_attn.o_proj", "attention.output.dense")
-
-
-def test_curves_are_losses_from_that_of_all_heads_on(made):
-    *_, record, windows = made
-    importance = np.ones((record.layers, record.heads))
-    curves = evaluate_curves(
-        DOCUMENTS, windows, types_like(record), record, importance, orders=1, questions="all", seed=1, **SETTINGS
-    )
-    assert list(curves) == ["type", "order", "draw", "heads", "loss", "perplexity"]
-    whole = KINDS["text"].mean_scores(evaluated(made))["loss"]
-    np.testing.assert_allclose(curves.loc[curves["heads"] == 0, "loss"], whole, rtol=1e-6)
-    assert curves["loss"].nunique() > 3
-
-
-def test_a_model_without_a_head_for_language_is_refused(tmp_path):
-    record = recorded(*tiny_family("bert"), tmp_path)
-    windows = windows_for(record, tiny_family("bert")[1])
-    with pytest.raises(MissingHeadError, match="has no head for masked words"):
-        evaluated((None, None, record, windows))
-
-
-def test_a_model_for_masked_words_whose_tokenizer_has_no_mask_token_is_refused(tmp_path):
-    _, tokenizer, record, _ = prepared("bert", tmp_path)
-    tokenizer.mask_token = None
-    with pytest.raises(InputError, match=r"models\.tiny: its tokenizer has no mask token"):
-        windows_for(record, tokenizer)
-
-
-def test_documents_that_give_nothing_to_predict_are_refused(tmp_path):
-    model, tokenizer, record, windows = prepared("gpt2", tmp_path)
-    with pytest.raises(InputError, match="None of the documents has two paragraphs of text"):
-        windows_for(record, tokenizer, documents=DOCUMENTS[1:2])
-    empty = windows.of_questions(np.array([1]))
-    assert len(empty) == 0
-    with pytest.raises(InputError, match="None of the documents has a token to predict"):
-        KINDS["text"].score_answers(DOCUMENTS[1:2], empty, record, (np.zeros(0), np.zeros(0, int)))
-    answers = answering.Answers("text", windows)
-    answers.start(np.array([0]))
-    logits = torch.full((1, int(np.diff(windows.offsets)[0]), model.config.vocab_size), torch.nan)
-    with pytest.raises(InputError, match="loss is not finite"):
-        answers.read(type("Output", (), {"logits": logits}), [])

@@ -371,7 +371,7 @@ def test_nothing_of_the_data_can_end_its_element(tmp_path):
 
 
 def test_a_large_model_is_small_and_a_head_opens_as_in_a_small_one(chromium, large_file, tmp_path):
-    """It builds as many elements, however many heads there are; benchmarks/atlas.py measures how long it takes."""
+    """It builds as many elements, however many heads there are."""
     assert large_file.stat().st_size < 12e6
     built = []
     for file in (file_of(tmp_path, 3, 8), large_file):

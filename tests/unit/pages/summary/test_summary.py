@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import io
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -10,7 +9,6 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.compared import PAIRS
@@ -20,11 +18,11 @@ from headtypes.pages.summary.answers import YES, Answers, Card, Mark
 from headtypes.pages.summary.cautions import cautions
 from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, types_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
-from headtypes.pages.summary.pictures import caption_of, picture_of
+from headtypes.pages.summary.pictures import caption_of
 from headtypes.pages.summary.results import collect_summary
 from headtypes.pages.summary.verdicts import counted, judged_subjects
 from headtypes.papers.clark2019.paper import CLARK2019
-from headtypes.papers.guan2020.shown import ablation_shown, stability_shown
+from headtypes.papers.guan2020.shown import ablation_shown
 from tests.support import summaries
 from tests.support.places import ROOT
 from tests.support.summaries import (
@@ -260,22 +258,6 @@ def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
     assert "documents" in shown.about
 
 
-@pytest.mark.parametrize("name", ["124", "NA"])
-def test_a_model_may_have_any_name(summary, name, tmp_path):
-    files = made_results(tmp_path)
-    for path in [path for paths in files.values() for path in paths if path.endswith(".csv")]:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        table.replace({"model": {MODEL: name, "minilm": "7", "local": name}}).to_csv(path, index=False)
-    found = made_summary(tmp_path, files, name)
-    assert found.findings == [
-        sentence.replace(MODEL, name).replace(" local", f" {name}") for sentence in summary.findings
-    ]
-    guan = [[shown.title.replace(MODEL, name) for shown in one.papers[0].tables] for one in (summary, found)]
-    assert guan[0] == guan[1]
-    labels = [[column.label for column in one.papers[0].tables[1].columns] for one in (summary, found)]
-    assert "paper's drop" in labels[0] == labels[1]
-
-
 def test_findings_name_the_token_that_heads_fall_back_on():
     comparison = pd.read_csv(RESULTS / "clark/comparison.csv")
     judged, *_ = judged_subjects(comparison, "task", "file.csv")
@@ -321,16 +303,6 @@ def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summa
     assert table_2.columns[labels.index("paper's drop")].note == "published by Guan et al. 2020"
 
 
-def test_a_table_without_published_values_has_no_column_of_them(table_2):
-    """Whose they are, and beside which models they stand, the tables decide."""
-    table_1 = pd.read_csv(RESULTS / "demo/table1.csv")
-    without = [table.assign(**dict.fromkeys(table.filter(like="published_"), np.nan)) for table in (table_1, table_2)]
-    for shown, label in ((stability_shown, "paper"), (lambda it: next(ablation_shown(it, 2)), "paper's drop")):
-        tables = (table_1, without[0]) if shown is stability_shown else (table_2, without[1])
-        labels = [[column.label for column in shown(table).in_brief().columns] for table in tables]
-        assert [label in of_table for of_table in labels] == [True, False]
-
-
 def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
     row = dict.fromkeys(PAIRS, "") | {"same_shares": 94.44, "same_layers": 88.8, "adjusted_rand": np.nan}
     row |= {"same_type": np.nan, "same_cluster": np.nan}
@@ -362,15 +334,6 @@ def test_models_that_only_detectors_read_have_their_tables_on_the_page(tmp_path)
     assert made.run.startswith("one on qa; ")
     assert made.run.endswith(". On random tokens alone: control.")
     assert made.title == "The attention heads of one"
-
-
-def test_a_single_model_has_no_table_of_any_two(summary, results, tmp_path):
-    folder, files = results
-    titles = [shown.title for shown in summary.papers[0].tables]
-    assert titles[-1] == "Any two models: kmeans-k4"
-    pd.DataFrame(columns=list(PAIRS)).to_csv(tmp_path / "pairs.csv", index=False)
-    alone = made_summary(folder, files | {"compared": [str(tmp_path / "pairs.csv")]})
-    assert [shown.title for shown in alone.papers[0].tables] == titles[:-1]
 
 
 def test_the_tables_of_the_second_paper_stand_on_the_page(summary):
@@ -433,19 +396,6 @@ def test_captions_are_those_of_the_report(tmp_path):
     (tmp_path / "b.rst").write_text("{{ snakemake.params.x }}")
     with pytest.raises(InputError, match=r"b.rst cannot be a caption here"):
         caption_of(tmp_path / "b.rst", {})
-
-
-def test_figures_are_no_wider_than_the_page_needs(tmp_path):
-    Image.new("RGBA", (2800, 1000), (0, 0, 0, 0)).save(tmp_path / "a.png")
-    picture = picture_of("a", tmp_path / "a.png", [], "a.pdf")
-    assert (picture.width, picture.height) == (1400, 500)
-    with Image.open(io.BytesIO(base64.b64decode(picture.data.partition(",")[2]))) as image:
-        assert image.size == (1400, 500)
-        # What is transparent lies on white, whatever the page's own ground is.
-        assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
-    (tmp_path / "b.png").write_text("no picture")
-    with pytest.raises(InputError, match=r"b.png is damaged"):
-        picture_of("b", tmp_path / "b.png", [], "b.pdf")
 
 
 def test_how_it_was_made_names_models_data_versions_and_time(results):

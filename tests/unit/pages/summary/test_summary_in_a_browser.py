@@ -1,9 +1,7 @@
 """The summary as a reader sees it, on a screen and on a phone, by mouse and by keyboard, in light and dark."""
 
-import os
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -288,16 +286,3 @@ def test_words_are_explained_without_pointing_at_them(chromium, page_file, width
             assert word in words
         assert page.locator("#words dt svg").count() == 4
         assert all(page.locator("#words dd").nth(at).is_visible() for at in range(len(words)))
-
-
-def test_a_report_of_another_run_is_told(chromium, tmp_path):
-    files = made_results(tmp_path)
-    report, told = tmp_path / "report.html", "report.html is of another run: when this page was written, it was of 20"
-    for age, stale in ((-3600, True), (3600, False)):
-        report.write_text("")
-        made = max(Path(path).stat().st_mtime for of in files.values() for path in of)
-        os.utime(report, (made + age, made + age))
-        with opened(chromium, made_page(tmp_path, made_summary(tmp_path, files)), 1280) as page:
-            assert (told in page.locator("#files").inner_text()) == stale
-    report.unlink()
-    assert made_summary(tmp_path, files).report == ""

@@ -7,7 +7,7 @@ from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
-from headtypes.papers.clark2019.example_files import PATTERNS, read_examples, write_examples
+from headtypes.papers.clark2019.example_files import PATTERNS
 from headtypes.papers.clark2019.examples import choose_segment, map_examples
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
 from tests.support.records import recorded
@@ -71,15 +71,3 @@ def test_patterns_that_a_model_cannot_have_are_absent(tmp_path):
     for example in examples.examples:
         np.testing.assert_allclose(example.attention.sum(axis=-1), 1, atol=1e-5)
         assert (np.triu(example.attention, 1) == 0).all()
-
-
-def test_what_is_written_is_read(tmp_path):
-    examples, _ = mapped(*tiny_bert(layers=2, heads=3), tmp_path / "model", SEGMENTS)
-    for name in ("one.h5", "other.h5"):
-        write_examples(tmp_path / name, examples, {"rule": "map_examples"})
-    assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "other.h5").read_bytes()
-    back = read_examples(tmp_path / "one.h5")
-    assert (back.tokens, back.begins, back.sample_id) == (examples.tokens, examples.begins, examples.sample_id)
-    for one, other in zip(back.examples, examples.examples, strict=True):
-        assert (one.pattern, one.layer, one.head, one.value) == (other.pattern, other.layer, other.head, other.value)
-        np.testing.assert_array_equal(one.attention, other.attention)

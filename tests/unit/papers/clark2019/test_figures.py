@@ -1,15 +1,9 @@
 """Clark's figures show the data that they were given: read back from what was drawn."""
 
-import itertools
-import json
-
 import numpy as np
 import pandas as pd
-from matplotlib.colors import to_hex, to_rgba
 from matplotlib.figure import Figure
 
-from headtypes.analyses.gradients.results import Gradients
-from headtypes.core.style import PALETTE, save_figure
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
@@ -21,7 +15,7 @@ from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, divergence_f
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.statistics import published_statistics, whole_statistics
 from tests.support.clark_results import CLARK, HEADS, LAYERS, UNIFORM, gradients_of, head_values, layers_of, surface_of
-from tests.support.drawing import DEFICIENCIES, lab, lettering, planted, texts
+from tests.support.drawing import planted, texts
 
 PUBLISHED = read_clark2019(CLARK)
 MEANS = published_statistics(PUBLISHED)
@@ -168,15 +162,6 @@ def test_figure_3_says_why_a_model_has_no_gradients():
     assert "No gradients: the model has no head for masked words." in texts(gradient_figure(gradients_of(loss=None)))
 
 
-def test_figure_3_leaves_out_kinds_that_no_sample_has():
-    gradients = gradients_of()
-    values = np.array(gradients.values)
-    values[..., 1] = np.nan
-    shown = gradient_figure(Gradients(values, "next_token", 5))
-    assert {line.get_gid() for line in shown.axes[0].lines} == {"all", "sep", "punctuation"}
-    assert "to [CLS]" not in texts(shown)
-
-
 # Figure 6
 
 
@@ -230,32 +215,6 @@ def test_figure_6_marks_the_best_heads_of_relations_and_of_coreference():
     assert {f"{what}: {layer + 1}-{head + 1}" for (layer, head), what in BEST.items()} <= set(texts(figure))
 
 
-def test_figure_6_has_a_bar_of_scale_that_is_as_long_as_it_says():
-    places, summary, behaviours = projection()
-    figure = divergence_figure(places, summary, behaviours, None, {})
-    assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["by behaviour", "by layer"]
-    start, end = drawn(figure, "scale").get_xdata()
-    assert f"{end - start:g} nats a row" in texts(figure)
-    root = divergence_figure(places, summary | {"scale": "root"}, behaviours, None, {})
-    assert f"{end - start:g} root of nats a row" in texts(root)
-
-
-def test_figure_6_of_heads_in_one_place_and_one_layer():
-    summary = {"scale": "plain", "stress": None, "correlation": None, "layers": {"difference": None}}
-    places = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "x": [0.0, 0.0], "y": [0.0, 0.0]})
-    figure = divergence_figure(places, summary, np.array([["", "broad"]], dtype=object), None, {})
-    assert "scale" not in names(figure)
-
-
-def test_layers_are_in_the_order_of_a_scale_that_grows_lighter():
-    places, summary, behaviours = projection()
-    panel = divergence_figure(places, summary, behaviours, None, {}).axes[1]
-    colours = [to_hex(points.get_facecolor()[0]) for points in panel.collections if points.get_gid()]
-    lightness = [lab(colour, deficiency)[0] for deficiency in DEFICIENCIES for colour in colours]
-    for deficiency in np.array_split(lightness, len(DEFICIENCIES)):
-        assert (np.diff(deficiency) > 5).all()
-
-
 # All of them
 
 
@@ -268,42 +227,3 @@ def figures() -> dict[str, Figure]:
         "4": entropy_figure(ours(), MEANS),
         "6": divergence_figure(places, summary, behaviours, planted()[1], BEST),
     }
-
-
-def test_they_fit_a_page_and_their_lettering_can_be_read():
-    for number, figure in figures().items():
-        width, height = figure.get_size_inches()
-        assert width <= 6.9, number
-        assert height <= 9.2, number
-        for text in lettering(figure):
-            assert text.get_fontsize() >= 6, (number, text.get_text())
-            box = text.get_window_extent()
-            assert box.x0 >= -1, (number, text.get_text())
-            assert box.x1 <= figure.bbox.width + 1, (number, text.get_text())
-            assert box.y0 >= -1, (number, text.get_text())
-            assert box.y1 <= figure.bbox.height + 1, (number, text.get_text())
-
-
-def test_series_that_share_a_panel_differ_in_colour_and_in_sign():
-    """For readers without one kind of cones as well, and in print in grey."""
-    figure = surface_figure(ours(), None)
-    for axes in figure.axes:
-        dots = [line for line in axes.lines if str(line.get_gid()).startswith("heads-")]
-        assert len({line.get_marker() for line in dots}) == len(dots)
-        for one, other in itertools.combinations({line.get_color() for line in dots}, 2):
-            assert one in PALETTE
-            assert other in PALETTE
-            for deficiency in DEFICIENCIES:
-                assert np.linalg.norm(lab(one, deficiency) - lab(other, deficiency)) > 15, (one, other, deficiency)
-    signs = [sign for _, colour, sign in _BEHAVIOURS.values()]
-    assert len(set(signs)) == len(signs)
-    assert len({to_rgba(colour) for _, colour, _ in _BEHAVIOURS.values()}) == len(signs)
-
-
-def test_equal_figures_give_equal_files(tmp_path):
-    for place in ("one", "other"):
-        for number, figure in figures().items():
-            save_figure(figure, tmp_path / f"{place}{number}.pdf", tmp_path / f"{place}{number}.png", {"rule": "x"})
-    for one in tmp_path.glob("one*"):
-        assert one.read_bytes() == one.with_name(one.name.replace("one", "other")).read_bytes()
-        assert json.dumps({"rule": "x"}, separators=(",", ":")).encode() in one.read_bytes().replace(b"\\", b"")

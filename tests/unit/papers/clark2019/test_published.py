@@ -1,9 +1,7 @@
 """The published values: complete, as copied, and where they contradict one another a note says so."""
 
 import pytest
-import yaml
 
-from headtypes.core.errors import InputError
 from headtypes.papers.clark2019.published import DIGITISED, read_clark2019
 from tests.support.clark_results import CLARK
 
@@ -80,24 +78,3 @@ def test_the_printed_table_differs_from_the_notebook_only_where_a_note_says_so(p
 def test_every_relation_of_the_table_has_what_it_is_derived_from(published):
     assert [it.relation for it in published.derived] == [row.relation for row in published.relations.rows]
     assert all(it.derived for it in published.derived)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "message"),
-    [
-        ("uniform_entropy: 4.75", "uniform_entropy: wide", "digitised.uniform_entropy"),
-        ("layers: 12\n", "depth: 12\n", "layers?: |depth: "),
-        ("- {relation: prt, derived: ", "- {relation: part, derived: ", "derived needs the relations of Table 1"),
-    ],
-)
-def test_a_wrong_file_is_one_sentence_that_names_the_key(tmp_path, before, after, message):
-    text = CLARK.read_text(encoding="utf-8")
-    assert before in text
-    path = tmp_path / "clark2019.yaml"
-    path.write_text(text.replace(before, after), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"clark2019.yaml: .*{message}"):
-        read_clark2019(path)
-
-
-def test_the_file_is_plain_yaml(published):
-    assert yaml.safe_load(CLARK.read_text(encoding="utf-8"))["heads"] == published.heads == 12 * published.layers

@@ -357,20 +357,6 @@ def test_heads_of_a_large_cluster_are_not_consistent_by_its_size_alone():
         assert judge(CLAIMS["heads-consistent"], evidence).verdict == verdict
 
 
-def test_a_reason_says_what_failed_and_by_how_much():
-    verdict = judge(CLAIMS["zero-diagonal-costliest"], changed(scores={4: 2}))
-    assert verdict.deciding == 1
-    assert verdict.reason == (
-        "drop of exact match with zero diagonal less that with zero dense_vertical: -2.59; claimed above 0"
-    )
-    verdict = judge(CLAIMS["dense_vertical-last-layer"], satisfied())
-    assert verdict.reason.startswith(
-        "dense_vertical heads in the last layer: pre-trained 2, squad 2, mrpc 0 and mnli 0;"
-    )
-    verdict = judge(CLAIMS["models-alike"], changed(**BREAKS["models-alike"]))
-    assert "the least (pre-trained and mrpc): " in verdict.reason
-
-
 def test_limits_scale_with_the_baseline():
     """A model with half of the published scores throughout bears out the same claims."""
     half = {number: 0.5 * score for number, score in satisfied().scores.items()}
@@ -496,40 +482,6 @@ def test_other_types_have_no_verdict_but_on_what_needs_no_names():
     assert {verdict.verdict for verdict in found.values()} == {NO_VERDICT}
 
 
-def test_nothing_known_is_no_verdict_with_a_reason():
-    for claim in PAPERS:
-        verdict = judge(claim, Evidence())
-        assert (verdict.verdict, verdict.deciding) == (NO_VERDICT, None)
-        assert verdict.reason
-
-
-@pytest.mark.parametrize(
-    ("change", "name", "reason"),
-    [
-        ({"stability": {4: {"heads": 99}}}, "five-clusters-stable", "stability was not measured"),
-        ({"alone": {}}, "mixture-similar", "k-means was not compared with a Gaussian mixture (diag)"),
-        ({"changed": ()}, "changes-in-last-layers", "there is no parent to compare with"),
-        ({"changed": (0, 50)}, "changes-in-last-layers", "the model has fewer than three layers"),
-        ({"family": {}}, "models-alike", "the paper's models are compared where the one for SQuAD is judged"),
-        (
-            {"family": {name: FAMILY[name] for name in ("pre-trained", "squad")}},
-            "dense_vertical-last-layer",
-            "no model stands beside mrpc and mnli",
-        ),
-        (
-            {"family": FAMILY | {"mnli": {name: [1, 1] for name in TYPES}}},
-            "models-alike",
-            "the models have different numbers of layers",
-        ),
-        ({"doubtful_in_family": ("mrpc.doubtful.dense",)}, "models-alike", "doubtful name in mrpc: dense"),
-        ({"heads": {name: [1, 1] for name in TYPES}}, "dense-first-layers", "the model has fewer than three layers"),
-    ],
-)
-def test_what_cannot_be_measured_is_said(change, name, reason):
-    verdict = judge(CLAIMS[name], replace(satisfied(), **change))
-    assert (verdict.verdict, verdict.reason) == (NO_VERDICT, reason)
-
-
 @pytest.mark.parametrize("layers", [3, 4, 5, 6, 7, 12, 24])
 def test_thirds_hold_every_layer_once_and_as_evenly_as_they_can(layers):
     """Heads in one layer at a time: it counts for exactly one third."""
@@ -544,11 +496,6 @@ def test_thirds_hold_every_layer_once_and_as_evenly_as_they_can(layers):
     sizes = [where.count(third) for third in range(3)]
     assert max(sizes) - min(sizes) <= 1
     assert sizes == sizes[::-1]
-
-
-def test_conditions_are_named_as_a_reader_sees_them():
-    assert name_operations({}) == "baseline"
-    assert name_operations({"dense": "zero", "vertical": "zero"}, ["vertical"]) == "zero dense+[vertical]"
 
 
 def test_models_are_alike_as_their_layouts_correlate():

@@ -220,38 +220,6 @@ def test_contradictions_of_the_paper_stand_beside_the_figure(like_the_paper):
     assert all(note.text in page for note in REFERENCE.notes)
 
 
-def test_a_doubtful_type_is_in_brackets_and_has_no_verdict():
-    partitions = {KEY: partition(LIKE_THE_PAPER, doubtful=("vertical",))}
-    table = compare(partitions, ablations(partitions, published()))
-    about = {claim.id for claim in CLAIMS if "vertical" in claim.types}
-    found = claims(table)
-    assert set(found.index[found["doubtful"] == "vertical"]) == about
-    assert set(found.loc[list(about), "verdict"]) == {"no verdict"}
-    assert found.loc[list(about), ["ours", "published"]].isna().all(axis=None)
-    assert found.loc["diagonal-carries-intra", "verdict"] == "holds"
-    assert "zero dense+[vertical]" in figures(table).loc["6.f1", "quantity"]
-    assert figures(table).loc["6.f1", "doubtful"] == "vertical"
-    page = comparison_page(table, REFERENCE)
-    assert "Types in brackets have a doubtful name." in page
-    doubts = "diagonal-medium-special, vertical-fewest-heads, vertical-last-layers,"
-    assert f"- doubtful name: vertical: {doubts}" in page
-    assert "| zero-vertical-little | holds" not in page
-    assert "| share of [vertical] |" in page
-
-
-def test_missing_conditions_have_no_figures_and_no_verdict():
-    scores = {number: figures for number, figures in published().items() if number in (1, 3, 12)}
-    table = of_one(scores)
-    assert {each.partition(".")[0] for each in figures(table).index} == {"share", "stability", "1", "3", "12"}
-    found = claims(table)
-    assert found.loc["zero-diagonal-breaks", "verdict"] == "holds"
-    assert found.loc["zero-dense-little", "reason"] == "not evaluated: zero dense"
-    # Without the baseline no drop is made up.
-    table = of_one({3: (4, 8)})
-    assert figures(table).filter(like="3.", axis=0).index.tolist() == ["3.exact_match", "3.f1"]
-    assert claims(table).loc["zero-diagonal-breaks", "reason"] == "not evaluated: baseline"
-
-
 def test_other_types_have_no_shares_stability_or_verdicts():
     key = ("bert", "squad-kmeans-k5")
     partitions = {key: partition([[f"type-{number}" for number in range(1, 6)]] * 6)}
@@ -262,40 +230,6 @@ def test_other_types_have_no_shares_stability_or_verdicts():
     page = comparison_page(table, REFERENCE)
     assert "| bert | squad-kmeans-k5 | stated | 1 | 0 | 0 | 28 | 1 | 0 | 0 |" in page
     assert "| bert | squad-kmeans-k5 | from the table | 0 | 0 | 0 | 8 | 0 | 0 | 0 |" in page
-
-
-def test_a_model_without_questions_has_shares_and_stability():
-    mine = ("bert", "mine")
-    partitions = {KEY: partition(LIKE_THE_PAPER), mine: partition(LIKE_THE_PAPER)}
-    of_stability = stabilities({KEY: partitions[KEY]}, "pre-trained", lowest=90)
-    table = compare(partitions, ablations(partitions, published(), key=mine), stability=of_stability)
-    first, second = (table[table["partition"] == name] for name in (KEY[1], "mine"))
-    assert table["partition"].tolist() == [KEY[1]] * len(first) + ["mine"] * len(second)
-    assert first["n_questions"].isna().all()
-    assert claims(first).loc["zero-dense-little", "reason"] == "the model was not evaluated on questions"
-    assert claims(first).loc["types-stable", "verdict"] == "fails"
-    assert claims(first).loc["types-stable", "published"] == 95.98
-    assert claims(first).loc["types-stable", ["low", "high"]].tolist() == [90, 92]
-    assert figures(first).loc["stability.4.samples", ["ours", "published"]].tolist() == [91, 95.98]
-    # An imported partition has no stability.
-    assert claims(second).loc["types-stable", "reason"] == "stability was not measured"
-    assert "share.dense" in figures(second).index
-    assert not figures(second).index.str.startswith("stability").any()
-
-
-def test_without_any_table_there_are_shares_and_layers():
-    table = compare({KEY: partition(LIKE_THE_PAPER)}, None, stability=None)
-    assert figures(table).index.tolist() == [f"share.{name}" for name in TYPES]
-    judged = claims(table).query("verdict != 'no verdict'")
-    assert judged["verdict"].tolist() == ["holds"] * 7
-    assert "published" in comparison_page(table, REFERENCE)
-
-
-def test_stability_without_a_published_row_is_judged_and_not_compared():
-    table = of_one(published(), stability=stabilities({KEY: partition(LIKE_THE_PAPER)}, None))
-    assert claims(table).loc["types-stable", "verdict"] == "holds"
-    assert np.isnan(claims(table).loc["types-stable", "published"])
-    assert not figures(table).index.str.startswith("stability").any()
 
 
 def test_the_f1_of_sentence_pairs_is_not_compared_with_that_of_answers():
@@ -323,15 +257,6 @@ def test_heads_are_compared_with_those_of_the_parent():
     renamed = partition([[turned[name] for name in layer] for layer in other], doubtful=("dense",))
     same = compare(partitions, None, parents={KEY: renamed})
     pd.testing.assert_frame_equal(claims(same), claims(table))
-
-
-def test_the_first_of_two_equal_conditions_counts():
-    partitions = {KEY: partition(LIKE_THE_PAPER)}
-    table = ablations(partitions, published())
-    twin = table[table["id"] == 2].assign(condition="condition 3", exact_match=1.0)
-    table = compare(partitions, pd.concat([table, twin]), intervals={KEY: around(published(), 1)})
-    assert figures(table).loc["2.exact_match", "ours"] == 79.92
-    assert not figures(table).index.duplicated().any()
 
 
 def test_the_page_has_verdicts_before_figures_and_becomes_html(like_the_paper):

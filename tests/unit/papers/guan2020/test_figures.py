@@ -16,13 +16,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
-from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.embedding import embed_heads
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.comparisons.models.descent import comparison_table
 from headtypes.core.style import save_figure
-from headtypes.papers.guan2020.figures.figure1 import column_labels, heads_figure, typical_heads
+from headtypes.papers.guan2020.figures.figure1 import heads_figure
 from headtypes.papers.guan2020.figures.figure4 import models_figure
 from headtypes.papers.guan2020.figures.figure5 import atlas_figure
 from headtypes.papers.guan2020.figures.figures_by_type import layers_figure, projection_figure
@@ -30,8 +29,6 @@ from tests.support.drawing import (
     HEADS,
     LAYERS,
     WORDS,
-    are_apart,
-    check_lettering,
     colour,
     family,
     legend_texts,
@@ -96,43 +93,6 @@ def test_figure_1_boxes_are_those_of_the_types_features():
     assert "dense" in texts(figure)
 
 
-def test_typical_heads_without_silhouettes_are_the_first_ones():
-    _, partition = planted()
-    table = partition.table.assign(silhouette=np.nan)
-    for name in TYPES:
-        found = typical_heads(Partition(table), name)
-        np.testing.assert_array_equal(found, partition.heads_of(name)[:2])
-    one = table[table["type"] == "dense"].index[1:]
-    alone = Partition(table.assign(type=table["type"].where(~table.index.isin(one), "diagonal")))
-    assert len(typical_heads(alone, "dense")) == 1
-
-
-def test_figure_1_of_a_type_with_one_head_and_of_long_samples():
-    features, partition = planted()
-    table = partition.table.assign(type=["alone"] + ["rest"] * (LAYERS * HEADS - 1))
-    attention = np.full((LAYERS, HEADS, 50, 50), 0.02, np.float32)
-    maps = AttentionMaps(attention, [f"t{token}" for token in range(49)] + ["[SEP]"], "0", False)
-    figure = heads_figure(maps, features, Partition(table))
-    images = [axes for axes in figure.axes if axes.images and axes.get_title()]
-    assert len(images) == 3
-    labels = {
-        int(place): label.get_text()
-        for place, label in zip(images[0].get_xticks(), images[0].get_xticklabels(), strict=True)
-    }
-    assert all(maps.tokens[place] == label for place, label in labels.items())
-    assert {0, 49} <= set(labels)
-    assert min(np.diff(sorted(labels))) > 1
-
-
-@pytest.mark.parametrize("bins", [1, 4, 16, 32, 64])
-def test_column_labels_name_every_column(bins):
-    labels = column_labels(bins + 5)
-    assert len(labels) == bins + 5
-    assert labels[bins:] == ["self", "[CLS]", "[SEP]", "comma", "period"]
-    assert all(label in ("", str(number)) for number, label in enumerate(labels[:bins]))
-    assert labels[0] == "0"
-
-
 # Figure 2
 
 
@@ -173,15 +133,6 @@ def test_figure_3_counts_heads_by_layer_from_1():
     tops = [bar.get_y() + bar.get_height() for bar in bars[-1]]
     assert tops == [HEADS] * LAYERS
     assert legend_texts(figure) == ["dense", "diagonal", "dense_vertical", "vertical (doubtful)"]
-
-
-@pytest.mark.parametrize("layers", [1, 12, 13, 24, 48])
-def test_layers_are_numbered_and_not_too_closely(layers):
-    table = pd.DataFrame({"layer": np.arange(layers), "head": 0, "type": "dense", "doubtful": False})
-    ticks = layers_figure(Partition(table)).axes[0].get_xticks()
-    assert ticks[0] == 1
-    assert max(ticks) <= layers
-    assert len(ticks) <= 13
 
 
 # Figure 4
@@ -351,18 +302,6 @@ def test_every_head_is_once_in_the_atlas_in_its_place_and_its_types_colour():
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
 
 
-@pytest.mark.parametrize("shape", [(24, 16), (6, 12), (20, 2), (1, 1)])
-def test_the_atlas_fits_a_page_with_square_maps(shape):
-    partition = typed(np.full(shape, "dense"))
-    maps = AttentionMaps(np.ones((*shape, 1, 1), np.float32), ["a"], "0", False)
-    figure = atlas_figure(maps, partition)
-    width, height = figure.get_size_inches()
-    assert width <= 6.91
-    assert height <= 9.21
-    place = figure.axes[0].get_position()
-    assert place.width * width / shape[1] == pytest.approx(place.height * height / shape[0])
-
-
 # What all have in common
 
 
@@ -405,37 +344,3 @@ def test_equal_inputs_give_equal_bytes_in_another_process_at_another_time_under_
     # Dates in files count in seconds, of which the start of another process takes more than one.
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     assert json.loads(done.stdout) == here
-
-
-def long_figures() -> dict[str, Callable[[], Figure]]:
-    """Figure 1 of 24 long tokens, and a deep model of nine types."""
-    features, partition = planted()
-    attention = np.full((LAYERS, HEADS, 24, 24), 1 / 24, np.float32)
-    maps = AttentionMaps(attention, [f"unsegmentable{token}" for token in range(24)], "0", False)
-    names = np.array([f"type-{1 + place % 9}" for place in range(24 * 16)])
-    deep = typed(names.reshape(24, 16), names)
-    places = in_two_dimensions(24, 16)
-    models = {f"bert-large-uncased-{task}": deep for task in ("mrpc", "mnli")}
-    parents = {"bert-large-uncased-mnli": "bert-large-uncased-mrpc"}
-    deep_maps = AttentionMaps(np.ones((24, 16, 1, 1), np.float32), ["a"], "0", False)
-    return {
-        "1": lambda: heads_figure(maps, features, partition),
-        "2": lambda: projection_figure(places, deep),
-        "3": lambda: layers_figure(deep),
-        "4": lambda: models_figure(models, comparison_table(models, parents), {}),
-        "5": lambda: atlas_figure(deep_maps, deep),
-    }
-
-
-@pytest.mark.parametrize("number", "12345")
-@pytest.mark.parametrize("make", [figures, long_figures])
-def test_lettering_is_legible_and_inside_the_page_and_nothing_is_written_over(make, number):
-    figure = make()[number]()
-    boxes = check_lettering(figure, 6 if number == "1" else 5)
-    assert not any(text.get_parse_math() for text in lettering(figure))
-    # Nor is a plot, a map or a scale.
-    for axes in figure.axes:
-        area = axes.patch.get_window_extent()
-        inside = {text.get_text() for text in axes.texts}
-        for text, box in boxes:
-            assert text in inside or are_apart(box, area), text

@@ -1,7 +1,6 @@
 """Claims under every reading: which depend on one is found, and nothing else is said to."""
 
 import pandas as pd
-import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
@@ -160,14 +159,3 @@ def test_a_page_has_a_section_per_partition_with_claims_that_depend_first():
     assert all(line.endswith("| holds | holds |") for line in lines[2:])
     assert first.count("| claims | place | claim | ablation | segments |") == 2
     assert second.count("| claims | place | claim | ablation | segments |") == 1
-
-
-@pytest.mark.parametrize("evaluations", [published(1), published(3)])
-def test_a_page_without_claims_says_what_it_is(evaluations):
-    table = judged(evaluations)
-    assert table.empty
-    assert list(table) == COLUMNS
-    page = readings_page(table)
-    assert page.startswith("# Which conclusions depend on how the paper is read\n")
-    assert "##" not in page
-    assert readings_page(pd.DataFrame(columns=COLUMNS)) == page

@@ -138,41 +138,6 @@ def test_table_1_has_the_papers_shares_only_beside_models_that_are_compared_with
         assert ("26.04" in page) == any(beside)
 
 
-def test_asking_for_more_than_there_is_is_said():
-    rows = [
-        {"model": "a", "partition": of, "published": None, "samples": there, "samples_asked": 1000}
-        for of, there in (("mrpc", 408), ("squad", 1000))
-    ]
-    halves = [partition(["odd", "even"])] * 2, [stability(90)] * 2
-    table = stability_table(rows, *halves, REFERENCE)
-    assert table[["samples", "samples_asked"]].to_numpy().tolist() == [[408, 1000], [1000, 1000]]
-    said = "a, mrpc: 1,000 samples were asked for, and there are 408."
-    assert shortages(table) == [said]
-    page = stability_page(table, rows, REFERENCE)
-    assert said in page
-    assert "| a | mrpc | 408 |" in page
-
-    done = {"baseline": {}, "zero": {"dense": "zero"}}
-    rows = [row(*each, of_controls=1000) for each in done.items()]
-    rows += [row(*each, model="n", questions=2000, of_controls=None) for each in done.items()]
-    controls = {("m", "p", "zero"): control(3), ("n", "p", "zero"): control(3)}
-    table = tabulated(rows, [pair_scores(60), pair_scores(50), scores(70, 80), scores(60, 70)], None, controls)
-    assert table["n_questions_asked"].isna().tolist() == [True, True, False, False]
-    assert table["n_questions_asked"].dtype == table["control_questions_asked"].dtype == "Int64"
-    assert shortages(table) == [
-        "n, p: 2,000 questions were asked for, and there are 1,000.",
-        "m, p: 1,000 pairs for random heads were asked for, and there are 100.",
-    ]
-    of_m, of_n = ablation_page(table, 2).split("## ")[1:]
-    assert "m, p\n\n8 pairs.\n" in of_m
-    assert "n, p\n\n1,000 questions (2,000 asked for).\n" in of_n
-    assert "at most 200 draws on 100 questions.\n" in of_n
-    table = tabulated(rows, [scores(50, 60)] * 4, None, controls)
-    assert "at most 200 draws on 100 questions (1,000 asked for).\n" in ablation_page(table, 2)
-    # As many as there are is no shortage.
-    assert not shortages(tabulated([row("baseline", {}, questions=1000)], [scores(50, 60)]))
-
-
 def test_tables_2_and_3_have_the_papers_order_and_figures():
     rows = [
         row("mine", {"dense": "zero", "diagonal": "uniform"}),
@@ -360,18 +325,6 @@ def test_pairs_have_accuracy_and_nothing_published():
     assert "| heads | Acc. | drop |\n" in of_n
     assert "1,000 questions." in of_q
     assert "| heads | EM | drop | published | drop published |\n" in of_q
-
-
-@pytest.mark.parametrize("score", [scores(50, 60), pair_scores(50)])
-def test_the_baseline_heads_both_tables(score):
-    done = {"intra": {"dense": "drop_intra"}, "zero": {"dense": "zero"}, "baseline": {}}
-    table = tabulated([row(*each) for each in done.items()], [score] * 3)
-    for number, expected in ((2, ["baseline", "zero"]), (3, ["baseline", "intra"])):
-        lines = [line.split(" | ") for line in ablation_page(table, number).splitlines() if line[:2] == "| "]
-        scores_shown = sum(cells[0] == "| ID" for cells in lines)
-        conditions = [cells[1] for cells in lines if cells[1] in done]
-        assert scores_shown >= 1
-        assert conditions == expected * scores_shown
 
 
 def test_without_a_baseline_of_its_own_a_partition_has_no_drops():

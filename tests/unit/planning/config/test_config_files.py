@@ -119,22 +119,6 @@ def test_a_key_with_nothing_behind_it_is_still_a_mistake(file, text):
         read_config(found.values, found.removed)
 
 
-@pytest.mark.parametrize("null", ["null", "~", "Null"])
-def test_null_may_be_written_as_yaml_has_it(file, null):
-    assert "controls" not in merged(file("config.yaml", BASE), file("mine.yaml", f"controls: {null}\n")).values
-    assert "controls" not in merged(file("config.yaml", BASE), file("mine.json", '{"controls": null}')).values
-
-
-def test_a_null_for_what_is_not_there_is_refused(file):
-    mine = file("mine.yaml", "models: {tow: null}\n")
-    with pytest.raises(InputError) as caught:
-        merged(file("config.yaml", BASE), mine)
-    assert str(caught.value) == (
-        f"{mine}: models.tow: null takes an entry away from what lies below, and there is none of this name. "
-        'Did you mean "two"?'
-    )
-
-
 @pytest.mark.parametrize(
     ("overlay", "key", "by"),
     [
@@ -156,22 +140,6 @@ def test_what_still_refers_to_an_entry_that_was_taken_away_is_named_with_it(file
         Plan(read_config(found.values, found.removed))
     assert f"config: {key} names " in str(caught.value)
     assert f"which {by}: null takes away" in str(caught.value)
-
-
-def test_a_reference_to_a_registry_that_was_taken_away_is_named_too(file):
-    files = [
-        file("config.yaml", BASE),
-        file("none.yaml", "tasks: null\n"),
-        file("mine.yaml", "tasks: {c: {source: {hub: x}}}"),
-    ]
-    found = merged(*files)
-    with pytest.raises(InputError, match=r'config: models\.one\.tasks names "a", which tasks: null takes away;'):
-        Plan(read_config(found.values, found.removed))
-    found = merged(*files[:2])
-    with pytest.raises(
-        InputError, match="config: tasks: null takes away every entry that lies below, and no file adds"
-    ):
-        read_config(found.values, found.removed)
 
 
 def test_the_file_that_takes_the_demo_away_leaves_its_conditions_alone(file):
@@ -226,52 +194,6 @@ def test_numbers_that_are_what_they_look_like_and_text_are_read(file):
     assert read_keys(file("mine.yaml", f"a: {numbers}\n")) == {"a": {}}
 
 
-@pytest.mark.parametrize("text", ["a: &a {b: 1, c: *a}\n", "a: &a [1, [*a]]\n", "&a {b: {c: *a}}\n"])
-def test_an_alias_that_stands_for_what_it_is_in_is_refused(file, text):
-    with pytest.raises(InputError, match=r"mine\.yaml, line 1: an alias \(\*name\) stands in what it stands for"):
-        read_keys(file("mine.yaml", text))
-
-
-@pytest.mark.parametrize("form", ["{{a: {0}, b: {0}}}", "[{0}, {0}]"])
-def test_aliases_that_stand_for_more_and_more_are_refused_at_once(file, form):
-    levels = [f"x{level}: &x{level} {form.format(f'*x{level - 1}')}\n" for level in range(1, 60)]
-    with pytest.raises(InputError, match=r"mine\.yaml holds more than 100,000 values, with what its aliases"):
-        read_keys(file("mine.yaml", "x0: &x0 1\n" + "".join(levels)))
-
-
-def test_aliases_that_spare_repetition_are_read(file):
-    text = "a: &a {x: 1}\nb: *a\nc: {<<: *a, y: 2}\n"
-    assert read_keys(file("mine.yaml", text)) == {"a": {"x": {}}, "b": {"x": {}}, "c": {"<<": {"x": {}}, "y": {}}}
-
-
-@pytest.mark.parametrize("content", [b"seed: \xff\n", b"seed: " + b"[" * 3000])
-def test_a_file_that_is_no_text_or_too_deep_is_told(tmp_path, content):
-    path = tmp_path / "mine.yaml"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=r"mine\.yaml cannot be read as YAML"):
-        read_keys(path)
-
-
-def test_a_file_that_holds_no_mapping_has_no_keys(file):
-    assert read_keys(file("a.yaml", "")) == {}
-    assert read_keys(file("b.yaml", "- 1\n")) == {}
-    assert read_keys(file("c.yaml", "a: [{b: 1}]\n")) == {"a": {}}
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "why"),
-    [
-        ("a.json", '{\n\t"seed": 1\n}\n', "line 2, cannot be read as YAML .* JSON is YAML, too, if it has no tabs"),
-        ("a.yaml", "models:\n  one: {tasks: [a\nseed: 1\n", "line 3, cannot be read as YAML .*'\\]'"),
-    ],
-)
-def test_what_yaml_cannot_read_is_told_with_its_line(file, name, text, why):
-    """Snakemake reads the first as JSON."""
-    path = file(name, text)
-    with pytest.raises(InputError, match=f"^{path}, {why}"):
-        read_keys(path)
-
-
 @pytest.mark.parametrize(
     ("text", "given", "told"),
     [
@@ -283,49 +205,13 @@ def test_what_yaml_cannot_read_is_told_with_its_line(file, name, text, why):
             {'unknown key "evalute" in models.one': "mine.yaml, line 4", "seed": "mine.yaml, line 5"},
         ),
         ("models: {three: {tasks: [a]}}\n", {}, {'models.three needs the key "source"': "mine.yaml, line 1"}),
-        # What does not fit together, and what the lowest file or --config says.
-        ("select: {models: [nobody]}\n", {}, {"select.models": "mine.yaml, line 1"}),
         ("seed: 1\n", {"controls": {"draws": -1}}, {"controls.draws": "--config"}),
-        ("controls: {draws: -2}\n", {}, {"controls.draws": "mine.yaml, line 1"}),
-        # Entries, files and types that are not there.
-        (
-            "select: {models: [nobody]}\nmodels:\n  two: {tasks: [c, d]}\n  one: {parent: tow}\n",
-            {},
-            {
-                'select.models: there is no "nobody"': "mine.yaml, line 1",
-                'models.one.parent: there is no "tow"': "mine.yaml, line 4",
-                'models.two.tasks: there is no "c"': "mine.yaml, line 3",
-                'models.two.tasks: there is no "d"': "mine.yaml, line 3",
-            },
-        ),
-        (
-            "tasks: {c: {kind: text, source: {file: no.txt}}}\nmodels: {three: {source: {folder: gone}, tasks: [c]}}\n"
-            "partitions:\n  p: {file: no.csv, model: two, task: b}\n  q: {file: no.csv, model: four, task: b}\n",
-            {},
-            {
-                'partitions.q.model: there is no "four"': "mine.yaml, line 5",
-                "models.three.source.folder": "mine.yaml, line 2",
-                "tasks.c.source.file": "mine.yaml, line 1",
-                "partitions.p.file": "mine.yaml, line 4",
-            },
-        ),
-        (
-            "conditions:\n  near: {lcoal: zero}\n  far: {brod: zero}\n",
-            {},
-            {"conditions.near": "mine.yaml, line 2", "conditions.far": "mine.yaml, line 3"},
-        ),
         # What a pattern stands for stands where the pattern does.
         (
             "models:\n  s-{x}:\n    source: {folder: 'gone-{x}'}\n    tasks: [a]\n    over: {x: 1-2}\n",
             {},
             {"models.s-1.source.folder": "mine.yaml, line 3", "models.s-2.source.folder": "mine.yaml, line 3"},
         ),
-        (
-            "models:\n  s-{x}:\n    evalute: a\n    source: {hub: x/y}\n    tasks: [a]\n    over: {x: 1}\n",
-            {},
-            {'unknown key "evalute" in models.s-1': "mine.yaml, line 3"},
-        ),
-        ("models:\n  s-{x}:\n    over: {x: 2-1}\n", {}, {"models.s-{x}.over.x": "mine.yaml, line 3"}),
     ],
 )
 def test_each_mistake_is_told_with_the_file_and_line_of_its_key(file, text, given, told):
@@ -336,35 +222,3 @@ def test_each_mistake_is_told_with_the_file_and_line_of_its_key(file, text, give
     for mistake, (key, place) in zip(mistakes, told.items(), strict=True):
         assert mistake.startswith(f"config: {key}")
         assert mistake.strip().endswith(f"{place}]")
-
-
-@pytest.mark.parametrize(
-    ("text", "mistake"),
-    [
-        # Of a task that is misspelt, a partition has no features, and no model can be selected.
-        (
-            "models: {two: {tasks: [c]}}\npartitions: {p: {file: TYPES, model: two, task: b}}\n"
-            "select: {models: [two], tasks: [b]}\n",
-            "models.two.tasks",
-        ),
-        ("detectors: {models: [tow]}\nmodels: {two: {tasks: []}}\n", "detectors.models"),
-        ("models: {one: {parent: two}, two: {parent: one}}\n", "models.two.parent: one -> two -> one"),
-        (
-            "tasks: {c: {kind: text, source: {file: $NOWHERE/x}}}\n"
-            "models: {three: {source: {folder: $NOWHERE/y}, tasks: [c]}}\n",
-            "models.three.source.folder: the environment variable NOWHERE",
-        ),
-    ],
-)
-def test_of_what_follows_from_a_mistake_nothing_is_told(file, text, mistake):
-    text = text.replace("TYPES", str(file("types.csv", "layer,head,type\n0,0,near\n")))
-    with pytest.raises(InputError) as caught:
-        plan_of(merged(file("base.yaml", BASE), file("mine.yaml", text)))
-    assert str(caught.value).startswith(f"config: {mistake}")
-    assert str(caught.value).count("config: ") == 1
-
-
-def test_a_mistake_that_no_file_names_stands_without_a_place(file):
-    with pytest.raises(InputError) as caught:
-        plan_of(LaidOver({"seed": "x"}, {}, {}))
-    assert "[" not in str(caught.value).partition("Allowed")[0]

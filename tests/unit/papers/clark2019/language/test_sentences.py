@@ -2,18 +2,16 @@
 
 import numpy as np
 import pandas as pd
-import pytest
-from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb, to_rgba
+from matplotlib.colors import to_hex, to_rgba
 
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.words.encoding import encode_words
-from headtypes.core.style import PALETTE, save_figure
+from headtypes.core.style import PALETTE
 from headtypes.papers.clark2019.language.figure5 import sentences_figure
-from headtypes.papers.clark2019.language.sentence_files import SentenceMap, read_sentence_maps, write_sentence_maps
+from headtypes.papers.clark2019.language.sentence_files import SentenceMap
 from headtypes.papers.clark2019.language.sentences import Chosen, choose_passages, choose_sentences, map_sentences
 from tests.support.drawing import lettering, texts
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
-from tests.support.places import ROOT
 from tests.support.records import recorded
 from tests.support.word_maps import dense_words, sentence
 from tests.unit.analyses.coreference.test_measure import DOCUMENTS, guesses_of
@@ -170,51 +168,3 @@ def test_the_figure_draws_every_weight_and_marks_the_words_that_have_the_relatio
     assert "head 2-5\nprepositions\nlook at their objects\npobj: 76.5 %" in said
     assert "head 2-5\nmentions\nlook at their antecedents\ncoreference: 76.5 %" in said
     assert "antidisesta…" in said
-
-
-def test_the_caption_calls_the_colours_by_their_names():
-    caption = " ".join((ROOT / "report/clark_figure5.rst").read_text().split())
-    for name, colour, (least, most) in (("orange", PALETTE[1], (15, 45)), ("blue", PALETTE[0], (190, 250))):
-        assert least <= 360 * rgb_to_hsv(to_rgb(colour))[0] <= most, "the hue that is called so"
-        assert f"are {name}" in caption
-
-
-def test_lettering_does_not_leave_the_figure_or_meet():
-    figure = sentences_figure(some_maps())
-    shown = lettering(figure)
-    boxes = [text.get_window_extent() for text in shown]
-    for box in boxes:
-        assert 0 <= box.x0 <= box.x1 <= figure.bbox.x1
-        assert 0 <= box.y0 <= box.y1 <= figure.bbox.y1
-    titles = [box for text, box in zip(shown, boxes, strict=True) if "head" in text.get_text()]
-    assert not [(one, other) for index, one in enumerate(titles) for other in titles[:index] if one.overlaps(other)]
-
-
-def test_without_a_sentence_the_figure_says_so():
-    assert "On no sentence of a few words is the best head right." in texts(sentences_figure([]))
-
-
-@pytest.mark.parametrize("count", [0, 5])
-def test_what_is_written_is_read(tmp_path, count):
-    maps = some_maps()[:count]
-    for name in ("one.h5", "other.h5"):
-        write_sentence_maps(tmp_path / name, maps, {"rule": "map_sentences"})
-    assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "other.h5").read_bytes()
-    back = read_sentence_maps(tmp_path / "one.h5")
-    assert len(back) == count
-    for one, other in zip(back, maps, strict=True):
-        assert (one.phenomenon, one.layer, one.head, one.direction) == (
-            other.phenomenon,
-            other.layer,
-            other.head,
-            other.direction,
-        )
-        assert (one.accuracy, one.words, one.marked) == (other.accuracy, other.words, other.marked)
-        np.testing.assert_array_equal(one.attention, other.attention)
-
-
-def test_equal_figures_are_equal_files(tmp_path):
-    for name in ("one", "other"):
-        save_figure(sentences_figure(some_maps()), tmp_path / f"{name}.pdf", tmp_path / f"{name}.png", {})
-    for kind in ("pdf", "png"):
-        assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"other.{kind}").read_bytes()

@@ -1,0 +1,104 @@
+"""Runs that are killed, that find no room, or that meet another run or a damaged file, and what comes of them."""
+
+import contextlib
+import re
+import shutil
+
+import pytest
+
+from tests.reliability.conftest import TARGETS, Place
+from tests.support.disks import mounts_allowed, small_disk
+
+FEATURES = "results/features/tiny/animals.h5"
+PARTITION = "results/partitions/tiny/animals-kmeans-k4.csv"
+
+
+def copy_of(undisturbed: Place, place: Place) -> Place:
+    """Everything that has been made, in a folder of its own, with Snakemake's records."""
+    for part in ("results", ".snakemake"):
+        shutil.copytree(undisturbed.path / part, place.path / part)
+    return place
+
+
+@pytest.mark.parametrize("job_alone", [False, True], ids=["all of a run", "one job"])
+def test_after_kills_nothing_is_lost_nothing_stale_and_nothing_half_written(undisturbed, place, job_alone):
+    """Killed at several places; what had been finished before a kill is not made again."""
+    finished: dict[str, int] = {}
+    for number in (2, 6):
+        run = place.started()
+        place.until(run, lambda: place.recorded() >= number)  # noqa: B023
+        place.kill(run, job_alone)
+        assert finished.items() <= (finished := place.finished()).items()
+        place.snakemake("--unlock", *TARGETS)
+    place.finish()
+    assert place.findings(undisturbed) == []
+
+
+def test_an_edit_after_a_kill_leaves_nothing_of_the_old_config(place, config, tmp_path):
+    run = place.started()
+    place.until(run, lambda: (place.path / PARTITION).exists())
+    place.kill(run)
+    edited = {**config, "clustering": {**config["clustering"], "distance_bins": 8}}
+    place.configure(edited)
+    place.finish()
+    (tmp_path / "fresh").mkdir()
+    fresh = Place(tmp_path / "fresh")
+    fresh.configure(edited)
+    fresh.snakemake(*TARGETS)
+    assert place.findings(fresh) == []
+
+
+@pytest.mark.skipif(not mounts_allowed(), reason="file systems cannot be mounted here")
+def test_a_full_disk_is_told_and_the_same_command_goes_on(undisturbed, tmp_path, config):
+    (tmp_path / "disk").mkdir()
+    with small_disk(tmp_path / "disk", megabytes=16):
+        place = Place(tmp_path / "disk")
+        place.configure(config)
+        run = place.started()
+        place.until(run, lambda: place.recorded() >= 2)
+        with open(place.path / "ballast", "wb", buffering=0) as ballast, contextlib.suppress(OSError):
+            while True:
+                ballast.write(bytes(1 << 12))
+        assert run.wait(600) != 0
+        assert "No space left on device" in place.printed()
+        (place.path / "ballast").unlink()
+        place.finish()
+        assert place.findings(undisturbed) == []
+
+
+def test_a_second_run_in_the_folder_is_refused_and_the_first_one_goes_on(undisturbed, place):
+    first = place.started()
+    place.until(first, lambda: place.recorded() >= 1)
+    second = place.snakemake(*TARGETS, check=False)
+    assert re.search("in use by|cannot be locked", second)
+    assert first.wait(600) == 0, place.printed()
+    assert place.findings(undisturbed) == []
+
+
+@pytest.mark.parametrize("how", ["cut off", "bit flipped"])
+def test_a_damaged_result_is_refused_and_made_again_once_it_is_deleted(undisturbed, place, how):
+    copy_of(undisturbed, place)
+    file = place.path / FEATURES
+    content = bytearray(file.read_bytes())
+    if how == "cut off":
+        del content[len(content) // 2 :]
+    else:
+        content[len(content) // 2] ^= 0x10
+    file.write_bytes(content)
+    (place.path / PARTITION).unlink()
+    printed = place.snakemake("--rerun-triggers", "params", *TARGETS, check=False)
+    assert f"{FEATURES} is damaged" in printed
+    assert "delete" in printed
+    assert not (place.path / PARTITION).exists()
+    file.unlink()
+    place.finish()
+    assert place.findings(undisturbed) == []
+
+
+def test_a_result_that_says_something_else_is_found_by_the_audit(undisturbed, place):
+    """As if it had been edited by hand: it differs from its record."""
+    file = copy_of(undisturbed, place).path / PARTITION
+    file.write_text(file.read_text().replace("dense", "diagonal", 1))
+    found = "\n".join(place.findings(undisturbed))
+    assert "partitions/tiny/animals-kmeans-k4.csv" in found
+    assert f"damaged  {PARTITION}" in found
