@@ -37,7 +37,7 @@ FOUR = {"dense": 14, "diagonal": 12, "dense_vertical": 16, "vertical": 12}
 HALVED = [name for name in COLUMNS if name.endswith(("all_agree", "pairwise"))]
 
 
-def sampled(features: np.ndarray, samples: int = 6, noise: float = 0.005, seed: int = 1) -> np.ndarray:
+def sampled(features: np.ndarray, samples: int = 6, noise: float = 0.05, seed: int = 1) -> np.ndarray:
     """Features [sample, head, 21] float32 that vary from sample to sample."""
     varied = features + noise * np.random.default_rng(seed).random((samples, *features.shape))
     return (varied / varied.sum(axis=-1, keepdims=True)).astype(np.float32)
@@ -310,14 +310,6 @@ def test_a_method_that_fails_leaves_its_values_out(monkeypatch):
     assert by_k.loc[3].isna().all()
     assert by_k.drop(index=[1, 3])["silhouette"].notna().all()
     assert set(mixtures) == {"diag", "spherical", "tied"}
-
-
-def test_broken_features_are_an_error():
-    by_sample = noise_only()
-    by_sample[2, 3, 4] = np.nan
-    fits = {"method": "kmeans", "k": 4, "scale": False, "restarts": 2, "models": 2, "seed": 1, "numbers_seed": 2}
-    with pytest.raises(InputError, match="of 1 of 24 heads hold NaN"):
-        measure_types(by_sample, np.arange(24) % 4, **fits)
 
 
 def test_one_sample_is_an_error():
