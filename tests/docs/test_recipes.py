@@ -13,14 +13,14 @@ import pytest
 import yaml
 
 from headtypes.analyses.detectors.results import detector_table
-from headtypes.analyses.distances.results import Features, read_features, write_features
+from headtypes.analyses.distances.results import Features, write_features
 from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.sentence_pair import label_numbers, labels_of
 from tests.docs.recipes import RECIPES, Place, commands, programs
 from tests.support.demo import demo_task
-from tests.support.models import tiny_bert, tiny_text_to_text
+from tests.support.models import tiny_bert
 from tests.support.places import ROOT
 from tests.support.records import PAIRS, classifier, described, recorded, types_like
 from tests.support.workplace import copy_workflow
@@ -57,7 +57,7 @@ def place(tmp_path_factory) -> Place:
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copyfile(ROOT / "config.yaml", folder / "config.yaml")
     several = {f"models/seed-{seed}": tiny_bert() for seed in range(5)}
-    others = {"judge": classifier(tiny_bert, labels=3), "translator": tiny_text_to_text("t5")}
+    others = {"judge": classifier(tiny_bert, labels=3)}
     for name, (model, tokenizer) in {"model": tiny_bert(), **others, **several}.items():
         model.save_pretrained(folder / "inputs" / name)
         tokenizer.save_pretrained(folder / "inputs" / name)
@@ -68,10 +68,7 @@ def place(tmp_path_factory) -> Place:
     labels = ("neutral", "entailment", "contradiction", "neutral")
     rows = ["\t".join((pair.first, pair.second, label)) for pair, label in zip(PAIRS, labels, strict=True)]
     (folder / "inputs/pairs.tsv").write_text("\n".join(["premise\thypothesis\tgold", *rows, ""]))
-    (folder / "inputs/translations.csv").write_text("source,target\nthe cat sat,it sat\nthe dog ran,it ran\n")
     variables = {
-        "TRANSLATOR": str(folder / "inputs/translator"),
-        "TRANSLATIONS": str(folder / "inputs/translations.csv"),
         "MODEL": str(folder / "inputs/model"),
         "SQUAD": str(squad),
         "JUDGE": str(folder / "inputs/judge"),
@@ -228,16 +225,6 @@ def test_labels_of_other_names_are_those_of_the_model(place):
         match=r'as labels: {"contradiction": ..., "entailment": ..., "neutral": ...}, or evaluate a model',
     ):
         place.planned(command.replace("pairs.yaml", "without.yaml"))
-
-
-def test_all_heads_of_an_encoder_with_a_decoder_are_read_and_left_out(place):
-    (command,) = commands("An encoder with a decoder")
-    jobs, _ = place.planned(command)
-    assert [jobs[rule] for rule in ("extract_features", "measure_importance")] == [3, 3]
-    features = [f"results/features/translator-{heads}/translations.h5" for heads in ("encoder", "decoder", "cross")]
-    place.run(f"{command} {' '.join(features)}")
-    shapes = [read_features(place.folder / "runs/translator" / path).distance.shape[1:3] for path in features]
-    assert shapes == [(2, 4), (3, 4), (3, 4)]
 
 
 def test_an_experiment_runs_from_the_folder_of_the_data(place, tmp_path):

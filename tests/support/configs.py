@@ -75,11 +75,6 @@ def full_config(folder: Path) -> dict:
                 "source": {"file": str(folder / "choices.jsonl")},
                 "columns": {"question": "a", "choices": "b", "answer": "c", "id": "number"},
             },
-            "german": {
-                "kind": "text_to_text",
-                "source": {"file": str(folder / "german.tsv")},
-                "columns": {"text": "a", "target": "b"},
-            },
             "paragraphs": {
                 "kind": "text",
                 "source": {"folder": str(folder / "texts")},
@@ -117,8 +112,6 @@ def full_config(folder: Path) -> dict:
             "packed": {
                 "source": {"package": "json", "subfolder": "model", "gguf": "model.gguf"},
                 "memory": {"gpu": 70.0, "cpu": 200.0},
-                "units": "heads",
-                "attention": "encoder",
                 "tasks": ["asked", "chosen"],
                 "evaluate": "asked",
             },

@@ -15,7 +15,6 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForQuestionAnswering,
-    AutoModelForSeq2SeqLM,
     BertConfig,
     BertForQuestionAnswering,
     RobertaConfig,
@@ -279,14 +278,6 @@ def tiny_encoder(name: str):
     config, tokenizer = family_config(name)
     torch.manual_seed(3)
     return AutoModel.from_config(config).eval(), tokenizer
-
-
-@cache
-def tiny_text_to_text(name: str):
-    """A random encoder with a decoder and a head for the tokens of a target, and its tokenizer."""
-    config, tokenizer = family_config(name, decoder_start_token_id=2)
-    torch.manual_seed(5)
-    return AutoModelForSeq2SeqLM.from_config(config).eval(), tokenizer
 
 
 @cache

@@ -37,6 +37,6 @@ def reader_of(reducers, lengths, layers, heads, device="cpu"):
     """The hook by which reducers read one batch of samples of these lengths, all of their pass."""
     samples = np.arange(len(lengths))
     for reducer in reducers:
-        reducer.begin(Pass("test", samples, layers, heads, heads, torch.float32))
+        reducer.begin(Pass("test", samples, layers, heads, torch.float32))
     inputs = {"input_ids": torch.zeros(len(lengths), max(lengths), dtype=torch.int64, device=device)}
     return AttentionReader(reducers, Batch(samples, list(lengths), inputs))

@@ -354,22 +354,6 @@ def test_a_type_is_ablated_in_other_families(name):
     torch.testing.assert_close(found.double(), expected, atol=2e-5, rtol=0)
 
 
-def test_with_types_of_key_value_heads_all_heads_that_share_one_are_ablated():
-    """As the workflow does with `units: key_value_heads`: four heads of queries share two of keys and values."""
-    model, _ = tiny_language_model("llama")
-    ids = torch.tensor([[3, 4, 5, 6]])
-
-    def logits(operations: dict[str, str], **more) -> torch.Tensor:
-        with ablated(model, operations, **more), torch.inference_mode():
-            return model(input_ids=ids).logits
-
-    found = logits({"first": "zero", "2-2": "uniform"}, partition=imported(2, 2))
-    expected = {**dict.fromkeys(("1-1", "1-2", "2-1", "2-2"), "zero"), "2-3": "uniform", "2-4": "uniform"}
-    torch.testing.assert_close(found, logits(expected), atol=0, rtol=0)
-    with pytest.raises(InputError, match=r"no head 1-3; the model has 2 layers of 2 heads"):
-        logits({"1-3": "zero"}, partition=imported(2, 2))
-
-
 def gone(model) -> tuple[dict[str, str], np.ndarray]:
     heads = np.zeros((model.config.num_hidden_layers, model.config.num_attention_heads), bool)
     heads[0, 1] = heads[2, :3] = True

@@ -9,8 +9,8 @@ from headtypes.analyses.types.clustering import import_partition
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import read_csv
 from headtypes.data.fetching import fetch_task
+from headtypes.planning.config.columns import columns_in
 from headtypes.planning.config.given_files import types_in
-from headtypes.planning.config.labels import columns_in, labels_in
 
 
 def pairs(file: str):
@@ -26,8 +26,6 @@ READERS = {
     "types.csv": ("layer,head,type,type\n0,0,a,b\n", lambda file: types_in("partitions.mine.file", file)),
     "pairs.csv": ("first,second,type,type\na,b,0,1\n", pairs),
     "pairs.tsv": ("first\tsecond\ttype\ttype\na\tb\t0\t1\n", pairs),
-    "labels.csv": ("first,type,type\na,0,1\n", lambda file: labels_in(file, "type")),
-    "labels.tsv": ("first\ttype\ttype\na\t0\t1\n", lambda file: labels_in(file, "type")),
     "columns.csv": ("first,type,type\na,0,1\n", lambda file: columns_in(file, file)),
     "results.csv": ("first,type,type\na,0,1\n", lambda file: read_csv(file, "is not such a table", ["type"])),
 }
@@ -44,7 +42,6 @@ def test_a_column_that_is_named_twice_is_refused(name, tmp_path):
 def test_columns_without_a_name_are_as_many_as_a_spreadsheet_leaves(tmp_path):
     (tmp_path / "x.csv").write_text("type,,\na,,\n")
     assert types_in("partitions.mine.file", str(tmp_path / "x.csv")) == ("a",)
-    assert labels_in(str(tmp_path / "x.csv"), "type") == ["a"]
     assert read_csv(tmp_path / "x.csv", "is not such a table", ["type"])["type"].tolist() == ["a"]
 
 

@@ -106,14 +106,14 @@ def test_a_file_that_changed_after_it_was_found_is_not_loaded(folder, load, name
     if load is load_tokenizer and name == "model.safetensors":
         load(record)
         return
-    assert f"{file} has changed since" in refused(load, record)
+    assert f"{file} is not what it was when the model was fetched" in refused(load, record)
 
 
 def test_weights_that_are_put_beside_those_that_were_found_are_not_loaded(folder):
     split_weights(folder)
     record = fetch(folder)
     shutil.copy(folder / "model-1-of-2.safetensors", folder / "model.safetensors")
-    assert "the files of its weights are others" in refused(load_model, record, "float32")
+    assert "is not what it was when the model was fetched" in refused(load_model, record, "float32")
 
 
 def test_a_local_model_is_recorded_with_its_shape_and_hashes(folder):
@@ -200,31 +200,6 @@ def test_a_package_that_carries_a_model_is_found_without_being_imported(saved, t
     )
 
 
-# Transformers would begin to make 10**30 layers and would load a model of -1 heads. Of weights of more layers, it would
-# leave out the others, and read half of a model without a word.
-CONFIGS = [
-    ({"hidden_size": "wide"}, "hidden_size"),
-    *(({key: True}, f"'{key}' expected int, got bool") for key in ("num_hidden_layers", "max_position_embeddings")),
-    ({"max_position_embeddings": -1}, "has max_position_embeddings -1 in its config.json"),
-    # GPT-2's config takes any value, and asking one with other numbers in each layer for its number of heads fails.
-    *(
-        ({"model_type": "gpt2", "max_position_embeddings": value}, f"max_position_embeddings {value!r} in its config")
-        for value in ("64", 2.5, True)
-    ),
-    ({"per_layer_config": {"1": {"num_attention_heads": 1}}}, "has no config.json that loads"),
-    ({"num_labels": 10**12}, "says in its config.json that its num_labels is 1000000000000"),
-    # Of the types of its layers, Transformers makes a list.
-    ({"model_type": "qwen2", "num_hidden_layers": 10**12}, "says in its config.json that its num_hidden_layers is 10"),
-    ({"num_hidden_layers": 1}, "has weights of 2 layers, and its config.json says 1"),
-    *(({"num_hidden_layers": value}, "says in its config.json that it") for value in (0, -1, 10**30)),
-    *(({"num_attention_heads": value}, "says in its config.json that it has ") for value in (0, -1)),
-    *(
-        ({"architectures": value}, "has architectures in its config.json that are not a list of names")
-        for value in ([1], -1, "BertModel")
-    ),
-]
-
-
 class TestFilesThatAreNotAModel:
     @pytest.mark.parametrize(
         ("name", "key", "value"),
@@ -243,31 +218,17 @@ class TestFilesThatAreNotAModel:
         (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/else"}')
         assert "holds adapter_config.json" in refused(fetch, folder)
 
-    @pytest.mark.parametrize("name", ["../other.safetensors", "other.safetensors", "model-9.safetensors", 3])
-    def test_an_index_that_names_other_files(self, folder, name):
-        split_weights(folder)
-        index = folder / "model.safetensors.index.json"
-        contents = json.loads(index.read_text())
-        contents["weight_map"][min(contents["weight_map"])] = name
-        index.write_text(json.dumps(contents))
-        with pytest.raises(InputError, match=re.escape(str(index))) as caught:
-            fetch(folder)
-        assert str(name) in str(caught.value)
-
     def test_weights_of_another_hash(self, folder):
         message = refused(fetch, folder, sha256="0" * 64)
         assert "models.bert.source.sha256" in message
         assert sha256_file(folder / "model.safetensors") in message
 
-    @pytest.mark.parametrize(("values", "fault"), CONFIGS)
-    def test_a_config_with_values_that_no_model_or_another_one_has(self, folder, values, fault):
-        change_config(folder, **values)
-        assert fault in refused(fetch, folder)
-
     @pytest.mark.parametrize(
         ("values", "fault"),
         [
             ({"intermediate_size": 34}, "weights that do not fit its config.json, bert.encoder.layer.0."),
+            # Transformers would leave out the other layers without a word.
+            ({"num_hidden_layers": 1}, "has weights of more layers than its config.json says, bert.encoder.layer.1."),
             ({"num_hidden_layers": 3}, "has no complete model: its weights lack bert.encoder.layer.2.*and others"),
         ],
     )
@@ -275,6 +236,18 @@ class TestFilesThatAreNotAModel:
         change_config(folder, **values)
         record = fetch(folder)
         assert re.search(fault, refused(load_model, record, "float32"))
+
+    @pytest.mark.parametrize("kind", [torch.int8, torch.float8_e4m3fn])
+    def test_weights_that_are_no_ordinary_numbers(self, folder, kind):
+        """Transformers would take what stands for a number as that number."""
+        weights = load_file(folder / "model.safetensors")
+        # Old checkpoints also hold the positions, as integers.
+        positions = {"bert.embeddings.position_ids": torch.arange(4)[None]}
+        save_file({**weights, **positions}, folder / "model.safetensors", metadata={"format": "pt"})
+        assert fetch(folder).layers == 2
+        query = "bert.encoder.layer.1.attention.self.query.weight"
+        save_file({**weights, query: weights[query].to(kind)}, folder / "model.safetensors", metadata={"format": "pt"})
+        assert "which are not the numbers that a model computes with" in refused(fetch, folder)
 
     def test_a_tokenizer_without_character_offsets(self, folder):
         (folder / "tokenizer.json").unlink()
@@ -286,22 +259,6 @@ class TestFilesThatAreNotAModel:
         message = refused(fetch, tmp_path)
         assert "does not fit the model: its largest token id is" in message
         assert f"embeddings for {MODEL.config.vocab_size} tokens" in message
-
-    @pytest.mark.parametrize("kind", [torch.int8, torch.int32, torch.bool, torch.float8_e4m3fn])
-    @pytest.mark.parametrize("all_of_them", [True, False])
-    def test_weights_that_are_no_ordinary_numbers(self, folder, kind, all_of_them):
-        """Transformers would take what stands for a number as that number."""
-        weights = load_file(folder / "model.safetensors")
-        query = "bert.encoder.layer.1.attention.self.query.weight"
-        quantised = {name: weights[name].to(kind) for name in weights if all_of_them or name == query}
-        # Old checkpoints also hold the positions, as integers.
-        positions = {"bert.embeddings.position_ids": torch.arange(4)[None]}
-        save_file({**weights, **positions}, folder / "model.safetensors", metadata={"format": "pt"})
-        assert fetch(folder).layers == 2
-        save_file({**weights, **quantised}, folder / "model.safetensors", metadata={"format": "pt"})
-        message = refused(fetch, folder)
-        assert re.search(r"\.(weight|bias) as ", message)
-        assert "which are not the numbers that a model computes with" in message
 
     def test_a_model_that_was_not_fine_tuned_for_the_task(self, tmp_path):
         record = fetch(save(tmp_path, MODEL.bert))

@@ -10,18 +10,15 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import save_file
 from transformers import PreTrainedTokenizerFast
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
 
 from headtypes.core.errors import InputError
 from headtypes.models.fetching import fetch_model, load_tokenizer
-from headtypes.models.files import MODEL_FILES, model_files
+from headtypes.models.files import MODEL_FILES
 from headtypes.models.loading import load_model
 from tests.support.gguf_model import write_tiny_llama
 from tests.support.models import tiny_bert
-from tests.support.refusals import refusal
 
 # Read, and of no consequence: no text is generated here, and no conversation is formatted.
 OF_NO_CONSEQUENCE = {"generation_config.json", "chat_template.jinja", "additional_chat_templates/short.jinja"}
@@ -110,45 +107,6 @@ def test_the_files_of_every_fast_tokenizer_are_hashed():
                 if not any(Path(file).match(pattern) for pattern in MODEL_FILES):
                     lacking[name] = file
     assert lacking == {}
-
-
-def test_a_tokenizer_in_mistrals_format_is_hashed(folder):
-    (folder / "tekken.json").write_text("{}")
-    assert folder / "tekken.json" in model_files(folder)
-
-
-@pytest.mark.parametrize("named", ["MistralCommonBackend", "MistralCommonTokenizer"])
-def test_a_tokenizer_of_the_package_mistral_common_is_not_read_by_it(folder, named):
-    """Transformers imports the package for the first of these, where it is installed, whatever else it is told."""
-    change(folder, "tokenizer_config.json", tokenizer_class=named)
-    assert "has a tokenizer that the package mistral-common reads" in refusal(fetch, folder)
-
-
-def test_a_checkpoint_in_shards_is_not_loaded_instead_of_the_weights(folder):
-    record = fetch(folder)
-    save_file({"bert.embeddings.word_embeddings.weight": torch.zeros(3)}, folder / SHARD)
-    assert f"holds {SHARD}" in refusal(load_model, record, "float32")
-    assert f"holds {SHARD}" in refusal(fetch, folder)
-
-
-def test_an_adapter_that_is_put_beside_a_model_later_is_not_loaded(folder):
-    record = fetch(folder)
-    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/else"}')
-    assert "holds adapter_config.json" in refusal(load_model, record, "float32")
-
-
-@pytest.mark.parametrize("method", ["bitsandbytes", "gptq", "awq", "unknown", None])
-def test_weights_that_a_package_has_to_make_numbers_of_are_refused(folder, method):
-    change(folder, "config.json", quantization_config={"quant_method": method, "load_in_8bit": True})
-    assert "whose numbers depend on packages that are not recorded" in refusal(fetch, folder)
-
-
-def test_a_vocabulary_elsewhere_is_not_read(folder, tmp_path):
-    (tmp_path / "vocab.txt").write_text("[UNK]\n")
-    change(folder, "tokenizer_config.json", tokenizer_file="/gone/tokenizer.json", vocab_file="/gone/vocab.txt")
-    fetch(folder)
-    change(folder, "tokenizer_config.json", vocab_file=str(tmp_path / "vocab.txt"))
-    assert "the key vocab_file in its tokenizer_config.json" in refusal(fetch, folder)
 
 
 @pytest.mark.parametrize("named", ["deepgemm", "sonicmoe"])

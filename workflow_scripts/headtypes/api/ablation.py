@@ -22,7 +22,7 @@ from headtypes.core.errors import InputError
 from headtypes.data.windows import Windows
 from headtypes.models.architectures import check_layers
 from headtypes.models.interface import computes_attention_itself, through_interface
-from headtypes.models.model_config import headed_layers, heads_of, key_value_heads, queries_per_head
+from headtypes.models.model_config import headed_layers, heads_of
 
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"
@@ -52,9 +52,7 @@ def ablated(
         `resample` is its seed. An operation of your own is a function of attention [text, head, row, key] and of the
         slice of query rows that it is of, all if the text is short; it returns the attention to go on with. Padding
         counts among rows and keys, wherever it stands.
-    partition:  the types of the model's heads (`reading.head_types`, `partitions.read_partition`). One of key-value
-        heads (`models.NAME.units`) makes these what counts as a head: an operation is on all heads of queries that
-        share it, which draw alike.
+    partition:  the types of the model's heads (`reading.head_types`, `partitions.read_partition`).
     sentences:  where the sentences are, for resample, drop_intra and drop_inter: a function from token ids and
         attention mask (or None), [sample, token], to the sentence of each token, [sample, token]: -1 for special tokens
         and padding, 0 for a first text, from 1 for sentences of a second one. These three work on whole texts, not on
@@ -71,16 +69,15 @@ def ablated(
     heads cannot be ablated.
     """
     reading = reading or Reading()
-    queries = _queries_per_head(model, partition)
-    by_head = _by_head(model, operations, partition, queries)
+    by_head = _by_head(model, operations, partition)
     # Raises now rather than in the first call.
-    Ablation(by_head, [], reading, head_outputs, queries)
+    Ablation(by_head, [], reading, head_outputs)
     needed = any(map(_needs_sentences, set(operations.values())))
     if needed and sentences is None:
         raise InputError(f"{_NEEDING} need `sentences`, a function that says where the sentences are.")
     if reading.uniform_over_padding:
         raise InputError("uniform_over_padding is for windows of one length, as the workflow fills them; leave it out.")
-    calls = _Calls(lambda texts: _Call(by_head, texts, reading, head_outputs, queries), sentences if needed else None)
+    calls = _Calls(lambda texts: _Call(by_head, texts, reading, head_outputs), sentences if needed else None)
     with ExitStack() as entered:
         with _ENTERING:
             if model.config._attn_implementation == ABLATED:
@@ -138,9 +135,8 @@ class _Call(Ablation):
         sentences: np.ndarray | None,
         reading: Reading,
         head_outputs: np.ndarray | None,
-        queries: int,
     ):
-        super().__init__(operations, [] if sentences is None else list(sentences), reading, head_outputs, queries)
+        super().__init__(operations, [] if sentences is None else list(sentences), reading, head_outputs)
         self._needed = [any(map(_needs_sentences, layer)) for layer in operations]
         self._by_keys: dict[int, list[SentencePairs]] = {}
         self.layers = 0
@@ -269,24 +265,14 @@ AttentionInterface.register(ABLATED, _attend)
 AttentionMaskInterface.register(ABLATED, AttentionMaskInterface()[ATTENTION])
 
 
-def _queries_per_head(model: PreTrainedModel, partition: Partition | None) -> int:
-    """How many heads of queries count as one head."""
-    shared = key_value_heads(model.config)
-    if partition is not None and partition.shape == (len(headed_layers(model.config)), shared):
-        return model.config.num_attention_heads // shared
-    return queries_per_head(model)
-
-
-def _by_head(
-    model: PreTrainedModel, operations: Mapping[str, str | Change], partition: Partition | None, queries: int
-) -> np.ndarray:
-    """The operation on what counts as a head [layer, head]; queries: heads of queries that count as one."""
+def _by_head(model: PreTrainedModel, operations: Mapping[str, str | Change], partition: Partition | None) -> np.ndarray:
+    """The operation on each head [layer, head]."""
     if model.config.is_encoder_decoder and model.get_encoder() is not model:
         raise InputError(
             f"{type(model).__name__} is an encoder with a decoder, whose heads cannot be ablated together; ablate "
             "those of model.get_encoder()."
         )
-    shape = len(headed_layers(model.config)), heads_of(model.config) // queries
+    shape = len(headed_layers(model.config)), heads_of(model.config)
     if partition is not None and partition.shape != shape:
         raise InputError(
             "The partition is of {} layers of {} heads, but the model has {} layers of {}.".format(

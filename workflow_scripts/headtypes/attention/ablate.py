@@ -35,9 +35,6 @@ class Ablation:
         belongs to no sentence, like special tokens.
     head_outputs: [layer, head, channel] mean output of each head (`head_outputs.measure_head_outputs`), for the
         operations that need it.
-    queries:    heads of queries that count as one head, to all of which its operation is applied; where it draws, they
-        draw alike.
-    keys:       tokens that those of each sample look at, in cross-attention; else they are its own.
     """
 
     def __init__(
@@ -46,16 +43,11 @@ class Ablation:
         sentences: list[np.ndarray],
         reading: Reading,
         head_outputs: np.ndarray | None = None,
-        queries: int = 1,
-        keys: list[int] | None = None,
     ):
-        _check(operations, head_outputs, cross=keys is not None)
-        operations = np.repeat(operations, queries, 1)
-        if head_outputs is not None:
-            head_outputs = head_outputs.reshape(*operations.shape, -1)
-        self.reading, self.queries = reading, queries
+        _check(operations, head_outputs)
+        self.reading = reading
         self._operations = [_heads_by_operation(layer) for layer in operations]
-        self._sentences, self._keys = sentences, keys
+        self._sentences = sentences
         self._groups: list[SentencePairs] | None = None
         self._head_outputs = None if head_outputs is None else torch.as_tensor(head_outputs)
         self.scratch = Scratch()
@@ -83,7 +75,7 @@ class Ablation:
         """The samples of the batch in groups of equal length; the same in all layers."""
         if self._groups is None:
             padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
-            groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences], self._keys)
+            groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences])
             self._groups = [SentencePairs(group, self._sentences, self.reading, layer.query.device) for group in groups]
         return self._groups
 
@@ -181,9 +173,8 @@ class GroupHeads:
 
     def drawn(self, seed: int) -> Int[Tensor, "sample head token"]:
         """As `SentencePairs.drawn`, for these heads."""
-        queries, all_heads = self.heads.ablation.queries, self.heads.outputs.shape[1]
-        drawn = self.pairs.drawn(self.mask, seed=seed, layer=self.heads.number, heads=all_heads // queries)
-        return drawn[..., self.heads.heads // queries].transpose(1, 2)
+        drawn = self.pairs.drawn(self.mask, seed=seed, layer=self.heads.number, heads=self.heads.outputs.shape[1])
+        return drawn[..., self.heads.heads].transpose(1, 2)
 
     def put(
         self,
@@ -203,7 +194,7 @@ class SentencePairs(Group):
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
-        super().__init__(group.samples, group.length, group.keys)
+        super().__init__(group.samples, group.length)
         padded = [np.pad(row, (0, self.length - len(row)), constant_values=-1) for row in sentences[self.samples]]
         self._given = np.stack(padded).astype(np.int64)
         sentence = torch.as_tensor(self._given, device=device)
@@ -253,13 +244,8 @@ class SentencePairs(Group):
         return torch.cat(drawn, 1)
 
 
-def _check(operations: np.ndarray, head_outputs: np.ndarray | None, cross: bool) -> None:
+def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
     for operation in map(operation_of, sorted(set(operations.flat), key=str)):
-        if cross and operation.needs_sentences:
-            raise InputError(
-                f"The operation {operation.name} is about the tokens of one text, and cross-attention is to another; "
-                "leave the condition out for this model."
-            )
         if head_outputs is None and operation.needs_head_outputs:
             raise InputError(
                 f"The operation {operation.name} needs the mean head outputs; measure them on the task's samples first."

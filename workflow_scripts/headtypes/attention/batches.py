@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 from headtypes.attention.hook import Hook, open_attention, run
 from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
-from headtypes.models.model_config import attention_read, padding_token
+from headtypes.models.model_config import padding_token
 from headtypes.models.placement import device_of
 from headtypes.models.products import fast_products
 
@@ -34,13 +34,11 @@ class Batch:
     samples: [sample] int, which of all inputs these are.
     lengths: tokens of each, without padding.
     inputs:  the keyword arguments of the forward pass, on the model's device; padding stands at the end.
-    keys:    tokens that those of each look at, where cross-attention is read; else they are its own.
     """
 
     samples: np.ndarray
     lengths: list[int]
     inputs: dict[str, Tensor]
-    keys: list[int] | None = None
 
     @property
     def device(self) -> torch.device:
@@ -51,12 +49,7 @@ class Batch:
         """Two batches, padded as this one is."""
         middle = len(self.samples) // 2
         return [
-            Batch(
-                self.samples[half],
-                self.lengths[half],
-                {name: rows[half] for name, rows in self.inputs.items()},
-                self.keys and self.keys[half],
-            )
+            Batch(self.samples[half], self.lengths[half], {name: rows[half] for name, rows in self.inputs.items()})
             for half in (slice(middle), slice(middle, None))
         ]
 
@@ -108,26 +101,14 @@ def filled_batches(
     token_types: Rows | None,
     plan: Iterable[np.ndarray],
     length: int | None = None,
-    others: Rows | None = None,
 ) -> Iterator[Batch]:
     """The batches of a plan, filled for a model; `run_batches` says what the arguments are."""
-    attention, pad_token = attention_read(model), padding_token(model.config) or 0
-    if attention is not None and others is None:
-        raise InputError(
-            f"{type(model).__name__} reads a source and a target, and this is measured on texts of one kind alone; "
-            "leave the model out here, or read its encoder alone (attention: encoder)."
-        )
+    pad_token = padding_token(model.config) or 0
     for samples in plan:
-        ids, keys = [input_ids[sample] for sample in samples], None
+        ids = [input_ids[sample] for sample in samples]
         types = None if token_types is None else [token_types[sample] for sample in samples]
         inputs = model_inputs(ids, types, pad_token, device_of(model), length)
-        if attention is not None:
-            of_others = [others[sample] for sample in samples]
-            other = model_inputs(of_others, None, pad_token, device_of(model))
-            source, target = (inputs, other) if attention == "encoder" else (other, inputs)
-            inputs = {**source, **{f"decoder_{name}": rows for name, rows in target.items()}}
-            keys = [len(row) for row in of_others] if attention == "cross" else None
-        yield Batch(samples, [len(row) for row in ids], inputs, keys)
+        yield Batch(samples, [len(row) for row in ids], inputs)
 
 
 def run_model(
@@ -167,7 +148,6 @@ def run_batches(
     bar: tqdm | None = None,
     length: int | None = None,
     gradients: bool = False,
-    others: Rows | None = None,
 ) -> None:
     """Do something with each batch of `plan_batches`, while the model's attention is open (`hook.open_attention`).
 
@@ -178,15 +158,13 @@ def run_batches(
     bar:       progress that several runs share, instead of one of this run.
     length:    tokens that every input is padded to; by default the longest of its batch.
     gradients: whether the forward pass can be followed by a backward pass.
-    others:    of a whole encoder with a decoder, the tokens of the other text of each input: of the target where heads
-        of the encoder are read, else of the source. Other models do not read them.
     Raises `InputError` where one input alone does not fit, or the model's heads cannot be read.
     """
     lengths = [length or len(ids) for ids in input_ids]
     plan = plan_batches(lengths, batch_tokens)
     shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, unit)
     with shared as shown, open_attention(model), fast_products(model), torch.inference_mode(not gradients):
-        for number, batch in enumerate(filled_batches(model, input_ids, token_types, plan, length, others), 1):
+        for number, batch in enumerate(filled_batches(model, input_ids, token_types, plan, length), 1):
             _halved_to_fit(run_batch, batch, shown)
             if number % _BATCHES_PER_RETURN == 0:
                 _return_memory()

@@ -47,21 +47,19 @@ class Group:
 
     samples: their slice of the batch.
     length:  tokens of each.
-    keys:    tokens of each that these look at: their own, or in cross-attention those of its source.
     """
 
-    def __init__(self, samples: slice, length: int, keys: int | None = None):
-        self.samples, self.length, self.keys = samples, length, length if keys is None else keys
+    def __init__(self, samples: slice, length: int):
+        self.samples, self.length = samples, length
         self._cut_from: Tensor | None = None
         self._mask: Tensor | None = None
 
     def of(self, layer: Layer) -> Layer:
         """These samples without their padding, which stands at the end."""
-        query = layer.query[self.samples, :, : self.length]
-        key, value = (tensor[self.samples, :, : self.keys] for tensor in (layer.key, layer.value))
+        query, key, value = (each[self.samples, :, : self.length] for each in (layer.query, layer.key, layer.value))
         bias = layer.bias
         if bias is not None:
-            bias = bias[self.samples if len(bias) > 1 else slice(None), :, : self.length, : self.keys]
+            bias = bias[self.samples if len(bias) > 1 else slice(None), :, : self.length, : self.length]
         return replace(layer, query=query, key=key, value=value, mask=self._own(layer.mask), bias=bias)
 
     def _own(self, mask: Tensor | None) -> Tensor | None:
@@ -69,7 +67,7 @@ class Group:
             return None
         # Layers share a mask, and checking its values takes longer than comparing identities.
         if mask is not self._cut_from:
-            cut = mask[self.samples if len(mask) > 1 else slice(None), :, : self.length, : self.keys]
+            cut = mask[self.samples if len(mask) > 1 else slice(None), :, : self.length, : self.length]
             self._cut_from, self._mask = mask, None if bool(cut.all()) else cut
         return self._mask
 
@@ -77,14 +75,11 @@ class Group:
         """The query rows, divided into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
         return self._blocks(_BLOCK_PAIRS)
 
-    def blocks_of_heads(
-        self, layer: Layer, by_head: bool = True, queries: int = 1
-    ) -> Iterator[tuple[slice, Layer, slice]]:
+    def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
         """The blocks of a layer as heads, the layer with these heads alone, and query rows.
 
         layer:   these samples alone, as `of` returns it.
         by_head: whether blocks may have one head each, as they do where samples are long; else they have all.
-        queries: heads that count as one, and are in one block.
         """
         heads = layer.query.shape[1]
         long = _LONG_WITH_ONEDNN if prefers_onednn() else LONG
@@ -93,33 +88,30 @@ class Group:
             for rows in self.blocks():
                 yield slice(0, heads), layer, rows
             return
-        for first in range(0, heads, queries):
+        for head in range(heads):
             # Copied, since products of what lies scattered take longer.
-            of_head = layer.heads(slice(first, first + queries)).contiguous()
-            for rows in self._blocks(_HEAD_PAIRS // queries):
-                yield slice(first, first + queries), of_head, rows
+            of_head = layer.heads(slice(head, head + 1)).contiguous()
+            for rows in self._blocks(_HEAD_PAIRS):
+                yield slice(head, head + 1), of_head, rows
 
     def _blocks(self, pairs: int) -> Iterator[slice]:
         samples = self.samples.stop - self.samples.start
-        parts = -(-samples * self.length * self.keys // pairs)
+        parts = -(-samples * self.length**2 // pairs)
         rows = -(-self.length // (parts * LEAST_ROWS)) * LEAST_ROWS
         for start in range(0, self.length, rows):
             yield slice(start, min(start + rows, self.length))
 
 
-def equal_lengths(lengths: Sequence[int], keys: Sequence[int] | None = None) -> list[Group]:
+def equal_lengths(lengths: Sequence[int]) -> list[Group]:
     """The groups of a batch, in order; each fits into one block or is a single sample.
 
     lengths: of the samples. Batches are planned by length, so samples of equal length are neighbours.
-    keys:    tokens that each looks at, where these are not its own.
     """
     groups, start = [], 0
-    shapes = list(zip(lengths, keys or lengths, strict=True))
-    for stop in range(1, len(shapes) + 1):
-        shape = shapes[start]
-        ends = stop == len(shapes) or shapes[stop] != shape
-        if ends or (stop - start + 1) * math.prod(shape) > _BLOCK_PAIRS:
-            groups.append(Group(slice(start, stop), *shape))
+    for stop in range(1, len(lengths) + 1):
+        ends = stop == len(lengths) or lengths[stop] != lengths[start]
+        if ends or (stop - start + 1) * lengths[start] ** 2 > _BLOCK_PAIRS:
+            groups.append(Group(slice(start, stop), lengths[start]))
             start = stop
     return groups
 

@@ -30,9 +30,9 @@ class AttentionGradients:
     """
 
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
-        """members: the kinds of each token of each input; shape: number of layers and of what counts as a head."""
+        """members: the kinds of each token of each input; shape: number of layers and of heads."""
         self.anchor = torch.zeros((), device=batch.device, requires_grad=True)
-        self._groups = equal_lengths(batch.lengths, batch.keys)
+        self._groups = equal_lengths(batch.lengths)
         self._members = {
             group.samples.start: torch.from_numpy(np.stack(members[group.samples])).to(batch.device)
             for group in self._groups
@@ -54,9 +54,6 @@ class AttentionGradients:
         return means
 
     def _add(self, number: int, group: Group, rows: slice, gradient: Tensor) -> None:
-        if gradient.shape[1] != self._sums.shape[2]:
-            # Of one attention that several heads of queries have in common.
-            gradient = gradient.unflatten(1, (self._sums.shape[2], -1)).sum(2)
         by_key = gradient.abs().sum(2, dtype=torch.promote_types(gradient.dtype, torch.float32))
         members = self._members[group.samples.start].to(by_key.dtype)
         self._sums[group.samples, number] += by_key @ members
@@ -93,8 +90,7 @@ class _Attention(torch.autograd.Function):
         further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if any(ctx.needs_input_grad[:3]) else []
         for group in groups:
             part, of_outputs = group.of(layer), gradient[group.samples, :, : group.length]
-            lengths = group.length, group.keys, group.keys
-            below = [tensor[group.samples, :, :length] for tensor, length in zip(further, lengths, strict=False)]
+            below = [tensor[group.samples, :, : group.length] for tensor in further]
             for rows in group.blocks():
                 of_attention = torch.matmul(of_outputs[:, :, rows], part.value.transpose(-1, -2))
                 add(number, group, rows, of_attention)

@@ -17,11 +17,9 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.masking_utils import sdpa_mask
 
-from headtypes.models.architectures import attention_of, check_layer, check_layers
+from headtypes.models.architectures import check_layer, check_layers
 from headtypes.models.interface import through_interface
-from headtypes.models.model_config import attention_read
 from headtypes.models.products import product
-from headtypes.models.records import Attention
 
 # The name by which the hook is registered with Transformers.
 ATTENTION = "headtypes"
@@ -149,13 +147,7 @@ Hook = Callable[[int, Layer], Tensor]
 
 
 class Forward:
-    """One forward pass: counts the layers, since a model may use one module for several (ALBERT).
-
-    attention: of a whole encoder with a decoder, the attention of which it is called with each layer; the other two are
-        left as they are.
-    """
-
-    attention: Attention | None = None
+    """One forward pass: counts the layers, since a model may use one module for several (ALBERT)."""
 
     def __init__(self, hook: Hook):
         """Begin with no layers."""
@@ -193,9 +185,7 @@ def _attend(
     bias = None if position_bias is None else position_bias.to(query.dtype).expand(-1, query.shape[1], -1, -1)
     sink = None if s_aux is None else s_aux.to(query.dtype)
     layer = Layer(query, key, value, attention_mask, scale, softcap, bias, sink)
-    wanted = getattr(forward, "attention", None)
-    is_read = forward is not None and (wanted is None or wanted == attention_of(module))
-    outputs = forward(layer) if is_read else layer.head_outputs()
+    outputs = layer.head_outputs() if forward is None else forward(layer)
     return outputs.transpose(1, 2).contiguous(), None
 
 
@@ -223,7 +213,7 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
 
 def run_forward(model: PreTrainedModel, inputs: dict[str, Tensor], forward: Forward):
     """As `run`, with a forward pass that has been made already."""
-    forward.device, forward.attention = next(iter(inputs.values())).device, attention_read(model)
+    forward.device = next(iter(inputs.values())).device
     output = model(**inputs, forward=forward)
     check_layers(model, forward.layers)
     return output

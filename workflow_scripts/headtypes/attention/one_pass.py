@@ -32,9 +32,8 @@ from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.reducers import Block, Pass, Reducer
 from headtypes.attention.settings import Of
 from headtypes.attention.streams import ResidualStream
-from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded
-from headtypes.models.model_config import attention_read, key_value_heads, layers_and_heads, queries_per_head
+from headtypes.models.model_config import layers_and_heads
 from headtypes.models.products import product
 
 
@@ -57,13 +56,7 @@ def read_attention(
     Raises `InputError` where the model's heads cannot be read, or what was read of one is not right, as with weights
     that are not finite.
     """
-    if attention_read(model) == "cross" and not all(reducer.reads_cross for reducer in reducers):
-        raise InputError(
-            f"{what}: this is measured on the attention of a text to itself, and cross-attention is to another one; "
-            "leave the model out here."
-        )
-    samples, shape = np.arange(len(encoded.lengths)), layers_and_heads(model)
-    about = Pass(what, samples, *shape, key_value_heads(model.config), model.dtype, queries_per_head(model))
+    about = Pass(what, np.arange(len(encoded.lengths)), *layers_and_heads(model), model.dtype)
     for reducer in reducers:
         reducer.begin(about)
     reads_stream = any(reducer.reads_stream for reducer in reducers)
@@ -75,12 +68,11 @@ def read_attention(
             model,
             encoded.input_ids,
             encoded.token_types,
-            hook=lambda batch: AttentionReader(reducers, batch, lengths, stream, about.queries),
+            hook=lambda batch: AttentionReader(reducers, batch, lengths, stream),
             finish=lambda batch, reader, output: reader.finish(what),
             batch_tokens=batch_tokens,
             what=what,
             bar=bar,
-            others=encoded.others,
         )
     return [reducer.result() for reducer in reducers]
 
@@ -94,13 +86,12 @@ class AttentionReader:
         batch: Batch,
         lengths: KeyLengths | None = None,
         stream: ResidualStream | None = None,
-        queries: int = 1,
     ):
-        self._lengths, self._stream, self._queries = lengths, stream, queries
+        self._lengths, self._stream = lengths, stream
         self._norms = any(reducer.of == "norms" for reducer in reducers)
         self._reducers, self._in_blocks = reducers, any(reducer.reads_attention for reducer in reducers)
         self._by_head = all(reducer.by_head for reducer in reducers)
-        self._groups = equal_lengths(batch.lengths, batch.keys)
+        self._groups = equal_lengths(batch.lengths)
         self._scratch = Scratch()
         for reducer in reducers:
             reducer.start(batch)
@@ -114,7 +105,7 @@ class AttentionReader:
         if not self._in_blocks:
             outputs = layer.head_outputs()
             for group in self._groups:
-                of_group = self._joined(outputs[group.samples, :, : group.length])
+                of_group = outputs[group.samples, :, : group.length]
                 heads, rows = slice(0, of_group.shape[1]), slice(0, group.length)
                 self._add(Block(number, group, heads, rows, None, of_group, None))
             return outputs
@@ -136,14 +127,11 @@ class AttentionReader:
         """Hand over the attention of a group, and fill in its head outputs."""
         lengths = self._lengths(number, layer) if self._norms else None
         stream = self._stream and self._stream.latest[group.samples, : group.length].to(outputs.device)
-        for heads, part, rows in group.blocks_of_heads(layer, self._by_head, self._queries):
+        for heads, part, rows in group.blocks_of_heads(layer, self._by_head):
             attention = part.attention(rows, self._scratch.of(part, rows))
             outputs[:, heads, rows] = product(attention, part.value)
             mask = None if part.mask is None else part.mask[:, :, rows]
-            attention, of_heads = attention.float(), self._joined(outputs[:, heads, rows])
-            if self._queries > 1:
-                attention = attention.unflatten(1, (-1, self._queries)).mean(2)
-                heads = slice(heads.start // self._queries, heads.stop // self._queries)
+            attention, of_heads = attention.float(), outputs[:, heads, rows]
             to_none = None if part.sink is None else (1 - attention.sum(-1)).clamp_min(0)
             written = None if stream is None else self._lengths.of(number, heads, of_heads)
             more = {"to_none": to_none, "stream": stream, "written": written}
@@ -152,12 +140,6 @@ class AttentionReader:
             if lengths is not None:
                 scaled = scale_rows(attention, lengths[:, heads])
                 self._add(replace(block, attention=scaled, lengths=lengths[:, heads], to_none=None), "norms")
-
-    def _joined(self, outputs: Tensor) -> Tensor:
-        """The outputs of the heads of queries that count as one, side by side."""
-        if self._queries == 1:
-            return outputs
-        return outputs.unflatten(1, (-1, self._queries)).transpose(2, 3).flatten(3)
 
     def _add(self, block: Block, of: Of = "weights") -> None:
         for reducer in self._reducers:

@@ -185,11 +185,6 @@ def need_head_outputs(operations: Iterable[str]) -> bool:
     return any(operation_of(operation).needs_head_outputs for operation in operations)
 
 
-def need_sentences(operations: Iterable[str]) -> bool:
-    """Whether one of these operations needs to know where sentences and special tokens are."""
-    return any(operation_of(operation).needs_sentences for operation in operations)
-
-
 def table_of(operations: Iterable[str]) -> int:
     """The table of Guan et al. 2020, 2 or 3, where a condition with these operations stands."""
     return max((operation_of(operation).table for operation in operations), default=2)

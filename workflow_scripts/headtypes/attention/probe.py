@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from headtypes.attention.hook import Layer, open_attention, run
-from headtypes.models.model_config import attention_read, twice
 from headtypes.models.placement import device_of
 
 _TOKENS = 3
@@ -69,8 +68,7 @@ def probe_layers(model: PreTrainedModel) -> list[Probed]:
     hooks += [module.register_forward_hook(note) for module in model.modules()]
     try:
         with open_attention(model), torch.inference_mode(), torch.random.fork_rng():
-            inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-            run(model, twice(inputs) if attention_read(model) else inputs, attend)
+            run(model, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, attend)
     finally:
         for hook in hooks:
             hook.remove()

@@ -21,8 +21,7 @@ class Pass:
 
     what:    name of the work, for messages.
     samples: numbers of the samples that are read, in order: all of those encoded, or those of a part.
-    layers, heads: shape of the model; kv_heads: how many heads of a layer have keys and values of their own.
-    queries: heads of queries that count as one head (`model_config.queries_per_head`).
+    layers, heads: shape of the model.
     dtype:   precision of the model.
     """
 
@@ -30,9 +29,7 @@ class Pass:
     samples: np.ndarray
     layers: int
     heads: int
-    kv_heads: int
     dtype: torch.dtype
-    queries: int = 1
 
 
 @dataclass(frozen=True)
@@ -41,8 +38,7 @@ class Block:
 
     layer:     the layer's number, from 0.
     group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
-    heads:     which of the layer's heads these are: all, unless every reducer of the pass reads by head. Where several
-        heads of queries count as one, its attention is their mean, and its outputs are theirs side by side.
+    heads:     which of the layer's heads these are: all, unless every reducer of the pass reads by head.
     rows:      which of the group's query rows these are.
     attention: each row sums to one, for a reducer of norms after its product with `lengths`, together with `to_none`
         if there is that. None where no reducer of the pass reads attention. The memory is reused for the next block,
@@ -99,7 +95,6 @@ class Reducer(Protocol):
     by_head: true for a reducer that can read one head after another (`Block.heads`). Where all reducers of a pass can,
         attention of long samples is computed so on a CPU, which is faster.
     reads_stream: whether it needs the residual stream, and what heads write into it (`Block.stream`, `Block.written`).
-    reads_cross: whether it can read cross-attention, whose rows are tokens of one text and whose keys those of another.
     fault: what is wrong with a head `{}` of which a number is not `right`, for the message.
     """
 
@@ -107,7 +102,6 @@ class Reducer(Protocol):
     by_head: bool = False
     of: Of = "weights"
     reads_stream: bool = False
-    reads_cross: bool = False
     fault: str = "the attention of head {} is not finite"
 
     def begin(self, about: Pass) -> None:

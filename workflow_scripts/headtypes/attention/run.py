@@ -59,8 +59,7 @@ class ModelOnTask:
 
     def encode(self, samples: list[Sample], kind: str, segment_ids: Literal["pair", "zeros"] = "pair") -> Encoded:
         """The samples as the model reads them; arguments and errors as those of `encoding.encode_samples`."""
-        how = {"segment_ids": segment_ids, "record": self.record}
-        return encode_samples(samples, self.tokenizer, kind, self.longest, **how)
+        return encode_samples(samples, self.tokenizer, kind, self.longest, segment_ids=segment_ids)
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
         """What each reducer reads in one pass; errors as those of `one_pass.read_attention`.

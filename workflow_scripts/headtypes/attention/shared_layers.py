@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from headtypes.attention.hook import Forward, Hook, Layer, open_attention, run, run_forward
-from headtypes.models.model_config import attention_read, headed_layers
+from headtypes.models.model_config import headed_layers
 from headtypes.models.placement import device_of, replace_for
 
 Passes = Callable[[dict[str, Tensor], Iterable[Hook]], Iterator[Any]]
@@ -32,14 +32,11 @@ def shared_layers(model: PreTrainedModel, sets: Sequence[np.ndarray]) -> Iterato
         the model's output in each pass, in their order. It is called while the model's attention is open.
 
     Between passes, one tensor [sample, token, channel] is kept for each layer in which a later pass begins. Where a
-    layer does more than to return such a tensor, or is not a module of its own, nothing is shared; nor is it where a
-    model has layers of two kinds, an encoder's and a decoder's.
+    layer does more than to return such a tensor, or is not a module of its own, nothing is shared.
     """
     with_heads = headed_layers(model.config)
     begins = [*with_heads, model.config.num_hidden_layers]
     shared = [0, *(begins[int((one == next_).all(1).cumprod().sum())] for one, next_ in pairwise(sets))]
-    if attention_read(model) is not None:
-        shared = [0] * len(shared)
     current = _Current(with_heads)
     with ExitStack() as replaced:
         if any(shared):

@@ -1,7 +1,7 @@
 """Samples, and questions that are answered, as a model reads them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -10,7 +10,6 @@ from headtypes.core.errors import InputError
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
-from headtypes.data.targets import decoder_inputs, read_text
 from headtypes.data.tokens import separates_texts, token_kinds
 from headtypes.data.windows import Windows
 from headtypes.models.records import ModelRecord
@@ -26,15 +25,12 @@ class Encoded:
     token_types: segment of each token, or None for a model without segments.
     kinds:       [token] int8 kind of each token, numbered as in `tokens.SPECIAL_KINDS`; 0 for an ordinary one.
     truncated:   [sample] bool, whether the sample was too long and has been cut.
-    others:      of a decoder, the tokens of each source, special tokens included. In cross-attention it is these that
-        are looked at, and that `kinds` is about.
     """
 
     input_ids: list[list[int]]
     token_types: list[list[int]] | None
     kinds: list[np.ndarray]
     truncated: np.ndarray
-    others: list[list[int]] | None = None
 
     @property
     def lengths(self) -> list[int]:
@@ -43,11 +39,10 @@ class Encoded:
 
     def of_some(self, samples: Sequence[int]) -> "Encoded":
         """Some of the samples, by their indices."""
-        ids, types, kinds, others = (
-            of and [of[index] for index in samples]
-            for of in (self.input_ids, self.token_types, self.kinds, self.others)
+        ids, types, kinds = (
+            of and [of[index] for index in samples] for of in (self.input_ids, self.token_types, self.kinds)
         )
-        return Encoded(ids, types, kinds, self.truncated[list(samples)], others)
+        return Encoded(ids, types, kinds, self.truncated[list(samples)])
 
 
 def encode_samples(
@@ -57,7 +52,6 @@ def encode_samples(
     max_length: int,
     max_seq_length: int | None = None,
     segment_ids: Literal["pair", "zeros"] = "pair",
-    record: ModelRecord | None = None,
 ) -> Encoded:
     """Encode samples, and let the tokenizer cut those that are longer than the model, or the task, allows.
 
@@ -67,14 +61,9 @@ def encode_samples(
     max_length:     tokens of the longest input that the model takes.
     max_seq_length: most tokens of a sample, for a kind whose tasks have this key.
     segment_ids:    the tokenizer's, or 0 for all tokens, as in the code of Clark et al. (2019).
-    record:         the model, of which a decoder reads the second text of a sample, and its source beside it.
-    Raises `InputError` that names a sample which cannot be cut to it, and where a decoder has no second text to read.
+    Raises `InputError` that names a sample which cannot be cut to it.
     """
     max_length = min(max_length, max_seq_length or max_length)
-    if record is not None and record.attention != "encoder":
-        return _with_sources(samples, tokenizer, kind, max_length, record)
-    if KINDS[kind].has_target:
-        samples = [replace(sample, second=None) for sample in samples]
     texts = _texts(samples, joined=KINDS[kind].running and not separates_texts(tokenizer))
     # The tokenizer's own file may specify truncation and padding, so both are always set.
     whole = tokenizer(*texts, truncation=False, padding=False, verbose=False)
@@ -96,21 +85,6 @@ def encode_samples(
         token_types = [[0] * len(types) for types in token_types]
     kind_of = token_kinds(tokenizer)
     return Encoded(input_ids, token_types, [kind_of[ids] for ids in input_ids], truncated)
-
-
-def _with_sources(samples: list[Sample], tokenizer, kind: str, max_length: int, record: ModelRecord) -> Encoded:
-    """The second text of each sample as a decoder reads it, the first one beside it."""
-    if not KINDS[kind].has_target:
-        raise InputError(
-            f"models.{record.name}: its decoder reads a source and a target, and a task of kind {kind} has none; "
-            "name tasks of kind text_to_text, or read the encoder's heads (attention: encoder)."
-        )
-    sources = encode_samples(samples, tokenizer, kind, max_length)
-    targets = [read_text(tokenizer, sample.second, max_length, target=True) for sample in samples]
-    ids, kind_of = [decoder_inputs(target.ids, record).tolist() for target in targets], token_kinds(tokenizer)
-    kinds = sources.kinds if record.attention == "cross" else [kind_of[of_sample] for of_sample in ids]
-    is_cut = sources.truncated | [target.is_cut for target in targets]
-    return Encoded(ids, None, kinds, is_cut, sources.input_ids)
 
 
 def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:
@@ -140,6 +114,6 @@ def prepare_windows(
     record, seed: the model, and the seed of the words that are hidden, for a kind that language models answer.
     """
     shape = {key: value for key, value in shape.items() if key in KINDS[kind].window_keys}
-    if KINDS[kind].head == LANGUAGE_MODEL or KINDS[kind].has_target:
+    if KINDS[kind].head == LANGUAGE_MODEL:
         shape |= {"record": record, "seed": seed}
     return KINDS[kind].cut_windows(rows, tokenizer, max_length=max_length, max_seq_length=max_seq_length, **shape)

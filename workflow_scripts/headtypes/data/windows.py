@@ -12,7 +12,6 @@ from headtypes.core.hdf5_files import new_hdf5
 
 TOKEN_ARRAYS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
 _OF_TOKENS = (*TOKEN_ARRAYS, "targets")
-_OF_SOURCES = ("source_ids", "source_sentence")
 _CHUNK = 2**16
 
 
@@ -20,8 +19,7 @@ _CHUNK = 2**16
 class Windows:
     """Windows of all questions, by question, then by position. A sentence pair counts as a question with one window.
 
-    So do a document of a text, whose windows are its segments, and a source with its target, whose window is the target
-    as a decoder reads it.
+    So does a document of a text, whose windows are its segments.
 
     Window `w` has the tokens offsets[w]:offsets[w + 1].
 
@@ -36,7 +34,6 @@ class Windows:
     question_ids    the questions' ids, in their order
     targets         int32 [token]: the token that a language model is to predict here; -1 for none. None for a
                     task whose answers are others
-    source_ids, source_sentence  int32 [source token], where there are sources; source_offsets  int64 [window + 1]
     """
 
     input_ids: np.ndarray
@@ -48,18 +45,11 @@ class Windows:
     question: np.ndarray
     question_ids: list[str]
     targets: np.ndarray | None = None
-    source_ids: np.ndarray | None = None
-    source_sentence: np.ndarray | None = None
-    source_offsets: np.ndarray | None = None
 
-    def texts(self, attention: str | None) -> tuple[list | None, ...]:
-        """Of each window the tokens whose heads are read, their segments and sentences, and the other text's tokens.
-
-        attention: as in `model_config.attention_read`. Of an encoder, the tokens are those of the source.
-        """
-        read = [rows_of(each, self.offsets) for each in (self.input_ids, self.token_type_ids, self.sentence)]
-        sources, of_sources = (rows_of(each, self.source_offsets) for each in (self.source_ids, self.source_sentence))
-        return (sources, None, of_sources, read[0]) if attention == "encoder" and sources else (*read, sources)
+    @property
+    def texts(self) -> tuple[list | None, ...]:
+        """Of each window the tokens, their segments (None as `token_type_ids`) and their sentences."""
+        return tuple(rows_of(each, self.offsets) for each in (self.input_ids, self.token_type_ids, self.sentence))
 
     def tokens(self, window: int) -> slice:
         """Where a window's tokens are in the arrays of tokens."""
@@ -77,21 +67,18 @@ class Windows:
     def of_questions(self, questions: np.ndarray) -> "Windows":
         """The windows of some questions, given by their indices in `question_ids`, [question] in rising order."""
         chosen = np.flatnonzero(np.isin(self.question, questions))
-        arrays = {}
-        for names, name in ((_OF_TOKENS, "offsets"), (_OF_SOURCES, "source_offsets")):
-            if (offsets := getattr(self, name)) is not None:
-                ranges = [np.arange(offsets[window], offsets[window + 1]) for window in chosen]
-                tokens = np.concatenate([np.empty(0, np.int64), *ranges])
-                arrays |= {each: array[tokens] for each in names if (array := getattr(self, each)) is not None}
-                arrays[name] = np.concatenate([[0], np.cumsum(np.diff(offsets)[chosen])])
+        ranges = [np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen]
+        tokens = np.concatenate([np.empty(0, np.int64), *ranges])
+        arrays = {name: array[tokens] for name in _OF_TOKENS if (array := getattr(self, name)) is not None}
         return Windows(
             **{"token_type_ids": None, **arrays},
+            offsets=np.concatenate([[0], np.cumsum(np.diff(self.offsets)[chosen])]),
             question=np.searchsorted(questions, self.question[chosen]).astype(np.int32),
             question_ids=[self.question_ids[index] for index in questions],
         )
 
 
-def rows_of(tokens: np.ndarray | None, offsets: np.ndarray | None) -> list[np.ndarray] | None:
+def rows_of(tokens: np.ndarray | None, offsets: np.ndarray) -> list[np.ndarray] | None:
     """Split concatenated rows: row `i` is tokens[offsets[i] : offsets[i + 1]]. None stays None."""
     return None if tokens is None else np.split(tokens, offsets[1:-1])
 
@@ -154,7 +141,7 @@ def check_same(rows: Sequence, windows: Windows) -> None:
 
 def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
     """Write windows and their provenance as HDF5: one compressed data set with checksums for each array."""
-    names = (*_OF_TOKENS, "offsets", "question", *_OF_SOURCES, "source_offsets")
+    names = (*_OF_TOKENS, "offsets", "question")
     arrays = {name: getattr(windows, name) for name in names}
     arrays["question_ids"] = np.char.encode(windows.question_ids, "utf-8")
     # The format of HDF5 1.10 also has checksums of its own structures.

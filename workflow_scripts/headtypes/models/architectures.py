@@ -8,8 +8,8 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
 
 from headtypes.core.errors import InputError
 from headtypes.models.interface import through_interface
-from headtypes.models.model_config import body_of, config_of, headed_layers, read_attention_of, twice
-from headtypes.models.records import Attention, ModelRecord
+from headtypes.models.model_config import body_of, config_of, headed_layers
+from headtypes.models.records import ModelRecord
 
 # Arguments of an attention function that change nothing: a sliding window is in the mask already, positions are in the
 # queries and keys, and token types are passed on even where a model has none.
@@ -45,13 +45,6 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
             f"{type(module).__name__} makes its own mask, which may add a bias to the scores or differ between heads; "
             + _NOT_SUPPORTED
         )
-
-
-def attention_of(module: torch.nn.Module) -> Attention:
-    """Which attention a module computes that is part of a whole encoder with a decoder."""
-    if not module.is_decoder:
-        return "encoder"
-    return "decoder" if module.is_causal else "cross"
 
 
 def check_layers(model: torch.nn.Module, attentions: int) -> None:
@@ -95,26 +88,19 @@ def _run_without_numbers(record: ModelRecord) -> None:
             + _NOT_SUPPORTED
         )
     config.use_cache = False
-    attentions: list[tuple[torch.nn.Module, int]] = []
+    heads: list[int] = []
     try:
         with torch.device("meta"):
             # Mixtures of experts run in this precision alone.
             model = AutoModel.from_config(config, dtype=torch.bfloat16, trust_remote_code=False)
-            ids, whole = torch.zeros((1, 3), dtype=torch.int64), record.attention != "encoder"
-            inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-            if whole:
-                read_attention_of(model, record.attention)
-            else:
-                model = body_of(model)
-            model.eval()
+            model, ids = body_of(model).eval(), torch.zeros((1, 3), dtype=torch.int64)
             with through_interface(model, _PROBE), torch.inference_mode():
                 if model.config._attn_implementation == _PROBE:
-                    model(**(twice(inputs) if whole else inputs), forward=attentions)
+                    model(input_ids=ids, attention_mask=torch.ones_like(ids), forward=heads)
     except InputError:
         raise
     except Exception:  # Code that needs numbers fails in many ways.
         return
-    heads = [number for module, number in attentions if not whole or attention_of(module) == record.attention]
     check_layers(model, len(heads))
     if set(heads) != {model.config.num_attention_heads}:
         raise InputError(f"{type(model).__name__} has layers with different numbers of heads; {_NOT_SUPPORTED}")
@@ -123,7 +109,7 @@ def _run_without_numbers(record: ModelRecord) -> None:
 def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, forward=None, **kwargs):
     check_layer(module, attention_mask, kwargs)
     if forward is not None:
-        forward.append((module, query.shape[1]))
+        forward.append(query.shape[1])
     batch, heads, queries, _ = query.shape
     return query.new_empty((batch, queries, heads, value.shape[-1])), None
 

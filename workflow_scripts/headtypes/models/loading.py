@@ -14,7 +14,6 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForQuestionAnswering,
-    AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
     PreTrainedModel,
 )
@@ -22,17 +21,15 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
-    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
     MODEL_MAPPING_NAMES,
 )
 
-from headtypes.core.errors import InputError, one_line
+from headtypes.core.errors import InputError
 from headtypes.core.processor import arithmetic
-from headtypes.models.fetching import check_files
-from headtypes.models.formats.compressed import check_reader, is_of_activations
+from headtypes.models.fetching import check_files, said_by_transformers
 from headtypes.models.gpus import keep_to_gpus
-from headtypes.models.model_config import body_of, check_padding, config_of, language_head, read_attention_of
+from headtypes.models.model_config import body_of, check_padding, config_of, language_head
 from headtypes.models.placement import gpus_for, limits_of, places
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
@@ -76,9 +73,6 @@ HEADS = {
     ),
     "masked_lm": Head(AutoModelForMaskedLM, MODEL_FOR_MASKED_LM_MAPPING_NAMES, "head for masked words", False),
     "causal_lm": Head(AutoModelForCausalLM, MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "head for the next token", False),
-    "seq2seq_lm": Head(
-        AutoModelForSeq2SeqLM, MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES, "head for the tokens of a target", False
-    ),
 }
 
 
@@ -96,12 +90,10 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
     check_files(record, {**record.weights, **record.files})
-    check_reader(record)
     config = config_of(record)
-    whole = config.is_encoder_decoder and (head is not None or record.attention != "encoder")
-    if head and whole and head != "seq2seq_lm":
-        why = "is an encoder with a decoder, which is evaluated on texts with targets alone"
-        raise MissingHeadError(f"{where} {why}; name a task of kind text_to_text, or leave evaluate out.", why)
+    if head and config.is_encoder_decoder:
+        why = "is an encoder with a decoder, of which the encoder alone is read"
+        raise MissingHeadError(f"{where} {why}; leave models.{record.name}.evaluate out.", why)
     if record.model_type not in types:
         raise MissingHeadError(
             f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.",
@@ -116,7 +108,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     quantised = getattr(config, "quantization_config", None) is not None
     laid_out = _places(record, precision)
     dtype = getattr(torch, computed_in(precision, record.name))
-    try:
+    with said_by_transformers(f"{where} does not load as a {record.model_type} model"):
         model, report = auto.from_pretrained(
             **record.pretrained,
             config=config,
@@ -127,8 +119,6 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             output_loading_info=True,
             **laid_out,
         )
-    except Exception as error:  # Damaged files and unknown architectures fail in many ways.
-        raise InputError(f"{where} does not load as a {record.model_type} model ({one_line(error)}).") from error
     if report["mismatched_keys"]:
         raise InputError(
             f"{where} has weights that do not fit its config.json, {min(report['mismatched_keys'])[0]} among them; "
@@ -140,8 +130,8 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             f"{where} has weights of more layers than its config.json says, {further[0]} among them; take both from "
             "the same model."
         )
-    # A decoder that is not read may be missing; some models are published without one.
-    unread = () if pooled else ("pooler", "decoder") if config.is_encoder_decoder and not whole else ("pooler",)
+    # A decoder is not read and may be missing; some models are published without one.
+    unread = () if pooled else ("pooler", "decoder") if config.is_encoder_decoder else ("pooler",)
     missing = sorted(
         key
         for key in report["missing_keys"]
@@ -154,7 +144,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         remedy = f"name a model that was {'fine-tuned for the task' if head else 'saved whole'}"
         why = f"has no {in_words}: its weights lack {lacking}"
         raise MissingHeadError(f"{where} {why}; {remedy}.", why)
-    others = sorted(name for name in report["unexpected_keys"] if not is_of_activations(name))
+    others = sorted(report["unexpected_keys"])
     if head == "causal_lm" and others and not _weights_of_head(model):
         # Such a head is the embeddings, which every model has.
         why = f"has no {in_words}: its weights hold the head of another task, {others[0]}"
@@ -166,10 +156,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         model.to(dtype)
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
-    if whole:
-        read_attention_of(model, record.attention)
-    model = model if head or whole else body_of(model)
-    model.queries_per_head = record.queries_per_head
+    model = model if head else body_of(model)
     return model.eval().to(device()) if limits_of(record.name) is None else model.eval()
 
 

@@ -1,15 +1,13 @@
-"""What a model's config.json says of it: its longest input, its padding token, and the head of a language model.
+"""What a model's config.json says of it: its heads, its longest input, its padding token, its head for language.
 
 Unlike `loading`, this loads no model.
 """
 
-from torch import Tensor
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from headtypes.core.errors import InputError
-from headtypes.models.outline import layers_with_heads
-from headtypes.models.records import Attention, ModelRecord
+from headtypes.models.records import ModelRecord
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
 _POSITIONS_AFTER_PADDING = {
@@ -23,6 +21,9 @@ _POSITIONS_AFTER_PADDING = {
     "xlm-roberta-xl",
     "xmod",
 }
+# Kinds of layers that have no attention heads: convolutions, recurrences, and layers that have experts or a
+# feed-forward network alone.
+_HEADLESS = ("conv", "linear_attention", "mamba", "mlp", "moe", "recurrent")
 
 
 def config_of(record: ModelRecord) -> PreTrainedConfig:
@@ -47,30 +48,6 @@ def body_of(model: PreTrainedModel) -> PreTrainedModel:
     return body.get_encoder() if body.config.is_encoder_decoder else body
 
 
-def read_attention_of(model: PreTrainedModel, attention: Attention) -> None:
-    """Let one attention of a whole encoder with a decoder be the one that is read, and its config.json describe it."""
-    model.attention_read = attention
-    describe(model.config, attention)
-
-
-def describe(config: PreTrainedConfig, attention: Attention) -> None:
-    """Let the numbers of layers and heads be those of one attention of an encoder with a decoder."""
-    if attention != "encoder":
-        layers = getattr(config, "decoder_layers", None) or config.num_decoder_layers
-        config.num_hidden_layers = layers
-        config.num_attention_heads = getattr(config, "decoder_attention_heads", config.num_attention_heads)
-
-
-def twice(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The inputs of a whole encoder with a decoder whose source and target are the same text."""
-    return {**inputs, **{f"decoder_{name}": each for name, each in inputs.items()}}
-
-
-def attention_read(model: PreTrainedModel) -> Attention | None:
-    """Of a whole encoder with a decoder, the attention whose heads are read; None for any other model."""
-    return getattr(model, "attention_read", None)
-
-
 def heads_of(config: PreTrainedConfig) -> int:
     """How many heads a layer has. Raises `InputError` where the model has no attention."""
     if not hasattr(config, "num_attention_heads"):
@@ -78,28 +55,15 @@ def heads_of(config: PreTrainedConfig) -> int:
     return config.num_attention_heads
 
 
-def key_value_heads(config: PreTrainedConfig) -> int:
-    """How many heads of a layer have keys and values of their own, which those of queries share in equal runs."""
-    if getattr(config, "multi_query", False) and not getattr(config, "new_decoder_architecture", False):
-        return 1
-    named = (getattr(config, name, None) for name in ("num_key_value_heads", "num_kv_heads"))
-    return next(filter(None, named), None) or heads_of(config)
-
-
-def queries_per_head(model: PreTrainedModel) -> int:
-    """How many heads of queries count as one head of a loaded model (`ModelRecord.queries_per_head`)."""
-    return getattr(model, "queries_per_head", 1)
-
-
 def headed_layers(config: PreTrainedConfig) -> list[int]:
     """Which of a model's layers have attention heads, from 0: all but in a hybrid; heads are numbered by these."""
-    kinds = getattr(config, "layer_types", None)
-    return layers_with_heads(kinds) if kinds else list(range(config.num_hidden_layers))
+    kinds = getattr(config, "layer_types", None) or [""] * config.num_hidden_layers
+    return [layer for layer, kind in enumerate(kinds) if kind not in _HEADLESS]
 
 
 def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
-    """The number of layers of a loaded model that have heads, and of what counts as a head in each."""
-    return len(headed_layers(model.config)), heads_of(model.config) // queries_per_head(model)
+    """The number of layers of a loaded model that have heads, and of heads in each."""
+    return len(headed_layers(model.config)), heads_of(model.config)
 
 
 def padding_token(config: PreTrainedConfig) -> int | None:

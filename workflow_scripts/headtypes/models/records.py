@@ -3,15 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged, write_json
-from headtypes.models.files import gguf_among, pretrained
-
-# Of an encoder with a decoder, the attention whose heads are read: that of the encoder, that of the decoder, or that of
-# the decoder to the encoder.
-Attention = Literal["encoder", "decoder", "cross"]
+from headtypes.models.files import pretrained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,14 +20,10 @@ class ModelRecord:
     weights:       SHA-256 of each file of weights.
     files:         SHA-256 of each other file that the model and its tokenizer are loaded from.
     pickle:        whether the weights are a pickle.
-    reader:        the version of the package on which its numbers depend, where there is one: `gguf` of a model in
-                   GGUF, else `compressed-tensors`.
+    reader:        of a model in GGUF, the version of the package `gguf`, on which its numbers depend.
     parameters:    how many numbers the weights hold.
     model_type, architectures: as in its `config.json`.
     layers, heads: number of layers, and of heads in a layer; width: channels of a token between layers.
-    queries_per_head: more than 1 where a head of keys and values counts as one, with all heads of queries that share
-        it (the key `units`).
-    attention:     of an encoder with a decoder, the attention whose heads are read.
     causal:        whether it is a decoder, as language models of the next token are.
     max_length:    tokens of its longest input.
     """
@@ -50,8 +42,6 @@ class ModelRecord:
     architectures: list[str] | None
     layers: int
     heads: int
-    queries_per_head: int = 1
-    attention: Attention = "encoder"
     causal: bool = False
     width: int
     max_length: int
@@ -59,7 +49,7 @@ class ModelRecord:
     @property
     def gguf(self) -> str | None:
         """The name of its only file, where that is one in GGUF."""
-        return gguf_among(self.weights)
+        return next((name for name in self.weights if name.endswith(".gguf")), None)
 
     @property
     def pretrained(self) -> dict[str, Any]:
@@ -72,11 +62,10 @@ def write_model_record(path: StrPath, record: ModelRecord) -> None:
     write_json(path, asdict(record))
 
 
-def read_model_record(path: StrPath, *, run: bool = True) -> ModelRecord:
+def read_model_record(path: StrPath) -> ModelRecord:
     """Read what `write_model_record` wrote.
 
-    run: whether the model is to be run, so that its folder has to be there.
-    Raises `InputError` where the record is damaged or the folder is gone.
+    Raises `InputError` where the record is damaged or the model's folder is gone.
     """
     found = read_json(path)
     with undamaged(path, "is not a record of a model"):
@@ -84,7 +73,7 @@ def read_model_record(path: StrPath, *, run: bool = True) -> ModelRecord:
         if lacking:
             raise ValueError(f"it lacks {lacking[0]}")
         record = ModelRecord(**found)
-    if run and not Path(record.folder).is_dir():
+    if not Path(record.folder).is_dir():
         raise InputError(
             f"{path}: {record.folder} is no longer there; delete {path} and run again to fetch the model again."
         )

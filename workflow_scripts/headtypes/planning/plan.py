@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import type_names
-from headtypes.attention.operations import head_of, need_head_outputs, need_sentences, reading_matters
+from headtypes.attention.operations import head_of, need_head_outputs, reading_matters
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
@@ -414,9 +414,6 @@ class Plan:
     def _applicable(self, partition: PartitionPlan) -> list[str]:
         conditions = self.config.conditions
         fitting = [name for name in conditions if set(types_of(conditions[name])) <= set(partition.types)]
-        if self.config.models[partition.model].attention == "cross":
-            # The sentences of an operation are those of one text.
-            fitting = [name for name in fitting if not need_sentences(conditions[name].values())]
         ablated = any(conditions[name] for name in fitting) or not any(conditions.values())
         return [name for name in self.conditions if name in fitting] if ablated else []
 

@@ -59,7 +59,7 @@ def provenance_of(
 
 def packages() -> dict[str, str]:
     """The versions that every record has; which of them count is for the digest and, of readers, the spec to say."""
-    readers = {name: version_of(name) for name in ("gguf", "compressed-tensors")}
+    readers = {name: version_of(name) for name in ("gguf",)}
     return {**{name: package_version(imported) for imported, name in NUMERIC_PACKAGES.items()}, **readers}
 
 

@@ -256,16 +256,6 @@ def test_no_two_tasks_give_a_partition_one_name(full):
     )
 
 
-def test_models_that_are_compared_head_by_head_count_the_same_heads_and_no_norms_of_several(full):
-    config = edited(full, "models/base/units", "key_value_heads")
-    assert "models.tuned+1.0.units: it is compared head by head with base" in refused(config)
-    config = edited(edited(full, "models/base/attention", "cross"), "models/base/tasks", ["german"])
-    config = edited(config, "models/base/evaluate", "german")
-    assert "models.tuned+1.0.attention: it is compared head by head with base" in refused(config)
-    config = edited(edited(full, "models/packed/units", "key_value_heads"), "clustering/of", ["weights", "norms"])
-    assert "take norms out of clustering.of" in refused(config)
-
-
 def test_a_task_says_itself_what_heads_are_divided_by(full):
     config = edited(full, "tasks/paragraphs/divided_by", ["norms", "weights", "norms"])
     read = read_config(config)
@@ -274,6 +264,4 @@ def test_a_task_says_itself_what_heads_are_divided_by(full):
     ]
     assert list(clusterings(read, "made")) == ["made-kmeans-k3", "made-kmeans-k4"]
     assert {(it.model, it.task) for it in Plan(read).with_norms} == {("trained", "paragraphs")}
-    # Heads that several queries share have no norms; what is read of another task does not matter.
-    assert Plan(read_config(edited(config, "models/packed/units", "key_value_heads")))
     assert "divided_by belongs to a task of kind" in refused(edited(full, "tasks/bank/divided_by", ["weights"]))

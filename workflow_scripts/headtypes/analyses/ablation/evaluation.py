@@ -22,7 +22,6 @@ from headtypes.data.answering import Answers, load_for
 from headtypes.data.kinds.protocol import Scored
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
-from headtypes.models.model_config import attention_read, queries_per_head
 from headtypes.models.records import ModelRecord
 
 
@@ -167,15 +166,14 @@ def _read(
         computed once.
     returns of each set, window and the task's columns; one row per window.
     """
-    ids, types, sentences, others = windows.texts(attention_read(model))
-    answers, queries = Answers(settings.kind, windows, **settings.of_answers), queries_per_head(model)
+    ids, types, sentences = windows.texts
+    answers = Answers(settings.kind, windows, **settings.of_answers)
     tables: list[list[pd.DataFrame]] = [[] for _ in sets]
 
     def run_batch(batch: Batch, shown: tqdm) -> None:
         of_batch = [sentences[window] for window in batch.samples]
         answers.start(batch.samples)
-        how = settings.chosen_reading, head_outputs, queries, batch.keys
-        hooks = (Ablation(operations, of_batch, *how) for operations in sets)
+        hooks = (Ablation(operations, of_batch, settings.chosen_reading, head_outputs) for operations in sets)
         read = []
         for output in run_passes(batch.inputs, hooks):
             values = dict(zip(answers.columns, answers.read(output, of_batch), strict=True))
@@ -195,7 +193,6 @@ def _read(
             unit="windows",
             bar=bar,
             length=_full_window(sets[0], settings),
-            others=others,
         )
     return [pd.concat(table, ignore_index=True) for table in tables]
 

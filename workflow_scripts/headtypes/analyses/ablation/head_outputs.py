@@ -19,7 +19,6 @@ class MeanHeadOutputs(Reducer):
     """
 
     reads_attention = False
-    reads_cross = True
     fault = "the output of head {} is not finite"
 
     def begin(self, about: Pass) -> None:

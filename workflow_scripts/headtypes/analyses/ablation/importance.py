@@ -11,25 +11,23 @@ from headtypes.core.heads import per_head
 from headtypes.data.answering import AnswerLoss, load_for
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
-from headtypes.models.model_config import attention_read, queries_per_head
 from headtypes.models.records import ModelRecord
 
 
 class HeadGates:
     """The hook of a batch: multiplies each head's output by a variable that is one, for the gradients of a mask.
 
-    gates: after the run, a variable [sample, head] for each layer; queries: heads of queries that count as one head.
+    gates: after the run, a variable [sample, head] for each layer.
     """
 
-    def __init__(self, queries: int = 1):
+    def __init__(self):
         self.gates: list[Tensor] = []
-        self._queries = queries
 
     def __call__(self, number: int, layer: Layer) -> Tensor:
         """The head outputs of a layer, through their gates: [sample, head, query, channel]."""
         outputs = layer.head_outputs()
-        self.gates.append(torch.ones_like(outputs[:, :: self._queries, 0, 0], requires_grad=True))
-        return outputs * self.gates[-1].repeat_interleave(self._queries, 1)[:, :, None, None]
+        self.gates.append(torch.ones_like(outputs[:, :, 0, 0], requires_grad=True))
+        return outputs * self.gates[-1][:, :, None, None]
 
 
 def measure_importance(
@@ -68,15 +66,14 @@ def head_importance(
     chosen = answers.windows
     _, question, windows_of = np.unique(windows.question[chosen], return_inverse=True, return_counts=True)
     weight = 1 / (len(windows_of) * windows_of[question])
-    texts = windows.texts(attention_read(model))
-    ids, types, _, others = (of and [of[window] for window in chosen] for of in texts)
+    ids, types, _ = (of and [of[window] for window in chosen] for of in windows.texts)
     # Only the gates need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
     total = 0.0
 
     def gates(batch: Batch) -> HeadGates:
         answers.start(batch.samples)
-        return HeadGates(queries_per_head(model))
+        return HeadGates()
 
     def add_gradients(batch: Batch, gated: HeadGates, output) -> None:
         nonlocal total
@@ -96,7 +93,6 @@ def head_importance(
             what=what,
             unit="windows",
             gradients=True,
-            others=others,
         )
     check_heads(torch.from_numpy(total[None]).isfinite(), what, "the gradient of head {} is not finite")
     return total

@@ -5,7 +5,6 @@ from itertools import chain
 import numpy as np
 
 from headtypes.analyses.distances.columns import lacks_cls, split
-from headtypes.analyses.distances.cross import AlignedDistances
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.analyses.distances.results import SHARES, Features
 from headtypes.analyses.readings import Reading, read_samples
@@ -24,13 +23,10 @@ def _features(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: 
     )
 
 
-def reducers_of(encoded: Encoded, norms: bool, cross: bool = False) -> list[Reducer]:
-    """The reducers that read the shares of `Features`: those of weights and, if wanted, those of norms.
-
-    cross: whether cross-attention is read.
-    """
-    first, make = lacks_cls(encoded.kinds), AlignedDistances if cross else DistanceFeatures
-    return [make(encoded.kinds, first, of) for of in list(SHARES)[: 1 + norms]]
+def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
+    """The reducers that read the shares of `Features`: those of weights and, if wanted, those of norms."""
+    first = lacks_cls(encoded.kinds)
+    return [DistanceFeatures(encoded.kinds, first, of) for of in list(SHARES)[: 1 + norms]]
 
 
 def shares_of(found: list[np.ndarray]) -> dict[str, np.ndarray | None]:
@@ -39,9 +35,7 @@ def shares_of(found: list[np.ndarray]) -> dict[str, np.ndarray | None]:
 
 
 # The distance features of all heads (Guan et al. 2020, section 3).
-DISTANCES_READ = Reading(
-    lambda run, encoded, norms: reducers_of(encoded, norms, run.record.attention == "cross"), _features
-)
+DISTANCES_READ = Reading(lambda run, encoded, norms: reducers_of(encoded, norms), _features)
 
 
 def extract_features(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Features:

@@ -23,7 +23,7 @@ from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
-from headtypes.models.model_config import layers_and_heads, queries_per_head
+from headtypes.models.model_config import layers_and_heads
 
 # Heads on either side of the pairs that are compared at a time, and numbers of each head. What is compared then stays
 # in the processor's cache; blocks of half and of twice the size took as long.
@@ -72,15 +72,13 @@ def divergences(
         number of rows.
     Raises `InputError` where the model's heads cannot be read, or an attention is not finite.
     """
-    shape, queries = layers_and_heads(model), queries_per_head(model)
+    shape = layers_and_heads(model)
     total, entropy_sums = np.zeros((1 + norms, *2 * (math.prod(shape),))), EntropySums()
     lengths = KeyLengths(model) if norms else None
 
     def finish(batch: Batch, kept: KeptLayers, _) -> None:
         for by_norms, of_all in enumerate(total):
-            of_batch = compare_heads(
-                kept.layers, batch.lengths, smoothing, entropy_sums, norms=bool(by_norms), queries=queries
-            )
+            of_batch = compare_heads(kept.layers, batch.lengths, smoothing, entropy_sums, norms=bool(by_norms))
             own = torch.tensor(of_batch.diagonal()).reshape(1, *shape)
             check_heads(own.isfinite(), what, "the attention of head {} is not finite")
             of_all += np.round(of_batch / _UNIT) * _UNIT
@@ -93,7 +91,6 @@ def divergences(
         finish=finish,
         batch_tokens=batch_tokens,
         what=what,
-        others=encoded.others,
     )
     return total, int(np.sum(encoded.lengths))
 
@@ -104,19 +101,17 @@ def compare_heads(
     smoothing: float,
     entropy_sums: EntropySums,
     norms: bool = False,
-    queries: int = 1,
 ) -> Float[np.ndarray, "head head"]:
     """Jensen-Shannon divergence of all pairs of heads, summed over the rows of some samples, in nats; float64.
 
     layers:  all those of a model, on one batch of samples.
     lengths: tokens of each sample.
     norms:   whether shares of norms are compared instead of weights; the layers' values then are the tokens' lengths.
-    queries: heads of queries that count as one head, whose attention is their mean.
     The diagonal is zero, where float32 would leave an error, or NaN for a head whose attention is not finite.
     """
-    heads = sum(layer.query.shape[1] for layer in layers) // queries
+    heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)
-    for rows in _rows_of_heads(layers, lengths, smoothing, norms, queries):
+    for rows in _rows_of_heads(layers, lengths, smoothing, norms):
         _add_pairs(total, rows, entropy_sums)
     total = total.cpu().numpy()
     above = np.triu(total, 1)
@@ -124,7 +119,7 @@ def compare_heads(
 
 
 def _rows_of_heads(
-    layers: Sequence[Layer], lengths: Sequence[int], smoothing: float, norms: bool, queries: int
+    layers: Sequence[Layer], lengths: Sequence[int], smoothing: float, norms: bool
 ) -> Iterator[Float[Tensor, "head row key"]]:
     """The smoothed attention of all heads in blocks of rows, sample by sample; float32."""
     for sample, length in enumerate(lengths):
@@ -135,7 +130,7 @@ def _rows_of_heads(
             rows = slice(start, min(start + step, length))
             of_layers = torch.cat([_smoothed(layer, rows, smoothing, norms, with_none) for layer in of_sample])
             # Smoothing is the same in all of them.
-            yield of_layers if queries == 1 else of_layers.unflatten(0, (-1, queries)).mean(1)
+            yield of_layers
 
 
 def _smoothed(

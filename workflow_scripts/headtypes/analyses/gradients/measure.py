@@ -18,7 +18,7 @@ from headtypes.data.sampling import sample_questions
 from headtypes.data.tokens import SPECIAL_KINDS, token_kinds
 from headtypes.data.windows import Windows, draw_part
 from headtypes.models.loading import MissingHeadError
-from headtypes.models.model_config import attention_read, language_head, layers_and_heads
+from headtypes.models.model_config import language_head, layers_and_heads
 from headtypes.models.records import ModelRecord
 
 # The loss is multiplied by this in a precision in which small gradients would be lost, and its gradients are divided.
@@ -72,8 +72,7 @@ def measure_answer_gradients(
         return _nothing(record, lacking)
     rows, windows = draw_part(rows, windows, samples, seed)
     targets = KINDS[kind].answer_targets(rows, windows, record)
-    how = kind, run.what, attention_read(run.model)
-    return _measured(run, Answers(windows, targets, token_kinds(run.tokenizer), *how))
+    return _measured(run, Answers(windows, targets, token_kinds(run.tokenizer), kind, run.what))
 
 
 def gradients_by_kind(
@@ -115,7 +114,6 @@ def gradients_by_kind(
             batch_tokens=loss.batch_tokens(batch_tokens, model.config.vocab_size),
             what=what,
             gradients=True,
-            others=loss.others,
         )
     check_heads(torch.from_numpy(found).isfinite(), what, "the gradient of head {} is not finite")
     return _mean(*_mean_by_unit(found, np.stack([of_input.any(0) for of_input in members]), loss.units))

@@ -17,7 +17,6 @@ from headtypes.data.answering import NO_TARGET, AnswerLoss, SomeTokens, token_lo
 from headtypes.data.encoding import Encoded
 from headtypes.data.masking import mask_words
 from headtypes.data.windows import Windows
-from headtypes.models.records import Attention
 
 # Logits over the vocabulary that are computed at a time; of GPT-2's, those of 1,300 tokens.
 _LOGITS = 2**26
@@ -30,7 +29,6 @@ class Loss(Protocol):
 
     name:        what is asked, for the table.
     input_ids, token_types: of each input, as `batches.run_model` takes them.
-    others:      of each input, the tokens of the other text, likewise.
     kinds:       [token] of each input, as in `encoding.Encoded`, or `NOT_COUNTED`.
     units:       [input] int, the sample that each input is part of: the windows of one question count as one sample.
     """
@@ -38,7 +36,6 @@ class Loss(Protocol):
     name: str
     input_ids: Sequence[Sequence[int]]
     token_types: Sequence[Sequence[int]] | None
-    others: Sequence[Sequence[int]] | None = None
     kinds: list[np.ndarray]
     units: np.ndarray
 
@@ -125,25 +122,12 @@ class NextToken(Loss):
 class Answers(AnswerLoss):
     """The mean cross entropy of a task's answers, as `ablation.importance` takes it."""
 
-    def __init__(
-        self,
-        windows: Windows,
-        targets: np.ndarray,
-        kind_of: np.ndarray,
-        kind: str,
-        what: str,
-        attention: Attention | None = None,
-    ):
-        """targets: of all windows (`Kind.answer_targets`); kind_of: of each token (`tokens.token_kinds`).
-
-        attention: as `model_config.attention_read` has it.
-        """
+    def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
+        """targets: of all windows (`Kind.answer_targets`); kind_of: of each token (`tokens.token_kinds`)."""
         super().__init__(kind, windows, targets, what)
-        self.name, texts = kind, windows.texts(attention)
-        self.input_ids, self.token_types, _, self.others = (
-            of and [of[window] for window in self.windows] for of in texts
-        )
-        self.kinds = [kind_of[ids] for ids in (self.others if attention == "cross" else self.input_ids)]
+        self.name = kind
+        self.input_ids, self.token_types, _ = (of and [of[window] for window in self.windows] for of in windows.texts)
+        self.kinds = [kind_of[ids] for ids in self.input_ids]
         _, self.units = np.unique(windows.question[self.windows], return_inverse=True)
 
 

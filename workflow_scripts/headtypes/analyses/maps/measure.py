@@ -14,7 +14,6 @@ from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.records import Sample
-from headtypes.models.records import ModelRecord
 
 
 class Maps(ListPerSample):
@@ -93,7 +92,7 @@ def map_attention(
     norms:  whether what turns attention into norms is read as well.
     tokens: wanted length; a sample that is longer is cut to it, as far as its question allows.
     """
-    sample, encoded = choose_sample(samples, run.tokenizer, kind, run.longest, tokens, run.record)
+    sample, encoded = choose_sample(samples, run.tokenizer, kind, run.longest, tokens)
     (maps,) = _maps_of(run, [sample], encoded, norms)
     return maps
 
@@ -112,49 +111,33 @@ def map_samples(
     tokens: the most tokens of a sample, as far as its question allows; count: how many samples, if there are as many.
     Other arguments as in `map_attention`.
     """
-    return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count, run.record), norms)
+    return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count), norms)
 
 
 def _maps_of(run: ModelOnTask, samples: list[Sample], encoded: Encoded, norms: bool) -> list[AttentionMaps]:
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)
-    shown = encoded.input_ids
-    if run.record.attention == "cross":
-        # A map of both texts, in which the rows of the source are empty: what draws maps knows those of one text.
-        sizes = [(len(target), len(source)) for target, source in zip(shown, encoded.others, strict=True)]
-        attentions = [
-            np.pad(each, ((0, 0), (0, 0), (of_source, 0), (0, of_target)))
-            for each, (of_target, of_source) in zip(attentions, sizes, strict=True)
-        ]
-        lengths = [
-            [np.pad(each, ((0, 0), (0, 0), (0, size[0]))) for each, size in zip(of_all, sizes, strict=True)]
-            for of_all in lengths
-        ]
-        shown = [[*source, *target] for target, source in zip(shown, encoded.others, strict=True)]
-    tokens = [[readable(run.tokenizer, token) for token in ids] for ids in shown]
+    tokens = [[readable(run.tokenizer, token) for token in ids] for ids in encoded.input_ids]
     ids, cut = [sample.id for sample in samples], map(bool, encoded.truncated)
     return list(map(AttentionMaps, attentions, tokens, ids, cut, *lengths))
 
 
-def choose_sample(
-    samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, record: ModelRecord | None = None
-) -> tuple[Sample, Encoded]:
+def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
     """The sample whose length is nearest to the one wanted, and its encoding, cut if it is longer.
 
     max_length: most tokens of a sample.
     tokens:     the wanted length.
-    record:     the model, as `encoding.encode_samples` takes it.
     Among samples that are equally near, those that need no cut come first, then those drawn first. A sample whose
     question alone would fill the wanted length is skipped. If all are skipped, the wanted length is doubled, until some
     sample can be cut to it.
     """
     tokens = min(tokens, max_length)
-    lengths = encode_samples(samples, tokenizer, kind, max_length, record=record).lengths
+    lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
     for index in sorted(range(len(samples)), key=lambda index: (abs(lengths[index] - tokens), lengths[index] > tokens)):
         try:
-            return samples[index], encode_samples([samples[index]], tokenizer, kind, tokens, record=record)
+            return samples[index], encode_samples([samples[index]], tokenizer, kind, tokens)
         except InputError:
             continue
-    return choose_sample(samples, tokenizer, kind, max_length, 2 * tokens, record)
+    return choose_sample(samples, tokenizer, kind, max_length, 2 * tokens)
 
 
 def choose_samples(
@@ -164,7 +147,6 @@ def choose_samples(
     max_length: int,
     tokens: int,
     count: int,
-    record: ModelRecord | None = None,
 ) -> tuple[list[Sample], Encoded]:
     """A few samples, those drawn first, and their encoding, each cut to the wanted length if it is longer.
 
@@ -173,17 +155,17 @@ def choose_samples(
     skipped, it is the one sample that `choose_sample` finds.
     """
     tokens, chosen = min(tokens, max_length), []
-    lengths = encode_samples(samples, tokenizer, kind, max_length, record=record).lengths
+    lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
     for index in sorted(range(len(samples)), key=lambda index: lengths[index] > tokens):
         with suppress(InputError):
-            encode_samples([samples[index]], tokenizer, kind, tokens, record=record)
+            encode_samples([samples[index]], tokenizer, kind, tokens)
             chosen.append(samples[index])
         if len(chosen) == count:
             break
     if not chosen:
-        sample, encoded = choose_sample(samples, tokenizer, kind, max_length, tokens, record)
+        sample, encoded = choose_sample(samples, tokenizer, kind, max_length, tokens)
         return [sample], encoded
-    return chosen, encode_samples(chosen, tokenizer, kind, tokens, record=record)
+    return chosen, encode_samples(chosen, tokenizer, kind, tokens)
 
 
 def readable(tokenizer, token_id: int) -> str:

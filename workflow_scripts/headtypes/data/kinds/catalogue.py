@@ -9,7 +9,6 @@ from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.question_answering.kind import QuestionAnswering
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.kinds.text.kind import Text
-from headtypes.data.kinds.text_to_text import TextToText
 from headtypes.data.kinds.treebank import Treebank
 
 ALL_KINDS: tuple[type[Kind], ...] = (
@@ -17,7 +16,6 @@ ALL_KINDS: tuple[type[Kind], ...] = (
     SentencePair,
     MultipleChoice,
     Text,
-    TextToText,
     Treebank,
     Coreference,
 )

@@ -76,7 +76,6 @@ class Kind(ABC):
     columns:    fields of a row whose column of a table the configuration can name. Kinds with a field of one name share
         its column.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
-    has_target: whether the second text of a sample is what a decoder is to write; other models read the first alone.
     running:    whether a tokenizer that separates no two texts joins those of a sample (`encoding.encode_samples`).
     head:       the head of the models that answer it (`models.loading.HEADS`), or `LANGUAGE_MODEL`; None if no model
         can be evaluated on it.
@@ -99,7 +98,6 @@ class Kind(ABC):
     source_keys: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[Mapping[str, Column]] = {}
     truncation: ClassVar[Literal["longest_first", "only_first", "only_second"]] = "longest_first"
-    has_target: ClassVar[bool] = False
     running: ClassVar[bool] = False
     head: ClassVar[str | None] = None
     window_keys: ClassVar[tuple[str, ...]] = ()

@@ -13,7 +13,6 @@ _CLASSES = {
     "sentence_pair": "headtypes.data.kinds.sentence_pair:SentencePair",
     "multiple_choice": "headtypes.data.kinds.multiple_choice:MultipleChoice",
     "text": "headtypes.data.kinds.text.kind:Text",
-    "text_to_text": "headtypes.data.kinds.text_to_text:TextToText",
     "treebank": "headtypes.data.kinds.treebank:Treebank",
     "coreference": "headtypes.data.kinds.coreference.kind:Coreference",
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,7 +12,6 @@ from headtypes.data.kinds.metrics import ACCURACY, F1
 from headtypes.data.kinds.protocol import ID, Column, Draw, Scored
 from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, read_texts
 from headtypes.data.records import Sample, Strict
-from headtypes.models.outline import advice_on_labels, known_labels
 
 if TYPE_CHECKING:
     import numpy as np
@@ -211,6 +211,26 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
 
 def _numbers_for(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
     return label_numbers(pairs, labels_of(record), f"models.{record.name}")
+
+
+def known_labels(names: Iterable[str]) -> dict[str, int]:
+    """The index of each of a classifier's labels by how data may write it: its name, in lower case.
+
+    Where a model has only Transformers' own names, LABEL_0 and so on, data have their numbers.
+    """
+    names = list(names)
+    if names == [f"LABEL_{index}" for index in range(len(names))]:
+        return {str(index): index for index in range(len(names))}
+    return {name.casefold(): index for index, name in enumerate(names)}
+
+
+def advice_on_labels(unknown: Iterable[Any]) -> str:
+    """What to do where data have labels that a classifier does not know, with the line to write."""
+    line = ", ".join(f"{json.dumps(str(label), ensure_ascii=False)}: ..." for label in unknown)
+    return (
+        f"write which of the model's each is into the task, as labels: {{{line}}}, or evaluate a model that was "
+        "fine-tuned for these labels"
+    )
 
 
 def labels_of(record: ModelRecord) -> list[str]:

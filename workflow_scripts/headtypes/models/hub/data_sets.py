@@ -4,13 +4,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from datasets import Dataset, DatasetBuilder, config, load_dataset_builder
-from huggingface_hub import HfApi, constants, hf_hub_download, try_to_load_from_cache
+from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
 from huggingface_hub.errors import RemoteEntryNotFoundError
-from huggingface_hub.file_download import repo_folder_name
 
-from headtypes.core.errors import InputError, one_line
-from headtypes.models.hub.refusals import errors_in_words
-from headtypes.models.hub.snapshots import check_contents
+from headtypes.core.errors import InputError
+from headtypes.models.hub.snapshots import check_contents, said_by_hub
 
 
 def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
@@ -22,32 +20,22 @@ def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
     Raises `InputError` if it cannot be loaded.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]
-    with errors_in_words(key, hub, source.get("revision"), "data set", "a local file instead"):
+    with said_by_hub(f"{key}.hub", hub, source.get("revision")):
         commit = HfApi().resolve_revision(hub, repo_type="dataset", revision=source.get("revision")).resolved
-        builder = _fetched(f"{key}.hub: {hub}", hub, name, commit)
-        builder.download_and_prepare()
-        data = _split(builder, split, f"{key}.split: {hub}")
-    return data, {"hub": hub, "name": name, "split": split, "revision": commit}
-
-
-def _fetched(where: str, hub: str, name: str | None, commit: str) -> DatasetBuilder:
-    """What makes the data set, with the files that it reads in the cache, each as the Hub says it is."""
-    snapshot = Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=hub, repo_type="dataset"), "snapshots", commit)
-    try:
         if not constants.is_offline_mode():
             _fetch_descriptions(hub, commit)
-            check_contents(where, snapshot)
-        builder = _builder(where, hub, name, commit)
+        builder = load_dataset_builder(hub, name, revision=commit)
         if builder.hash != commit:
             raise InputError(
-                f"{where} is in the local cache only as of revision {builder.hash}, not {commit}, and cannot be had "
-                "from the Hub now; connect and run again."
+                f"{key}.hub: {hub} is in the local cache only as of revision {builder.hash}, not {commit}, and cannot "
+                "be had from the Hub now; connect and run again."
             )
-        for file in _data_files(builder, hub, commit):
-            hf_hub_download(hub, file, repo_type="dataset", revision=commit)
-    finally:
-        check_contents(where, snapshot)
-    return builder
+        if files := _data_files(builder, hub, commit):
+            folder = snapshot_download(hub, repo_type="dataset", revision=commit, allow_patterns=files)
+            check_contents(f"{key}.hub: {hub}", Path(folder))
+        builder.download_and_prepare()
+        data = builder.as_dataset(split=split)
+    return data, {"hub": hub, "name": name, "split": split, "revision": commit}
 
 
 def _fetch_descriptions(hub: str, commit: str) -> None:
@@ -56,19 +44,8 @@ def _fetch_descriptions(hub: str, commit: str) -> None:
     `datasets` would ask for the same files, and take each for absent if the Hub does not answer.
     """
     for name in (constants.REPOCARD_NAME, config.REPOYAML_FILENAME, config.DATASETDICT_INFOS_FILENAME):
-        # The cache also remembers what is not there.
-        if try_to_load_from_cache(hub, name, repo_type="dataset", revision=commit) is None:
-            with suppress(RemoteEntryNotFoundError):
-                hf_hub_download(hub, name, repo_type="dataset", revision=commit)
-
-
-def _builder(where: str, hub: str, name: str | None, commit: str) -> DatasetBuilder:
-    try:
-        return load_dataset_builder(hub, name, revision=commit)
-    except ValueError as error:
-        if "BuilderConfig" in str(error) or "Config name" in str(error):
-            raise InputError(f"{where} has no configuration {name} ({one_line(error)}); name another.") from error
-        raise
+        with suppress(RemoteEntryNotFoundError):
+            hf_hub_download(hub, name, repo_type="dataset", revision=commit)
 
 
 def _data_files(builder: DatasetBuilder, hub: str, commit: str) -> list[str]:
@@ -76,10 +53,3 @@ def _data_files(builder: DatasetBuilder, hub: str, commit: str) -> list[str]:
     start = f"hf://datasets/{hub}@{commit}/"
     files = (str(file) for split in (builder.config.data_files or {}).values() for file in split)
     return sorted(file.removeprefix(start) for file in files if file.startswith(start))
-
-
-def _split(builder: DatasetBuilder, split: str, where: str) -> Dataset:
-    try:
-        return builder.as_dataset(split=split)
-    except ValueError as error:
-        raise InputError(f"{where} has no split {split} ({one_line(error)}); name another.") from error

@@ -17,7 +17,7 @@ from headtypes.core.texts import check_text
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.records import Sample
 from headtypes.models.fetching import load_tokenizer
-from headtypes.models.model_config import key_value_heads, layers_and_heads
+from headtypes.models.model_config import layers_and_heads
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import Found
 from headtypes.pages.atlas.live_answers import Answer, answers_of, kind_of, load_to_answer
@@ -107,9 +107,8 @@ class Live:
     ) -> list[Answer]:
         """One forward pass over a text, whose attention reducers read; returns what the model answers."""
         what = f"{self.record.name} on {NAME}"
-        shape = *layers_and_heads(self._model), key_value_heads(self._model.config)
         for reducer in reducers:
-            reducer.begin(Pass(what, np.arange(1), *shape, self._model.dtype, self.record.queries_per_head))
+            reducer.begin(Pass(what, np.arange(1), *layers_and_heads(self._model), self._model.dtype))
         answers: list[Answer] = []
 
         def finish(batch: Batch, reader: AttentionReader, output) -> None:
@@ -120,7 +119,7 @@ class Live:
             self._model,
             encoded.input_ids,
             encoded.token_types,
-            hook=lambda batch: _Changed(reducers, batch, operations, self.record.queries_per_head),
+            hook=lambda batch: _Changed(reducers, batch, operations),
             finish=finish,
             batch_tokens=1,
             bar=tqdm(disable=True),
@@ -157,10 +156,10 @@ class _Text:
 class _Changed(AttentionReader):
     """The hook of one text: hands its attention to reducers, and changes what heads hand on."""
 
-    def __init__(self, reducers: Sequence[Reducer], batch: Batch, operations: np.ndarray, queries: int):
-        super().__init__(reducers, batch, queries=queries)
+    def __init__(self, reducers: Sequence[Reducer], batch: Batch, operations: np.ndarray):
+        super().__init__(reducers, batch)
         sentences = [np.zeros(length) for length in batch.lengths]
-        self._ablation = Ablation(operations, sentences, Reading(), queries=queries)
+        self._ablation = Ablation(operations, sentences, Reading())
 
     def __call__(self, number: int, layer: Layer):
         super().__call__(number, layer)

@@ -7,7 +7,6 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 
 from headtypes.analyses.types.names import ALL, TYPE_NAME
 from headtypes.attention.operations import head_of
@@ -16,10 +15,9 @@ from headtypes.core.texts import check_header
 from headtypes.data.files import files_of, looked_in
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.tables import check_column
-from headtypes.models.files import package_folder, place_of
-from headtypes.models.formats.gguf_files import check_gguf
+from headtypes.models.files import package_folder
+from headtypes.planning.config.columns import columns_in
 from headtypes.planning.config.derived import made_from
-from headtypes.planning.config.labels import columns_in
 from headtypes.planning.config.messages import check_all
 from headtypes.planning.config.schema import Config
 
@@ -49,12 +47,9 @@ def _check_model_source(config: Config, name: str) -> None:
             )
     if source.package is not None and package_folder(source.package) is None:
         raise InputError(f"config: {key}.package: there is no installed package {source.package}; install it with pip.")
-    if source.gguf is not None:
-        _variables_set(f"{key}.gguf", source.gguf)
-        file = Path(*place_of(source.model_dump()))
-        # What a package holds is reported by the job that fetches the model.
-        if source.package is None or os.path.isfile(file):
-            check_gguf(f"config: {key}.gguf", file)
+    # What a package holds is reported by the job that fetches the model.
+    if source.gguf is not None and source.package is None:
+        check_file(f"{key}.gguf", source.gguf)
 
 
 def _check_task_source(config: Config, name: str) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.registry import KINDS
-from headtypes.planning.config.derived import divided_by, family_of, made_by, parent_of
+from headtypes.planning.config.derived import family_of, made_by, parent_of
 from headtypes.planning.config.messages import check_all
 from headtypes.planning.config.references import check_entry
 from headtypes.planning.config.schema import Ablation, Config
@@ -20,10 +20,9 @@ def check_models(config: Config) -> None:
         *(
             partial(check, config, name)
             for name in config.models
-            for check in (_check_family, _check_finetuning, _check_evaluated, _check_attention)
+            for check in (_check_family, _check_finetuning, _check_evaluated)
         ),
         # One setting may be wrong for several models.
-        partial(_check_units, config),
         partial(_check_ablation, config),
     )
 
@@ -69,41 +68,6 @@ def _check_family(config: Config, name: str) -> None:
         raise InputError(
             f"config: models.{name}.family: it descends from {parent}, of the family {family_of(config, parent)}, "
             "and counts to it; leave family out."
-        )
-
-
-def _check_units(config: Config) -> None:
-    for name, model in config.models.items():
-        parent = parent_of(config, name)
-        for key in ("units", "attention"):
-            if parent is not None and getattr(config.models[parent], key) != getattr(model, key):
-                raise InputError(
-                    f"config: models.{name}.{key}: it is compared head by head with {parent}, of which other heads are "
-                    f"counted; give both the same {key}."
-                )
-        if model.units != "heads" and any("norms" in divided_by(config, task) for task in model.tasks):
-            raise InputError(
-                f"config: models.{name}.units: what a token hands over through several heads of queries is no weight "
-                "times a length; take norms out of clustering.of, and out of divided_by of its tasks."
-            )
-
-
-def _check_attention(config: Config, name: str) -> None:
-    """A decoder reads two texts, which only some tasks have."""
-    model = config.models[name]
-    if model.attention == "encoder":
-        return
-    for task in model.tasks:
-        if not KINDS[kind := config.tasks[task].kind].has_target:
-            having = " or ".join(other.name for other in KINDS.values() if other.has_target)
-            raise InputError(
-                f"config: models.{name}.attention: a decoder reads a source and a target, and {task} is of kind "
-                f"{kind}; name tasks of kind {having}."
-            )
-    if name in config.detectors.models:
-        raise InputError(
-            f"config: detectors.models: {name} is a decoder that reads a source and a target, and random tokens are "
-            "one text; leave it out."
         )
 
 

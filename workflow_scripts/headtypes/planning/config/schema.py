@@ -32,7 +32,6 @@ from headtypes.core.errors import InputError, one_line
 from headtypes.data.kinds.catalogue import kinds_with
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
-from headtypes.models.records import Attention
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.code import is_text
 from headtypes.planning.config.messages import MISTAKE, sentences
@@ -145,13 +144,6 @@ class Model(Strict):
     evaluate: PatternName | None = None
     """Task that the model was fine-tuned for, or text or choices that a language model predicts; its heads are ablated
     there."""
-    units: Literal["heads", "key_value_heads"] = "heads"
-    """What counts as a head: each head of queries, or each head of keys and values together with all heads of queries
-    that share it, which is what a cache can drop."""
-    attention: Literal[*get_args(Attention)] = "encoder"
-    """Of an encoder with a decoder, the attention whose heads are read: that of the encoder, that of the decoder, or
-    that of the decoder to the encoder (`cross`). The last two read tasks of kind `text_to_text`. For all three, name
-    the model three times."""
     memory: Memory | None = None
     """For a model larger than a device, GB of its weights on each GPU and in the memory of the machine."""
     published: Annotated[

@@ -17,14 +17,10 @@ def fetch_model(plan: Plan, model: str) -> dict:
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": version_of("gguf")} if source.get("gguf") else {}
-    # Said only where it is not the default, so that no record changes without need.
-    entry = plan.config.models[model]
     return {
         "model": model,
         "source": None if plan.is_made(model) else source,
         **({"step": checkpoint.step} if (checkpoint := plan.config.models[model].source.checkpoint) else {}),
-        **({} if entry.units == "heads" else {"units": entry.units}),
-        **({} if entry.attention == "encoder" else {"attention": entry.attention}),
     }
 
 

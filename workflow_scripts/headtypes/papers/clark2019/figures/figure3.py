@@ -21,7 +21,6 @@ LOSSES = {
     "question_answering": "loss of answers",
     "sentence_pair": "loss of labels",
     "multiple_choice": "loss of right choices",
-    "text_to_text": "loss of targets",
 }
 
 

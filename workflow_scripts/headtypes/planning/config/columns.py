@@ -1,36 +1,18 @@
-"""What a file of a table holds, as far as planning can tell without reading all of it."""
+"""The columns of a file of a table, as planning reads them off its first row."""
 
 import csv
 import json
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from headtypes.core.texts import check_header
 
-# Rows that are read: a label that a model does not know is seldom a rare one.
-_ROWS = 1000
-
-
-def labels_in(file: str, column: str) -> list[str]:
-    """The labels in the first rows of a TSV, CSV or JSONL file, sorted, as text; none of what cannot be read here.
-
-    Raises `InputError` where two columns have one name.
-    """
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as lines:
-            values = [row.get(column) for row in islice(_rows(file, lines, file), _ROWS)]
-    except (OSError, ValueError, AttributeError, RecursionError, csv.Error):
-        # The job that reads the data says what is wrong with them.
-        return []
-    return sorted({str(value) for value in values if isinstance(value, str | int) and value != ""})
-
 
 def columns_in(file: str, where: str) -> list[str]:
     """The columns of a TSV, CSV or JSONL file by its first row; none of what cannot be read here.
 
-    where: the file, for messages. Raises `InputError` as `labels_in` does.
+    where: the file, for messages. Raises `InputError` where two columns have one name.
     """
     try:
         with open(file, encoding="utf-8-sig", newline="") as lines:

@@ -1,0 +1,64 @@
+"""Models in GGUF are found, hashed and loaded as others are."""
+
+import importlib.metadata
+
+import numpy as np
+import pytest
+import torch
+
+from headtypes.core.files import sha256_file
+from headtypes.models.architectures import check_model
+from headtypes.models.fetching import fetch_model, load_tokenizer
+from headtypes.models.loading import load_model
+from headtypes.models.records import read_model_record, write_model_record
+from tests.support.gguf_model import write_tiny_llama
+from tests.support.refusals import refusal
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A Llama in GGUF: its file, and the model and tokenizer that were written."""
+    pytest.importorskip("gguf")
+    file = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
+    return file, *write_tiny_llama(file)
+
+
+def test_it_is_the_model_that_was_written(written, tmp_path):
+    file, model, tokenizer = written
+    record = fetch_model("tiny", {"gguf": str(file)}, sha256=sha256_file(file))
+    assert record.weights == {"tiny.gguf": sha256_file(file)}
+    assert record.files == {}
+    assert (record.layers, record.heads, record.width, record.max_length) == (2, 4, 24, 64)
+    assert record.reader == importlib.metadata.version("gguf")
+    # Keys are shared, and the head is the embeddings.
+    assert record.parameters == sum(each.numel() for each in model.parameters())
+    write_model_record(tmp_path / "record.json", record)
+    record = read_model_record(tmp_path / "record.json")
+    check_model(record)
+    words = "the cat sat by the river."
+    ids = tokenizer(words)["input_ids"]
+    assert load_tokenizer(record)(words)["input_ids"] == ids
+    found = load_model(record, "float32", "causal_lm")
+    with torch.inference_mode():
+        logits = [each(input_ids=torch.tensor([ids])).logits.numpy() for each in (found, model)]
+    np.testing.assert_allclose(*logits, atol=1e-5)
+
+
+def test_a_file_that_is_damaged_or_has_changed_is_not_loaded(written, tmp_path):
+    file = tmp_path / "tiny.gguf"
+    file.write_bytes(written[0].read_bytes())
+    record = fetch_model("tiny", {"gguf": str(file)})
+    file.write_bytes(file.read_bytes()[:-4] + b"\0\0\0\1")
+    assert "is not what it was when the model was fetched" in refusal(load_model, record, "float32")
+    file.write_bytes(file.read_bytes()[:3000])
+    assert f"models.tiny: {file} " in refusal(fetch_model, "tiny", {"gguf": str(file)})
+
+
+def test_a_file_in_a_package_is_found_by_its_name(written, tmp_path, monkeypatch):
+    package = tmp_path / "a_package"
+    (package / "data").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "data" / "tiny.gguf").write_bytes(written[0].read_bytes())
+    monkeypatch.syspath_prepend(tmp_path)
+    record = fetch_model("tiny", {"gguf": "tiny.gguf", "package": "a_package", "subfolder": "data"})
+    assert (record.package, record.folder) == ("a_package", str(package / "data"))
