@@ -8,7 +8,7 @@ rule plot_text:
             relations=each(paths.RELATIONS_BEST, lambda model, task: plan.files_of(RELATIONS, model), "task"),
             coreference=each(paths.COREFERENCE, lambda model, task: plan.files_of(COREFERENCE, model), "task"),
         ),
-        gradients=lambda wildcards: paths.GRADIENTS.format(**wildcards) if plan.config.gradients.samples else [],
+        gradients=lambda wildcards: paths.GRADIENTS.format(**wildcards) if plan.has_gradients else [],
         examples=paths.EXAMPLES,
         surface=paths.SURFACE,
         projection=paths.PROJECTION,
@@ -20,7 +20,7 @@ rule plot_text:
     output:
         **figure_of_clark("1", "examples of patterns", "_1"),
         **figure_of_clark("2", "attention to special tokens and neighbours", "_2"),
-        **(figure_of_clark("3", "gradients by kind of token", "_3") if plan.config.gradients.samples else {}),
+        **(figure_of_clark("3", "gradients by kind of token", "_3") if plan.has_gradients else {}),
         **figure_of_clark("4", "entropy of attention", "_4"),
         **figure_of_clark("6", "heads by their distances", "_6"),
         **figure("results/outputs/{model}/{task}", "outputs", "outputs", "what heads write", suffix="_outputs"),

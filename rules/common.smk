@@ -96,8 +96,8 @@ def identity(rule, files=None):
 def needs(rule):
     """The resources of a rule: memory in MB and time in minutes, which grow with every attempt, and GPUs.
 
-    Jobs that run no model ask for no GPU. Others ask for what `default-resources` says, unless the weights of some
-    model are spread over several.
+    Jobs that run no model ask for no GPU, nor for a kind of one, which Slurm would read as one GPU. Others ask for what
+    `default-resources` says, unless the weights of some model are spread over several.
     """
 
     def of_job(name):
@@ -107,9 +107,13 @@ def needs(rule):
 
     spread = any(model.memory is not None for model in plan.config.models.values())
     if not STAGES[rule].runs_model:
-        gpus = {"gpu": 0}
+        gpus = {"gpu": 0, "gpu_model": None}
     else:
-        gpus = {"gpu": lambda wildcards, input: resources.gpus(plan, wildcards.model, input.model)} if spread else {}
+        gpus = (
+            {"gpu": lambda wildcards, input: resources.gpus(plan, wildcards.model, input.get("model"))}
+            if spread
+            else {}
+        )
     return {"mem_mb": of_job("mem_mb"), "runtime": of_job("minutes"), **gpus}
 
 

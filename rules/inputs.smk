@@ -63,8 +63,6 @@ def of_task(pattern):
     )
 
 
-
-
 def made_from(model):
     """A model and those that it is made from, the nearest first."""
     if (whole := plan.made_by(model)) != model:

@@ -50,9 +50,9 @@ rule measure_stability:
         features=of_task(paths.FEATURES),
         partition=paths.PARTITION,
     output:
+        **figure("results/stability/{model}/{partition}", "stability", "stability", "how many types, and how stable"),
         stability=paths.STABILITY,
         numbers=paths.NUMBERS_OF_TYPES,
-        **figure("results/stability/{model}/{partition}", "stability", "stability", "how many types, and how stable"),
     log:
         "logs/measure_stability/{model}/{partition}.log",
     benchmark:

@@ -1,8 +1,7 @@
-"""Finished working directories, one for each process that runs tests."""
+"""A finished working directory, one for each process that runs tests."""
 
 import pytest
 
-from tests.contract.imports import loaded_modules
 from tests.support.planning import Job, planned_jobs
 from tests.support.workplace import Workplace
 
@@ -17,15 +16,3 @@ def place(tmp_path_factory) -> Workplace:
 def finished(place) -> list[Job]:
     """The jobs of that working directory before any edit."""
     return planned_jobs(place.folder)
-
-
-@pytest.fixture(scope="session")
-def loaded(place) -> dict[str, set[str]]:
-    """The modules that Python loads for each script, by its name."""
-    return loaded_modules(place.folder / "workflow_scripts")
-
-
-@pytest.fixture
-def repository(tmp_path) -> Workplace:
-    """A copy of the workflow, for a mistake to be planted in; nothing has been made."""
-    return Workplace.copied(tmp_path)

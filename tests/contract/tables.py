@@ -1,30 +1,35 @@
-"""What an edit schedules, as the contract has it: by the table of leaves, and by what follows from the plan.
+"""What an edit schedules: by the table of leaves, and by what follows from the plans before and after it.
 
-`leaves.yaml` has a row for every leaf of the full configuration (tests/support/configs.py): another value, and the jobs
-whose spec changes when the leaf takes it. A row is written by hand, since a table that was generated promises nothing.
-What runs besides follows from the plans before and after the edit (`expected`).
+`leaves.yaml` has a row for every leaf of the full configuration (tests/support/configs.py): another value, chosen by
+hand, and the jobs whose spec changes when the leaf takes it, or the sentence that refuses it.
+
+    python -m tests.contract.tables
+
+writes the jobs and sentences as they are now. What it changes is to be read: each line is a promise to users.
 """
 
+import sys
+import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.support.configs import edited, leaves
-from tests.support.planning import Job, PlanningError, planned_jobs
-from tests.support.workplace import Workplace
+from headtypes.core.errors import InputError
+from tests.support import configs
+from tests.support.configs import full_config, leaves
+from tests.support.job_specs import all_specs
+from tests.support.planning import Job, name_of
 
-# Why a job runs, as `tests.support.planning.Job.reason` has it.
-REASONS = ("new", "spec", "code", "input", "follow")
-
+LEAVES = Path(__file__).with_name("leaves.yaml")
 Row = dict[str, Any]
 
 
 def leaf_rows() -> dict[str, Row]:
     """The table of leaves, by path."""
-    return yaml.safe_load(Path(__file__).with_name("leaves.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load(LEAVES.read_text(encoding="utf-8"))
 
 
 def leaf_paths(config: dict) -> list[str]:
@@ -34,59 +39,75 @@ def leaf_paths(config: dict) -> list[str]:
 
 def with_leaf(config: dict, inputs: Path, path: str, value: Any) -> dict:
     """The configuration with another value of a leaf; where it names a file, one of the folder of inputs."""
-    is_path = path.endswith(("file", "/folder"))
-    return edited(config, path, str(inputs / value) if is_path else value)
+    is_path = path.endswith(("/file", "_file", "/folder"))
+    return configs.edited(config, path, str(inputs / value) if is_path else value)
 
 
-def by_reason(jobs: Iterable[Job], named: bool = False) -> Row:
-    """The number of jobs of each rule, and paper, for each reason; named: of each condition, where a rule has some."""
-    names = [(job.reason, job.name if named or "paper" in job.rule else job.rule) for job in jobs]
-    counted = {why: Counter(name for reason, name in names if reason == why) for why in REASONS}
-    return {why: dict(jobs) for why, jobs in counted.items() if jobs}
+def changed(before: dict[tuple, str], after: dict[tuple, str]) -> dict[str, int]:
+    """The number of jobs, by name, that have a spec in both and not the same."""
+    jobs = Counter(name_of(job) for job in before.keys() & after.keys() if before[job] != after[job])
+    return dict(sorted(jobs.items()))
 
 
-def expected(before: list[Job], after: list[Job]) -> dict[tuple, str]:
+def row_of(config: dict, inputs: Path, path: str, value: Any) -> Row:
+    """The row of a leaf and its other value, as it should be."""
+    try:
+        specs = all_specs(with_leaf(config, inputs, path, value))
+    except InputError as error:
+        return {"value": value, "refused": str(error).replace(f"{inputs}/", "").removeprefix("config: ")}
+    jobs = changed(all_specs(config), specs)
+    return {"value": value, **({"spec": jobs} if jobs else {})}
+
+
+def expected(before: list[Job], after: list[Job], edited: Collection[str] = ()) -> dict[tuple, str]:
     """Why each job of a plan has to run, when all jobs of the plan before have run: {(rule, wildcards): reason}.
 
-    A job is new where it has outputs that none had; else its own spec or code has changed, or its inputs or their keys;
-    else it follows a job that runs.
+    edited: inputs, as jobs name them, that hold something else.
+    A job is "new" where it has outputs that none had; else its own "spec" or "code" has changed, or it has other
+    "input", or the same in another order; else it "follows" a job that runs.
     """
     made = {output: job for job in before for output in job.outputs}
     producers = {output.rstrip("/"): job for job in after for output in job.outputs}
     reasons: dict[tuple, str | None] = {}
 
+    def own_reason(job: Job) -> str | None:
+        makers = [made.get(output) for output in job.outputs]
+        if None in makers:
+            return "new"
+        (earlier,) = {maker.key: maker for maker in makers}.values()
+        for name in ("spec", "code"):
+            if job.parameters[name] != earlier.parameters[name]:
+                return name
+        other = set(job.inputs) != set(earlier.inputs) or job.parameters.get("keyed") != earlier.parameters.get("keyed")
+        return "input" if other or not {*edited}.isdisjoint(job.inputs) else None
+
     def reason(job: Job) -> str | None:
         if job.key not in reasons:
-            reasons[job.key] = _own_reason(job, [made.get(output) for output in job.outputs]) or (
-                "follow" if any(reason(producers[path]) for path in job.inputs if path in producers) else None
-            )
+            follows = any(reason(producers[path]) for path in job.inputs if path in producers)
+            reasons[job.key] = own_reason(job) or ("follows" if follows else None)
         return reasons[job.key]
 
     return {job.key: why for job in after if (why := reason(job))}
 
 
-def _own_reason(job: Job, makers: list[Job | None]) -> str | None:
-    if None in makers:
-        return "new"
-    (earlier,) = {maker.key: maker for maker in makers}.values()
-    for name in ("spec", "code"):
-        if job.parameter(name) != earlier.parameter(name):
-            return name
-    other = set(job.inputs) != set(earlier.inputs) or job.parameter("keyed") != earlier.parameter("keyed")
-    return "input" if other else None
+def scheduled(jobs: list[Job]) -> set[tuple]:
+    """The jobs that Snakemake would run."""
+    return {job.key for job in jobs if job.scheduled}
 
 
-def observed(place: Workplace) -> list[Job] | str:
-    """The jobs of a workplace, with the reasons for which they run; or the sentence that refuses its configuration."""
-    try:
-        return planned_jobs(place.folder)
-    except PlanningError as error:
-        _, _, sentence = str(error).partition("WorkflowError: config: ")
-        if not sentence:
-            raise
-        return sentence.replace(f"{place.folder}/inputs/", "").splitlines()[0]
+def _write() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        inputs, rows = Path(folder), leaf_rows()
+        config = full_config(inputs)
+        paths = leaf_paths(config)
+        if lacking := [path for path in paths if path not in rows]:
+            sys.exit(f"Give {', '.join(lacking)} another value first, as a row of {LEAVES}: {{value: ...}}.")
+        rows = {path: row_of(config, inputs, path, rows[path]["value"]) for path in paths}
+    how = {"default_flow_style": True, "sort_keys": False, "width": 110, "allow_unicode": True}
+    lines = [f"{path}: {yaml.safe_dump(row, **how)}" for path, row in rows.items()]
+    heading = [line for line in LEAVES.read_text(encoding="utf-8").splitlines(keepends=True) if line.startswith("#")]
+    LEAVES.write_text("".join([*heading, *lines]), encoding="utf-8")
 
 
-def reasons_of(jobs: Iterable[Job]) -> dict[tuple, str]:
-    """Why each job runs, of those that do."""
-    return {job.key: job.reason for job in jobs if job.reason is not None}
+if __name__ == "__main__":
+    _write()

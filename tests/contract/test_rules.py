@@ -1,78 +1,143 @@
-"""No way round `spec` and `code`: what `checks` looks for is not there, and rules get what the tables hold."""
+"""Rules, scripts and modules: no way round `spec` and `code`, and nothing of Snakemake but its public API."""
 
+import ast
+import json
 import re
 import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
-from headtypes.planning.code.digest import code_parts
-from headtypes.planning.code.packages import NUMERIC_PACKAGES
 
+from headtypes.core.files import canonical_json
+from headtypes.planning.code import NUMERIC_PACKAGES, code_hash, modules_by_name
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
-from tests.contract import checks
-from tests.contract.tables import expected, leaf_rows, observed, with_leaf
+from headtypes.planning.stages.registry import STAGES
+from tests.contract.tables import expected, leaf_rows, with_leaf
 from tests.support.configs import edited
 from tests.support.job_specs import all_specs, jobs_with_results
-from tests.support.places import ROOT
-from tests.support.planning import planned_jobs, questions
+from tests.support.places import ROOT, SCRIPTS
+from tests.support.planning import planned_jobs
 from tests.support.rules import RUN_A_MODEL
-from tests.support.warm import python
 from tests.support.workplace import Workplace
 
-SCRIPTS = sorted((ROOT / "workflow_scripts").glob("*.py"))
+MODULES = sorted(SCRIPTS.rglob("*.py"))
+RULES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
+NOT_PUBLIC = re.compile(
+    # An attribute that begins with an underscore, of an object that Snakemake gives to rules and scripts.
+    r"\b(workflow|rules|checkpoints|job|dag|snakemake)(\.\w+|\[[^]]*\])*\._\w"
+    # What its documentation does not name.
+    r"|^\s*(from|import)\s+snakemake(?!\.utils import |\.exceptions import WorkflowError$)"
+    # What changes it from outside; a script may name its own inputs as it likes.
+    r"|\b(workflow|snakemake)(\.\w+)+\s*=(?!=)|\bsetattr\(\s*(workflow|snakemake(?!\.input\b))\b|\bsys\.executable\s*=(?!=)"
+)
+# What no result depends on, or is known to change none.
+UNCOUNTED = {
+    "gguf": "reads files for Transformers; its version is in the record of the model, which is an input",
+    "huggingface_hub": "carries files, whose revision is recorded",
+    "markdown_it": "lays out pages whose numbers are made before",
+    "jinja2": "lays out a page, as markupsafe does",
+    "markupsafe": "escapes its text",
+    "PIL": "packs figures for that page",
+    "jaxtyping": "names the dimensions of arrays in signatures",
+    "pydantic": "checks the configuration, before any rule",
+    "threadpoolctl": "sets the number of threads",
+    "safetensors": "counts the numbers in files whose checksum is recorded",
+    "tqdm": "draws progress bars",
+    "triton": "comes with torch, at the version that torch pins",
+    "yaml": "reads the configuration and the published figures",
+}
+# Parameters that do not count: Snakemake runs no job again for one that asks for `output`.
+UNCOUNTED_PARAMETERS = {"memory", "sha256"}
 
 
-@pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
-def test_the_workflow_keeps_to_it(place, check):
-    assert check(place.folder) == []
+def lines_with(pattern: re.Pattern, files: list[Path]) -> list[str]:
+    return [
+        f"{file.relative_to(ROOT)}:{number}: {line}"
+        for file in files
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if pattern.search(line)
+    ]
 
 
-def test_the_version_of_every_package_that_can_change_a_result_counts(place):
-    assert checks.packages(place.folder, NUMERIC_PACKAGES) == []
+def test_nothing_of_snakemake_is_used_but_its_public_api():
+    assert lines_with(NOT_PUBLIC, [*RULES, *MODULES, *(ROOT / "commands").glob("*.py")]) == []
 
 
-def test_every_package_that_is_said_to_count_counts_for_some_rule():
-    counted = {part for script in SCRIPTS for part in code_parts(script) if not part.endswith(".py")}
-    assert set(NUMERIC_PACKAGES.values()) - counted == set()
+@pytest.mark.parametrize(
+    "line",
+    [
+        "workflow.persistence._locked",
+        "rules.all._input",
+        "from snakemake.jobs import Job",
+        "import snakemake.persistence",
+        "workflow.scheduler = ours",
+        "setattr(snakemake.jobs, name, value)",
+        "sys.executable = str(program)",
+    ],
+)
+def test_what_is_not_public_would_be_seen(line):
+    assert NOT_PUBLIC.search(line)
 
 
-def test_the_jobs_of_the_plan_are_those_of_snakemake(place):
-    """tests/unit/test_specs.py looks at the first, the tables at the second. All that jobs write is declared."""
-    planned = {(job.rule, *job.wildcards): job for job in planned_jobs(place.folder)}
-    specs = {job: {name: shown for name, _, shown in each.parameters}["spec"] for job, each in planned.items()}
-    assert {job: repr(spec) for job, spec in all_specs(place.config).items()} == specs
-    declared = jobs_with_results(Plan(read_config(place.config)))
-    for job, each in planned.items():
-        written = {path.removesuffix("/") for path in each.outputs if not path.endswith("benchmark.tsv")}
-        assert declared.pop(job) == written, job
-    assert not declared
+def test_modules_are_imported_by_statements_except_kinds_of_task_by_their_names():
+    by_name = re.compile(r"import_module|__import__|(?<![\w.])(exec|eval)\(|run_path|run_module|\bsys\.path\b")
+    kinds = "workflow_scripts/headtypes/data/kinds/registry.py"
+    assert {line.partition(":")[0] for line in lines_with(by_name, MODULES)} == {kinds}
+
+
+def test_no_module_reads_the_environment_but_for_which_gpu_it_uses():
+    environment = re.compile(r"os\.environ|getenv")
+    gpus = "workflow_scripts/headtypes/models/gpus.py"
+    assert {line.partition(":")[0] for line in lines_with(environment, MODULES)} == {gpus}
+
+
+def test_rules_take_of_the_configuration_what_is_in_spec_and_names_of_models_and_tasks():
+    assert lines_with(re.compile(r"\bconfig\s*\[|\bplan\.config\.(?!models\b|tasks\b)"), RULES) == []
+
+
+def test_the_version_of_every_package_that_can_change_a_result_counts():
+    known = {*sys.stdlib_module_names, "headtypes", *NUMERIC_PACKAGES, *UNCOUNTED}
+    for file in MODULES:
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) else []
+            assert {name.partition(".")[0] for name in names} <= known, file
+
+
+def test_beside_the_modules_lie_only_inputs_of_rules(place, finished):
+    """And what `commands/look.py` alone shows. No hash would cover other files."""
+    read = {(place.folder / path).resolve() for job in finished for path in job.inputs}
+    scripts = place.folder / "workflow_scripts"
+    others = {file for file in scripts.rglob("*") if file.is_file() and file.suffix not in (".py", ".pyc")}
+    assert others - read == {scripts / "headtypes/pages/atlas/live.js"}
+
+
+def test_the_jobs_of_the_plan_are_those_of_snakemake_with_these_parameters_and_results(place, finished):
+    """tests/unit/planning/test_specs.py looks at the first, other tests here at the second."""
+    specs, declared = all_specs(place.config), jobs_with_results(Plan(read_config(place.config)))
+    assert {job.key for job in finished} == specs.keys() == declared.keys()
+    for job in finished:
+        stage, spec = STAGES[job.rule], json.loads(specs[job.key])
+        assert Path(job.script).stem == stage.script
+        code = code_hash(SCRIPTS / f"{stage.script}.py", modules_by_name(spec))
+        counted = {name: value for name, value in job.parameters.items() if name not in UNCOUNTED_PARAMETERS}
+        for name in counted.keys() & {"contents", "keyed"}:
+            assert canonical_json(json.loads(counted[name])) == counted.pop(name)
+        assert counted == {"spec": specs[job.key], "code": code}
+        written = {path.removesuffix("/") for path in job.outputs if not path.endswith("benchmark.tsv")}
+        assert declared[job.key] == written, job
 
 
 def test_the_command_schedules_what_the_contract_says(place, finished):
-    """Other tests read Snakemake's objects; here it is once what the command prints, in another Python."""
+    """Other tests read Snakemake's objects; here it is once what the command prints."""
     leaf = "tasks/asked/questions"
-    row = leaf_rows()[leaf]
-    with place.configured(with_leaf(place.config, place.folder / "inputs", leaf, row["value"])):
-        jobs = Counter(rule for rule, *_ in expected(finished, observed(place)))
-        printed = _stats(place, "--dry-run", "--quiet", "rules")
-    assert jobs <= Counter(printed)
-    targets = {"all", "types", "ablation", "guan2020", "clark2019", "language", "total"}
-    assert printed.keys() - jobs.keys() == targets & printed.keys()
-
-
-def test_what_snakemake_need_not_ask_again_changes_nothing_that_is_planned(place, finished):
-    without = place.text("Snakefile").replace('include: "rules/planning.smk"', "")
-    assert without != place.text("Snakefile")
-    with place.edited({"Snakefile": without}):
-        assert planned_jobs(place.folder) == finished
-
-
-def test_of_no_job_is_asked_what_is_known_of_its_rule(place, finished):
-    """Snakemake looks up a function's arguments, and where a script lies, several times for each job."""
-    asked = questions(place.folder)
-    assert asked["signature"] < len({job.rule for job in finished}) < len(finished)
-    assert asked["parse_uri"] <= 2 * len(SCRIPTS)
+    with place.configured(with_leaf(place.config, place.folder / "inputs", leaf, leaf_rows()[leaf]["value"])):
+        jobs = Counter(rule for rule, *_ in expected(finished, planned_jobs(place.folder)))
+        printed = stats(place)
+    assert jobs == {rule: count for rule, count in printed.items() if rule in STAGES}
 
 
 def test_downloads_are_all_that_is_fetched_and_train_nothing(place, finished):
@@ -81,50 +146,30 @@ def test_downloads_are_all_that_is_fetched_and_train_nothing(place, finished):
     made = {output.rstrip("/") for job in training for output in job.outputs}
     fetched = Counter(job.rule for job in finished if job.rule.startswith("fetch_") and not made & {*job.inputs})
     assert made
-    assert _stats(place, "--dry-run", "--quiet", "rules", "--forceall", "downloads") == {
-        **fetched,
-        "downloads": 1,
-        "total": sum(fetched.values()) + 1,
-    }
+    expected = {**fetched, "downloads": 1, "total": sum(fetched.values()) + 1}
+    assert stats(place, "--forceall", "downloads") == expected
 
 
-def _stats(place: Workplace, *arguments: str) -> dict[str, int]:
-    command = [python(), "-m", "snakemake", *arguments]
+def stats(place: Workplace, *arguments: str) -> dict[str, int]:
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules", *arguments]
     run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True, check=True)
-    stats = (run.stdout + run.stderr).split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
-    return {name: int(count) for name, count in (line.split() for line in stats if line.strip())}
-
-
-@pytest.mark.parametrize("only", ["--dry-run", "--lint", "--list-rules"])
-def test_nothing_happens_to_locks_while_the_workflow_is_only_read(place, only):
-    lock = place.folder / ".snakemake/locks/0.output.lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    lock.write_text("results/elsewhere.csv\n")
-    before = sorted((place.folder / ".snakemake/alive").glob("*"))
-    command = [python(), "-m", "snakemake", only]
-    subprocess.run(command, cwd=place.folder, capture_output=True, check=True)
-    assert lock.exists()
-    assert sorted((place.folder / ".snakemake/alive").glob("*")) == before
-    lock.unlink()
+    lines = (run.stdout + run.stderr).split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
+    return {name: int(count) for name, count in (line.split() for line in lines if line.strip())}
 
 
 def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(place):
     """And the training data of that one are looked for before anything runs."""
-    config = edited(place.config, "select", {"models": ["schooled"], "tasks": ["made"]})
-    with place.configured(config):
-        jobs = [(job.rule, *job.wildcards) for job in planned_jobs(place.folder)]
-    assert {("finetune_model", "taught"), ("finetune_model", "schooled"), ("fetch_model", "base")} <= set(jobs)
+    with place.configured(edited(place.config, "select", {"models": ["schooled"], "tasks": ["made"]})):
+        jobs = {job.key for job in planned_jobs(place.folder)}
+    assert {("finetune_model", "taught"), ("finetune_model", "schooled"), ("fetch_model", "base")} <= jobs
 
 
 def test_gpus_of_a_kind_are_asked_for_by_jobs_that_run_a_model_and_no_others(place):
     """Of rules whose jobs go to a cluster; a kind without a number would be enough to be given one."""
-    command = [python(), "-m", "snakemake", "--dry-run", "--cores", "2", "--forceall"]
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "2", "--forceall"]
     command += ["--default-resources", "gpu=1", "gpu_model=a100"]
     run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True, check=True)
     asked = re.findall(r"^rule (\w+):$.*?^    resources: (.*?)$", run.stdout, re.MULTILINE | re.DOTALL)
-    assert len(asked) > 50
     kinds = {rule: ("gpu=1" in asks, "gpu_model=a100" in asks) for rule, asks in asked if "runtime=" in asks}
-    # With one shard, nothing is shared.
-    run_a_model = {rule for rule in RUN_A_MODEL if not rule.endswith("_shard")}
-    assert {rule for rule, kind in kinds.items() if kind == (True, True)} == run_a_model
+    assert {rule for rule, kind in kinds.items() if kind == (True, True)} == RUN_A_MODEL
     assert {kind for rule, kind in kinds.items() if rule not in RUN_A_MODEL} == {(False, False)}

@@ -68,6 +68,7 @@ def test_a_record_says_what_made_the_result_and_from_what():
     assert found["sha256"] == sha256_path(FEATURES)
     assert found["packages"]["numpy"] == np.__version__
     assert set(found["packages"]) >= {"torch", "transformers", "scikit-learn", "h5py"}
+    assert {"headtypes.planning.provenance", "headtypes.core.files"} <= set(found["modules"])
 
 
 def test_models_and_data_as_resolved_are_handed_on_to_what_comes_from_them():

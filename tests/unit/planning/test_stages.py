@@ -2,15 +2,14 @@
 
 import ast
 
-from headtypes.planning.code.digest import reached_modules
-
+from headtypes.planning.code import covered_files
 from headtypes.planning.stages.registry import STAGES
 from tests.support.places import SCRIPTS
 
 # Inputs that hold texts.
 TEXTS = {"samples", "questions", "rows", "texts"}
 # What loads a model's weights.
-LOADERS = {"headtypes/models/loading.py", "headtypes/training/finetuning.py"}
+LOADERS = {SCRIPTS / f"headtypes/{name}.py" for name in ("models/loading", "training/finetuning")}
 
 
 def inputs_of(script) -> set[str]:
@@ -21,7 +20,7 @@ def inputs_of(script) -> set[str]:
 
 
 def test_a_stage_runs_a_model_if_its_script_loads_one():
-    loading = {name for name, stage in STAGES.items() if LOADERS & reached_modules(SCRIPTS / f"{stage.script}.py")}
+    loading = {name for name, stage in STAGES.items() if LOADERS & covered_files(SCRIPTS / f"{stage.script}.py")}
     assert {name for name, stage in STAGES.items() if stage.runs_model} == loading
 
 

@@ -238,6 +238,11 @@ class Plan:
         """Every extraction that reads norms beside weights."""
         return [entry for entry in self.features if "norms" in self.divided_by(entry.task)]
 
+    @property
+    def has_gradients(self) -> bool:
+        """Whether gradients are measured at all."""
+        return self.config.gradients.samples > 0
+
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
         """Every measurement of gradients: of a language model's loss on texts, and of a fine-tuned model's on its task.
@@ -247,7 +252,7 @@ class Plan:
         return [
             entry
             for entry in self.features
-            if self.config.gradients.samples
+            if self.has_gradients
             and (self.is_text(entry.task) or self.config.models[entry.model].evaluate == entry.task)
         ]
 

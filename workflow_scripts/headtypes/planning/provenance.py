@@ -6,6 +6,7 @@ configuration on any machine (`commands/audit.py`), without Snakemake's own meta
 
 import platform
 import subprocess
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -125,11 +126,13 @@ def record(
     """Write the records of the outputs of a job that has ended well.
 
     provenance, read, states: as `provenance_of`, `verified` and `state_of` gave them. Each record also holds the
-        threads of the job, and the SHA-256 of its inputs and of the output itself.
+        threads of the job, the modules of this package that it has loaded, and the SHA-256 of its inputs and of the
+        output itself.
     """
     own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
     whole = {**provenance, "sources": {**provenance["sources"], **own}, "threads": threads, "inputs": read}
     whole |= {"states": states} if states else {}
+    whole["modules"] = sorted(name for name in sys.modules if name.startswith("headtypes."))
     for path in outputs:
         write_json(beside(path), {**whole, "sha256": sha256_path(path)})
 

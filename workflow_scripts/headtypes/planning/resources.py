@@ -133,8 +133,10 @@ def with_model(
     return Needs(_with_margin(_BASE_MB + gradients * _GRADIENTS_MB + size / _MB), math.ceil(_START_MINUTES + minutes))
 
 
-def gpus(plan: Plan, model: str, record: StrPath) -> int:
-    """How many GPUs a job that runs a model needs; record: the path of the model's record."""
+def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
+    """How many GPUs a job that runs a model needs; record: the path of the model's record, or none where it is made."""
+    if record is None:
+        return 1
     return gpus_for(model_size(record).parameters, plan.config.compute.precision, memory_of(plan, model))
 
 

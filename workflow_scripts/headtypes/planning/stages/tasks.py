@@ -65,6 +65,10 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
 
 
+def _read(plan: Plan) -> list[dict[str, str]]:
+    return [{"task": task} for task in dict.fromkeys(entry.task for entry in plan.inputs)]
+
+
 def _tested(plan: Plan) -> list[dict[str, str]]:
     return [{"task": task} for task in plan.tasks_of("treebank") if plan.files.of_test(task)]
 
@@ -78,7 +82,7 @@ RESULTS = (
         "results/sources/tasks/{task}.jsonl",
         "fetch_task",
         "where data come from",
-        of=lambda plan: [{"task": task} for task in plan.tasks],
+        of=_read,
         name="rows",
         section="Inputs and fine-tuned models",
         content="the data of the task",
@@ -88,7 +92,7 @@ RESULTS = (
         "results/sources/tasks/{task}.json",
         "fetch_task",
         "where data come from",
-        of=lambda plan: [{"task": task} for task in plan.tasks],
+        of=_read,
         name="rows_record",
         section="Inputs and fine-tuned models",
         content="where they come from",

@@ -1,0 +1,134 @@
+"""The hash of a job's code: an edit of whatever can change a result changes it, how code is written does not."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from headtypes.core.errors import InputError
+from headtypes.data.kinds.registry import KINDS, module_of
+from headtypes.planning import code
+from headtypes.planning.code import NOT_COUNTED, NUMERIC_PACKAGES, check_code, code_hash, covered_files, modules_by_name
+from tests.support.imports import modules_loaded
+from tests.support.places import SCRIPTS
+
+FILES = {
+    "measure.py": """
+        from headtypes.planning.job import job
+        from headtypes.heads import measure
+        measure()
+    """,
+    "headtypes/heads.py": '''
+        """Heads."""
+        from typing import TYPE_CHECKING
+        import numpy
+        from headtypes.table import TABLE
+        from headtypes.values import chosen
+        if TYPE_CHECKING:
+            from headtypes.typed import Typed
+        SMALL = 0.05
+
+        class Settings:
+            restarts = 10
+            """How often."""
+
+        def measure(given=chosen, most=3):
+            """Measure."""
+            from headtypes.later import told
+            # Doubled.
+            return told(given) * 2
+    ''',
+    "headtypes/table.py": """
+        TABLE = {}
+        for name in ("dense", "vertical"):
+            TABLE[name] = 1
+    """,
+    "headtypes/values.py": "def chosen(): return 1",
+    "headtypes/later.py": "def told(it): return it",
+    "headtypes/typed.py": "class Typed: pass",
+    "headtypes/kinds/text.py": "samples = 1",
+    "headtypes/kinds/treebank.py": "samples = 1",
+    "headtypes/planning/job.py": "def job(): pass",
+}
+COUNTS = {
+    "the script": ("measure.py", "measure()", "measure(most=2)"),
+    "the body of a function": ("headtypes/heads.py", "* 2", "* 3"),
+    "a default argument": ("headtypes/heads.py", "most=3", "most=4"),
+    "an attribute of a class": ("headtypes/heads.py", "restarts = 10", "restarts = 11"),
+    "a constant": ("headtypes/heads.py", "0.05", "0.06"),
+    "a table that is filled at import": ("headtypes/table.py", '"vertical"', '"vertical", "diagonal"'),
+    "a function that is handed over as a value": ("headtypes/values.py", "return 1", "return 2"),
+    "a module that is imported inside of a function": ("headtypes/later.py", "return it", "return -it"),
+    "the kind of the job's task": ("headtypes/kinds/text.py", "1", "2"),
+}
+DOES_NOT_COUNT = {
+    "a docstring": ("headtypes/heads.py", '"""Measure."""', '"""Measures heads."""'),
+    "what stands below an attribute": ("headtypes/heads.py", "How often", "Restarts"),
+    "a comment": ("headtypes/heads.py", "# Doubled.", "# Twice."),
+    "formatting": ("headtypes/heads.py", "given=chosen, most=3", "given = chosen,\n        most = 3,"),
+    "another kind of task": ("headtypes/kinds/treebank.py", "1", "2"),
+    "what only type checkers import": ("headtypes/typed.py", "pass", "of = int"),
+    "what hands a job its paths": ("headtypes/planning/job.py", "pass", "return 1"),
+}
+
+
+def hash_in(folder: Path, file: str = "measure.py", old: str = "", new: str = "") -> str:
+    """The hash of the script, where a file has been edited."""
+    for name, text in FILES.items():
+        text = dedent(text)
+        assert name != file or old in text
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text.replace(old, new) if name == file else text)
+    return code_hash(folder / "measure.py", ["headtypes.kinds.text"])
+
+
+@pytest.mark.parametrize("edit", COUNTS.values(), ids=COUNTS)
+def test_what_can_change_a_result_counts(edit, tmp_path):
+    assert hash_in(tmp_path / "after", *edit) != hash_in(tmp_path / "before")
+
+
+@pytest.mark.parametrize("edit", DOES_NOT_COUNT.values(), ids=DOES_NOT_COUNT)
+def test_what_cannot_does_not(edit, tmp_path):
+    assert hash_in(tmp_path / "after", *edit) == hash_in(tmp_path / "before")
+
+
+def test_the_version_of_an_imported_package_counts_and_that_of_another_does_not(tmp_path, monkeypatch):
+    before = hash_in(tmp_path / "before")
+    for changed in ("numpy", "torch"):
+        monkeypatch.setattr(code, "package_version", lambda name, changed=changed: "9" * (name == changed))
+        tell = hash_in(tmp_path / changed)
+        monkeypatch.setattr(code, "package_version", lambda name: "")
+        assert (tell != hash_in(tmp_path / f"not {changed}")) == (changed == "numpy")
+    assert len(before) == 16
+
+
+def test_a_job_refuses_code_that_was_edited_since_it_was_planned_and_that_of_another_folder(tmp_path):
+    script = SCRIPTS / "cluster_heads.py"
+    check_code(code_hash(script), script)
+    with pytest.raises(InputError, match="has changed since this run was planned; run again"):
+        check_code("0" * 16, script)
+    with pytest.raises(
+        InputError, match=f"was imported from {SCRIPTS}, and is not the one of this workflow in {tmp_path}"
+    ):
+        check_code(code_hash(script), tmp_path / "cluster_heads.py")
+
+
+def test_the_kind_of_a_task_is_loaded_by_its_name():
+    assert modules_by_name({"kind": "treebank"}) == ["headtypes.data.kinds.treebank"]
+    assert modules_by_name({"seed": 1}) == []
+
+
+def test_every_package_that_is_said_to_count_is_imported_by_some_module():
+    imported = {name.partition(".")[0] for file in SCRIPTS.rglob("*.py") for name in code._read(file)[0]}
+    assert NUMERIC_PACKAGES.keys() - imported <= {"accelerate", "pyarrow", "tokenizers"}
+
+
+def test_what_python_loads_for_a_script_and_for_a_kind_of_task_is_what_counts():
+    """All imports run, of a script and of all that it loads, less what every job loads to get its paths."""
+    scripts = {script.stem: (script, []) for script in sorted(SCRIPTS.glob("*.py"))}
+    scripts |= {kind: (SCRIPTS / "sample_inputs.py", [module_of(kind)]) for kind in KINDS}
+    cases = {name: [script.stem, *modules] for name, (script, modules) in scripts.items()}
+    loaded = modules_loaded({**cases, "any": NOT_COUNTED - {"headtypes"}}, NOT_COUNTED)
+    for name, (script, modules) in scripts.items():
+        covered = covered_files(script, modules)
+        assert loaded[name] - loaded["any"] <= covered <= loaded[name], name
