@@ -53,7 +53,7 @@ def place(tmp_path_factory) -> Place:
     """A checkout with the recipes' files, a tiny model with a head for questions, and one for pairs."""
     folder = tmp_path_factory.mktemp("recipes")
     copy_workflow(ROOT, folder)
-    for part in ("experiments", "commands"):
+    for part in ("experiments", "commands", "demo"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copyfile(ROOT / "config.yaml", folder / "config.yaml")
     several = {f"models/seed-{seed}": tiny_bert() for seed in range(5)}
