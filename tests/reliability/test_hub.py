@@ -46,7 +46,7 @@ def fetched(what: str, hub: Hub, home: Path, **more: str) -> str:
 
 @pytest.mark.parametrize("what", FETCH)
 def test_what_comes_damaged_or_in_part_is_not_used_and_the_same_command_goes_on(what, hub, tmp_path):
-    for kind, told in (("other bytes", "came damaged"), ("cut off", "broke off")):
+    for kind, told in (("other bytes", "came damaged"), ("cut off", "cannot be had from the Hub or the local cache")):
         with hub.failing(Fault(kind, WHERE[what])):
             assert told in fetched(what, hub, tmp_path)
     had = fetched(what, hub, tmp_path)

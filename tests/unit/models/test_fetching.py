@@ -241,9 +241,12 @@ class TestFilesThatAreNotAModel:
     def test_weights_that_are_no_ordinary_numbers(self, folder, kind):
         """Transformers would take what stands for a number as that number."""
         weights = load_file(folder / "model.safetensors")
-        # Old checkpoints also hold the positions, as integers.
-        positions = {"bert.embeddings.position_ids": torch.arange(4)[None]}
-        save_file({**weights, **positions}, folder / "model.safetensors", metadata={"format": "pt"})
+        # Old checkpoints also hold the positions, and the causal mask.
+        others = {
+            "embeddings.position_ids": torch.arange(4)[None],
+            "h.0.attn.bias": torch.ones(4, 4, dtype=torch.uint8),
+        }
+        save_file({**weights, **others}, folder / "model.safetensors", metadata={"format": "pt"})
         assert fetch(folder).layers == 2
         query = "bert.encoder.layer.1.attention.self.query.weight"
         save_file({**weights, query: weights[query].to(kind)}, folder / "model.safetensors", metadata={"format": "pt"})

@@ -168,7 +168,8 @@ def _numbers(key: str, file: Path, is_quantised: bool) -> int:
             return sum(tensor.numel() for tensor in load_state_dict(file, weights_only=True).values())
         with safe_open(file, "np") as weights:
             tensors = {name: weights.get_slice(name) for name in weights.offset_keys()}
-            stored = {name: tensor.get_dtype() for name, tensor in tensors.items() if name.endswith(("weight", "bias"))}
+            # Not of biases: old checkpoints of GPT-2 and its kin call the causal mask so.
+            stored = {name: tensor.get_dtype() for name, tensor in tensors.items() if name.endswith(".weight")}
             packed = [name for name, kind in stored.items() if kind not in _NUMBERS]
             if packed and not is_quantised:
                 raise InputError(
