@@ -5,7 +5,7 @@ import pandas as pd
 
 from headtypes.core.files import StrPath
 from headtypes.core.statistics import holm, mean_intervals, sign_tests
-from headtypes.core.table_files import read_csv, read_parquet
+from headtypes.core.table_files import read_csv
 
 # Those of the workflow; there may be further ones, of a user's own.
 DETECTORS = ("previous", "next", "first", "duplicate", "induction")
@@ -58,12 +58,6 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
     known = list(dict.fromkeys([*DETECTORS, *table["detector"]]))
     order = table["detector"].map(known.index).to_numpy()
     return table.iloc[np.argsort(order, kind="stable")].astype(COLUMNS)[list(COLUMNS)]
-
-
-def read_detector_scores(path: StrPath) -> pd.DataFrame:
-    """Read what `detectors.measure.measure_detectors` returned. Raises `InputError` that names a damaged file."""
-    names = ("detector", "sequence", "layer", "head", "score", "null")
-    return read_parquet(path, "holds no scores of detectors", names)
 
 
 def read_detector_table(path: StrPath) -> pd.DataFrame:
