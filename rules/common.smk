@@ -18,7 +18,7 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
-from headtypes.planning.config.files import laid_over
+from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning import resources
 from headtypes.planning.code import code_hash, modules_by_name
@@ -39,10 +39,10 @@ if workflow.remote_exec:
 try:
     # As a module, this workflow has the whole of its configuration from the other one.
     command_line = None if workflow.modifier.skip_configfile else workflow.config_settings
-    layers = laid_over(
-        config,
-        [ROOT / "config.yaml", *(command_line.configfiles if command_line else [])],
-        command_line and command_line.config,
+    layers = (
+        laid_over([ROOT / "config.yaml", *command_line.configfiles], command_line.config)
+        if command_line
+        else Layers(config, {})
     )
     if command_line and command_line.replace_workflow_config:
         raise InputError(

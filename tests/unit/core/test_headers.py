@@ -9,7 +9,6 @@ from headtypes.analyses.types.clustering import import_partition
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import read_csv
 from headtypes.data.fetching import fetch_task
-from headtypes.planning.config.columns import columns_in
 from headtypes.planning.config.given_files import types_in
 
 
@@ -26,7 +25,6 @@ READERS = {
     "types.csv": ("layer,head,type,type\n0,0,a,b\n", lambda file: types_in("partitions.mine.file", file)),
     "pairs.csv": ("first,second,type,type\na,b,0,1\n", pairs),
     "pairs.tsv": ("first\tsecond\ttype\ttype\na\tb\t0\t1\n", pairs),
-    "columns.csv": ("first,type,type\na,0,1\n", lambda file: columns_in(file, file)),
     "results.csv": ("first,type,type\na,0,1\n", lambda file: read_csv(file, "is not such a table", ["type"])),
 }
 

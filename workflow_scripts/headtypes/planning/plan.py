@@ -2,31 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cached_property, partial
+from functools import cached_property
 
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, reading_matters
 from headtypes.attention.settings import Of
-from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
 from headtypes.data.kinds.treebank import Treebank
-from headtypes.planning.config.checks import (
-    check_baseline,
-    check_baselines,
-    check_conditions,
-    check_names,
-    check_partitioned,
-    check_partitions,
-    check_published,
-    check_readings,
-    check_selection,
-)
+from headtypes.planning.config.checks import check, left_out, published
 from headtypes.planning.config.derived import (
     changes_nothing,
     clusterings,
@@ -37,11 +26,9 @@ from headtypes.planning.config.derived import (
     parent_of,
     types_of,
 )
-from headtypes.planning.config.files import LaidOver, laid_over, merged
-from headtypes.planning.config.given_files import check_file, check_sources, types_in
-from headtypes.planning.config.messages import check_all, placed
-from headtypes.planning.config.model_checks import check_models, check_probed
-from headtypes.planning.config.patterns import with_patterns
+from headtypes.planning.config.files import Layers, laid_over
+from headtypes.planning.config.given_files import types_in
+from headtypes.planning.config.messages import ConfigError
 from headtypes.planning.config.schema import Ablation, Config, read_config
 from headtypes.planning.config.sources import Finetuned
 from headtypes.planning.entries import (
@@ -54,21 +41,17 @@ from headtypes.planning.entries import (
 from headtypes.planning.user_files import UserFiles
 
 
-def plan_of(layers: LaidOver) -> "Plan":
-    """The plan of a configuration.
-
-    Raises `InputError` as `schema.read_config` and `Plan`, with the file and line of each key.
-    """
+def plan_of(layers: Layers) -> "Plan":
+    """The plan of a configuration; raises `ConfigError` as `read_config` and `Plan`, with the place of each key."""
     try:
-        return Plan(read_config(layers.values, layers.removed))
-    except InputError as error:
-        raise InputError(placed(str(error), with_patterns(layers.places, layers.values))) from None
+        return Plan(read_config(layers.values))
+    except ConfigError as error:
+        raise ConfigError(error.mistakes, layers.places) from None
 
 
 def plan_of_files(files: Iterable[StrPath]) -> "Plan":
     """The plan of files of the configuration, the lowest first; raises `InputError` as `plan_of` and `laid_over`."""
-    files = list(files)
-    return plan_of(laid_over(merged(files), files))
+    return plan_of(laid_over(files))
 
 
 # Evaluations by model and partition.
@@ -78,7 +61,7 @@ ByPartition = dict[tuple[str, str], list[AblationPlan]]
 class Plan:
     """The selected entries of the configuration and what follows from them.
 
-    Raises `InputError` where entries do not fit together: one line that names the key of each mistake.
+    Raises `ConfigError` where entries do not fit together.
     """
 
     def __init__(self, config: Config):
@@ -87,34 +70,20 @@ class Plan:
         self.models = _selected(config.models, config.select.models)
         self.tasks = _selected(config.tasks, config.select.tasks)
         self.readings = list(config.readings)
-        of_config = (check_names, check_selection, check_baseline, check_models, check_partitioned, check_readings)
-        check_all(
-            *(partial(check, config) for check in of_config),
-            partial(check_sources, config, self.models, self.tasks),
-            self._check_probes,
-            lambda: self.partitions,
-        )
+        check(config, self.models, self.tasks)
         self.conditions = _with_baseline(config)
-        self.left_out_conditions: list[str] = []
-        check_all(partial(check_partitions, config), self._check_conditions)
-
-    def _check_probes(self) -> None:
-        check_probed(self.config, [entry.model for entry in self.probed])
-        if self.probed and (vectors := self.config.probes.vectors.file):
-            check_file("probes.vectors.file", vectors)
-
-    def _check_conditions(self) -> None:
-        check_baselines(self.config, self.conditions, [partition.types for partition in self.ablated])
-        if len(self.imported) == len(self.config.partitions):  # The types of one that is not selected are unknown.
-            kinds = [*map(type_names, self.config.clustering.k), *(partition.types for partition in self.imported)]
-            self.left_out_conditions = check_conditions(self.config, self.conditions, kinds)
+        # The types of a partition that is not selected are unknown.
+        known = len(self.imported) == len(config.partitions)
+        kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]
+        self.left_out_conditions = left_out(config, self.conditions, kinds) if known else []
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
         """Refuse a model that is to be compared with a row that the paper does not have.
 
         The rows are passed in, since every job makes a plan and would otherwise have to read the paper's data.
         """
-        check_published(self.config, paper, rows)
+        if mistakes := list(published(self.config, paper, list(rows))):
+            raise ConfigError(mistakes)
 
     def kind_of(self, task: str) -> Kind:
         """The kind of a task."""
@@ -161,8 +130,8 @@ class Plan:
             for name, entry in self.config.partitions.items()
             if entry.model in self.models and entry.task in self.tasks and self._wanted(name)
         }
-        found = check_all(*(partial(types_in, f"partitions.{name}.file", it.file) for name, it in given.items()))
-        for (name, entry), types in zip(given.items(), found, strict=True):
+        for name, entry in given.items():
+            types = types_in(f"partitions.{name}.file", entry.file)
             planned.append(PartitionPlan(entry.model, name, entry.task, types, file=entry.file))
         return {(partition.model, partition.name): partition for partition in planned}
 

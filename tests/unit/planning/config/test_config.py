@@ -1,6 +1,5 @@
 """The configuration: every mistake is reported in one line that names the key and says what is allowed there."""
 
-import json
 import re
 from types import UnionType
 from typing import Any, get_args, get_origin
@@ -44,20 +43,20 @@ def test_the_full_configuration_is_accepted(full):
 # Of each kind of mistake, one.
 MISTAKES = [
     # A key that is not known, with the nearest one that is; a key that is missing.
-    ("sead", 1, ['unknown key "sead" at the top', 'Did you mean "seed"?', "Allowed: ablation, clustering"]),
-    ("models/taught/source/finetuned/epoch", 1, ["in models.taught.source.finetuned", 'Did you mean "epochs"?']),
-    ("models/base/source", DELETE, ['models.base needs the key "source"']),
+    ("sead", 1, ['sead: this key is unknown. Did you mean "seed"? Allowed: ablation, clustering']),
+    ("models/taught/source/finetuned/epoch", 1, ["taught.source.finetuned.epoch: ", 'Did you mean "epochs"?']),
+    ("models/base/source", DELETE, ["models.base.source: this key is missing."]),
     # A value of the wrong type, or out of bounds.
     ("seed", "1", ["seed:", "valid integer", "found '1'; write it without quotes"]),
     ("controls/questions", 0, ["controls.questions:", "greater than or equal to 1", "or input should be 'all'"]),
     ("clustering/k", 4, ["clustering.k:", "valid list", "found 4; write [4]"]),
-    ("tasks/squad/samples", "1e3", ["tasks.squad.samples:", "found '1e3'; write 1000."]),
+    ("tasks/squad/samples", "1e3", ["tasks.squad.samples: input should be a valid integer; found '1e3'."]),
     ("models/taught/source/finetuned/learning_rate", "1e-4", ["finetuned.learning_rate", "write a decimal point"]),
     ("models/taught/source/finetuned/epochs", float("nan"), ["finetuned.epochs"]),
     ("clustering", None, ["clustering: a mapping of keys is needed", "found None"]),
     # One of a few values.
     ("clustering/methods/0", "kmean", ["clustering.methods.0", 'Did you mean "kmeans"?', "'spectral'"]),
-    ("clustering/distance_bins", 10, ["clustering.distance_bins: 10 is not allowed here", "1, 2, 4, 8, 16, 32 or 64"]),
+    ("clustering/distance_bins", 10, ["clustering.distance_bins: input should be 1, 2, 4, 8, 16, 32 or 64"]),
     ("conditions/zero-dense/dense", "zeros", ["conditions.zero-dense.dense", 'Did you mean "zero"?', ", drop_inter"]),
     ("conditions/mixed/2-3", "temperature 0", ["conditions.mixed.2-3: temperature takes a number above 0"]),
     ("conditions/mixed/2-3", "zero 2", ["conditions.mixed.2-3: zero takes no number; found 'zero 2'"]),
@@ -67,8 +66,8 @@ MISTAKES = [
     ("windows/max_seq_length", 50, ["windows:", "50 < 30 + 4 + 20"]),
     ("models/trained/evaluate", "bank", ["models.trained.evaluate: bank is of kind treebank, which no model"]),
     # A name that is not text, or that would leave the results folder.
-    ("models/5", {}, ["models: the name 5 is not text", 'put it in quotes: "5"']),
-    ("models/new", "a/b", ["models: the name 'a/b' cannot be used", "letters, digits"]),
+    ("models/new", 5, ["models.5: input should be a valid string; found 5"]),
+    ("models/new", "a/b", ["models.a/b: string should match pattern"]),
     # Entries that are not there.
     ("models/base/tasks/0", "squadd", ["models.base.tasks", 'no "squadd"', 'Did you mean "squad"?', "Known: asked"]),
     ("models/base/evaluate", "asked", ["models.base.evaluate", "add it to models.base.tasks"]),
@@ -81,7 +80,7 @@ MISTAKES = [
     ("conditions/zero-dense/0-1", "zero", ['no partition has the type "0-1"', "layer-head, both counted from 1"]),
     # What would be something else than it says.
     ("conditions/baseline", {"dense": "zero"}, ["conditions: each of them changes heads", "baseline: {}"]),
-    ("select", {"models": ["base"], "tasks": ["chosen"]}, ["select.tasks: no selected model has one of these tasks"]),
+    ("select", {"models": ["base"], "tasks": ["chosen"]}, ["select.tasks: no selected model reads one of these tasks"]),
     # Files that are not there.
     ("models/tuned+1.0/source/folder", "/nowhere", ["models.tuned+1.0.source.folder: there is no folder /nowhere."]),
     ("tasks/squad/source/file", "$HEADTYPES_NOWHERE/x", ["tasks.squad.source.file", "HEADTYPES_NOWHERE is not set"]),
@@ -92,10 +91,6 @@ MISTAKES = [
 def test_a_mistake_is_told_in_one_line_that_names_the_key(full, path, value, fragments):
     if path.endswith("/new"):  # The value is the name of a new entry.
         full[path.removesuffix("/new")][value] = {}
-        message = refused(full)
-    elif path.rpartition("/")[2] in ("5", "1"):
-        registry = full["models"] if path == "models/5" else full["conditions"]["zero-dense"]
-        registry[int(path[-1])] = value
         message = refused(full)
     else:
         message = refused(edited(full, path, value))
@@ -110,42 +105,23 @@ def test_a_reading_that_means_nothing_on_a_text_is_refused_where_one_is_evaluate
     read_config(full)
     full["models"]["tuned+1.0"]["evaluate"] = "paragraphs"
     message = refused(full)
-    assert message.startswith(f"config: ablation.{field}: it means nothing on paragraphs, which models.tuned+1.0.")
+    assert message.startswith(f"config: ablation.{field}: it means nothing on tasks of kind text, such as paragraphs")
     assert "make it one of the readings" in message
 
 
 def test_a_misspelt_section_is_named_rather_than_the_one_it_replaces(full):
     full["modles"] = full.pop("models")
-    assert 'unknown key "modles" at the top. Did you mean "models"?' in refused(full)
+    assert refused(full).startswith('config: modles: this key is unknown. Did you mean "models"?')
 
 
-def test_all_mistakes_are_told_at_once(full):
+def test_all_mistakes_are_told_at_once_and_nothing_that_follows_from_them(full):
+    names = edited(edited(full, "models/base/tasks", ["squadd"]), "select", {"models": ["bas"], "tasks": ["squad"]})
     full["seed"] = full["stability"]["models"] = full["clustering"]["restarts"] = "many"
-    full["modles"] = {}
-    told = refused(full).split("config: ")[1:]
-    assert [mistake.partition(":")[0].partition(" in")[0] for mistake in told] == [
-        'unknown key "modles" at the top. Did you mean "models"? Allowed',
-        "seed",
-        "clustering.restarts",
-        "stability.models",
-    ]
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
-def test_all_columns_that_a_local_table_lacks_are_told_with_their_keys(full, tmp_path, suffix):
-    names = ["sentence1", "sentence2", "gold"]
-    separator = {".csv": ",", ".tsv": "\t"}.get(suffix)
-    file = tmp_path / f"named{suffix}"
-    file.write_text(separator.join(names) if separator else json.dumps(dict.fromkeys(names, "a")))
-    full["tasks"]["pairs"]["source"] = {"file": str(file)}
-    full["tasks"]["pairs"]["columns"] = {"first": "sentence1", "second": "sentence_2", "label": "label", "id": "x y"}
-    # Each begins a line of its own, where Snakemake prints them.
-    assert mistakes_in(refused(full)) == [
-        f'config: tasks.pairs.columns.second: {file} has no column sentence_2. Did you mean "sentence2"? It has '
-        "sentence1, sentence2, gold.",
-        f"config: tasks.pairs.columns.label: {file} has no column label. It has sentence1, sentence2, gold.",
-        f"config: tasks.pairs.columns.id: {file} has no column x y. It has sentence1, sentence2, gold.",
-    ]
+    for config, keys in (
+        (full, ["seed", "clustering.restarts", "stability.models"]),
+        (names, ["models.base.tasks", "select.models"]),
+    ):
+        assert [mistake.split(": ")[1] for mistake in mistakes_in(refused(config))] == keys
 
 
 def test_paths_expand_home_and_environment(full, tmp_path, monkeypatch):
@@ -159,15 +135,14 @@ def test_paths_expand_home_and_environment(full, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("file", "training_file"), ("file", "test_file"), ("test_file", "training_file")]
+    ("one", "other"), [("file", "training_file"), ("file", "test_file"), ("training_file", "test_file")]
 )
 def test_a_treebank_is_not_scored_on_what_it_learns_from(full, tmp_path, one, other):
     """Nor with what is chosen on the same sentences, whatever the path says."""
     source = full["tasks"]["bank"]["source"]
     (tmp_path / "link.conllu").symlink_to(source[one])
     source[other] = str(tmp_path / "link.conllu")
-    message = refused(full)
-    assert message.startswith(f"config: tasks.bank.source.{other}: this is the file of tasks.bank.source.{one} too")
+    assert refused(full).startswith(f"config: tasks.bank.source.{other}: this is {one}, too, so that what is learnt")
 
 
 def test_the_full_configuration_has_every_key(full):
@@ -233,16 +208,13 @@ def test_names_that_differ_in_case_alone_are_refused(full, registry):
     """Where a file system does not tell them apart, results of one would overwrite those of the other."""
     entry = next(iter(full[registry].values()))
     config = edited(edited(full, f"{registry}/Other", entry), f"{registry}/oTher", entry)
-    assert refused(config) == (
-        f"config: {registry}.oTher differs from Other in upper and lower case alone, which some file systems do not "
-        "tell apart; rename one of the two."
-    )
+    assert refused(config).startswith(f"config: {registry}.oTher: it differs from Other in upper and")
 
 
 def test_a_partition_has_the_name_of_no_clustering_in_any_case(full):
     entry = next(iter(full["partitions"].values()))
     name = f"{entry['task']}-kmeans-k4".upper()
-    assert refused(edited(full, f"partitions/{name}", entry)).startswith(f"config: partitions.{name} has the name of")
+    assert refused(edited(full, f"partitions/{name}", entry)).startswith(f"config: partitions.{name}: a clustering has")
 
 
 def test_no_two_tasks_give_a_partition_one_name(full):
@@ -250,10 +222,7 @@ def test_no_two_tasks_give_a_partition_one_name(full):
     task = full["tasks"]["made"]
     config = edited(edited(full, "tasks/made-norms", task), "clustering/of", ["weights", "norms"])
     config = edited(config, "models/taught/tasks", ["made", "made-norms"])
-    assert refused(config) == (
-        "config: tasks.made-norms: its partition made-norms-kmeans-k3 has the name of one of made, by norms or by "
-        "weights; rename one of the two tasks."
-    )
+    assert "tasks.made-norms: its partition made-norms-kmeans-k3 has the name of one of made;" in refused(config)
 
 
 def test_a_task_says_itself_what_heads_are_divided_by(full):

@@ -99,9 +99,13 @@ def test_a_configuration_is_read_and_planned_with_all_of_them():
     [
         ("b-{x}: {tasks: [news]}", "models.b-{x}: a name with braces needs `over`, such as over: {seed: 0-24}."),
         ("b-{x}: {a: '{seeds}', over: {x: 1-2}}", "models.b-{x}.a: over does not say what {seeds} is."),
+        ("b: {over: {x: 0-2}}", "models.b.over.x: write {x} into the name, which all would share."),
+        ("b-{x}: {over: {x: 4-2}}", "models.b-{x}.over.x: the range 4-2 ends before it begins; write 2-4."),
         ("b-{x}: {over: 0-24}", "models.b-{x}: a name with braces needs `over`"),
-        ("'{x}-{y}': {over: {x: 0-999, y: 0-99}}", "it stands for 100,000 models, and at most 10,000 are allowed."),
-        ("b-1: {}\nb-{x}: {over: {x: 0-2}}", "models.b-{x}: b-1 gives a model the name b-1, too; rename one of them."),
+        (
+            "b-1: {}\nb-{x}: {over: {x: 0-2}}",
+            "models.b-{x}: another entry gives a model the name b-1, too;",
+        ),
     ],
 )
 def test_a_mistake_is_told_in_one_line_with_its_key(text, said):

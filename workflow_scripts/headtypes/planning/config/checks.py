@@ -1,236 +1,227 @@
-"""Checks that the entries of a configuration fit together; where they do not, one line names the key.
+"""Whether the entries of a configuration fit together.
 
-Every function raises `InputError`, which names all the mistakes that do not follow from one another. A check runs those
-that it relies on first; `check_all` tells nothing twice.
+A check yields each mistake as its key and a sentence. Those that rely on others run after them, so that nothing is told
+that follows from something else.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import partial
-from itertools import compress
+from collections.abc import Iterable, Iterator, Sequence
 
 from headtypes.analyses.types.names import TYPES
-from headtypes.core.errors import InputError, nearest
+from headtypes.core.errors import nearest
+from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.config.derived import (
     changes_nothing,
     clusterings,
+    family_of,
     has_features,
+    made_by,
+    parent_of,
     types_of,
 )
-from headtypes.planning.config.messages import check_all
-from headtypes.planning.config.references import check_entry, check_known, check_not_removed
-from headtypes.planning.config.schema import Config
+from headtypes.planning.config.given_files import missing_files
+from headtypes.planning.config.messages import ConfigError, unknown
+from headtypes.planning.config.schema import Ablation, Config
 
-# Types that a message lists, and the first of more.
-_LISTED, _FIRST = 12, 4
-
-
-def check_selection(config: Config) -> None:
-    """Everything selected exists, and so do the models that are tested and the conditions with controls."""
-    named = [
-        (registry, f"select.{registry}", name)
-        for registry in ("tasks", "models", "conditions")
-        for name in getattr(config.select, registry) or ()
-    ]
-    named += [("models", "detectors.models", name) for name in config.detectors.models]
-    # The demo's list is laid under experiments that take its conditions away.
-    conditions = {*config.conditions, *config.removed("conditions")}
-    check_all(
-        *(partial(check_entry, config, *reference) for reference in named),
-        *(partial(check_known, "controls.conditions", name, conditions) for name in config.controls.conditions or ()),
-    )
+Mistakes = Iterator[tuple[str, str]]
+# Types that a message lists.
+_LISTED = 12
 
 
-def check_names(config: Config) -> None:
-    """No file about one entry has the name of a file about another, or of the folder of results, in any case."""
-    files = ("models", "tasks", "partitions", "conditions")
-    check_all(
-        *(partial(_check_case, registry, getattr(config, registry)) for registry in (*files, "readings")),
-        *(partial(_check_files, registry, getattr(config, registry)) for registry in files),
-    )
-    for name in config.conditions:
-        if name.lower().startswith("intervals."):
-            raise InputError(f"config: conditions.{name}: the file of all intervals lies beside it; rename it.")
+def check(config: Config, models: Sequence[str], tasks: Sequence[str]) -> None:
+    """Raise `ConfigError` where entries do not fit together; models, tasks: those that are selected."""
+    for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection, _baseline)):
+        if mistakes := [mistake for each in checks for mistake in each(config)]:
+            raise ConfigError(mistakes)
+    if mistakes := list(missing_files(config, models, tasks)):
+        raise ConfigError(mistakes)
 
 
-def _check_case(registry: str, names: Iterable[str]) -> None:
-    seen: dict[str, str] = {}
-    for name in names:
-        if (other := seen.setdefault(name.lower(), name)) != name:
-            raise InputError(
-                f"config: {registry}.{name} differs from {other} in upper and lower case alone, which some file "
-                "systems do not tell apart; rename one of the two."
-            )
-
-
-def _check_files(registry: str, names: Iterable[str]) -> None:
-    by_lower = {name.lower(): name for name in names}
-    for name in names:
-        if name.lower() == "results":
-            raise InputError(f"config: {registry}.{name}: the folder of results has this name; rename the entry.")
-        parts = name.lower().split(".")
-        for number in range(1, len(parts)):
-            if other := by_lower.get(".".join(parts[:number])):
-                raise InputError(
-                    f"config: {registry}.{name}: a file about {other} may have this name; rename one of the two."
+def _names(config: Config) -> Mistakes:
+    """Files are named after entries, in the innermost folder that is called results (`provenance.results_folder`)."""
+    for registry in ("models", "tasks", "partitions", "conditions", "readings"):
+        seen: dict[str, str] = {}
+        for name in getattr(config, registry):
+            if name.lower() == "results":
+                yield f"{registry}.{name}", "the folder of results has this name; rename the entry."
+            if (other := seen.setdefault(name.lower(), name)) != name:
+                yield (
+                    f"{registry}.{name}",
+                    f"it differs from {other} in upper and lower case alone, which some file systems do not tell "
+                    "apart; rename one of the two.",
                 )
 
 
-def check_partitions(config: Config) -> None:
-    """The user's partitions have names of their own, and features; and the selection leaves what it names.
+def _references(config: Config) -> Mistakes:
+    """What is named exists."""
+    named = [("tasks", f"models.{name}.tasks", task) for name, model in config.models.items() for task in model.tasks]
+    for name, model in config.models.items():
+        made, kept = model.source.finetuned, model.source.checkpoint
+        named += [
+            ("tasks", f"models.{name}.evaluate", model.evaluate),
+            ("models", f"models.{name}.parent", model.parent),
+            ("models", f"models.{name}.source.finetuned.base", made and made.base),
+            ("tasks", f"models.{name}.source.finetuned.task", made and made.task),
+            ("models", f"models.{name}.source.checkpoint.of", kept and kept.of),
+        ]
+    for name, entry in config.partitions.items():
+        named += [(f"{part}s", f"partitions.{name}.{part}", getattr(entry, part)) for part in ("model", "task")]
+    lists = {f"select.{registry}": registry for registry in ("tasks", "models", "conditions")}
+    lists |= {"detectors.models": "models", "controls.conditions": "conditions"}
+    for key, registry in lists.items():
+        section, _, part = key.partition(".")
+        named += [(registry, key, name) for name in getattr(getattr(config, section), part) or ()]
+    for registry, key, name in named:
+        if name is not None and name not in getattr(config, registry):
+            yield key, unknown(name, getattr(config, registry))
 
-    The models have been checked.
-    """
-    read = [(name, task) for name, model in config.models.items() for task in model.tasks]
-    made = [(*it, name) for it in read if has_features(config, it[1]) for name in clusterings(config, it[1])]
+
+def published(config: Config, paper: str, rows: Sequence[str]) -> Mistakes:
+    """Models are compared only with rows that a paper has."""
+    for name, model in config.models.items():
+        if (row := model.published.get(paper)) is not None and row not in rows:
+            yield f"models.{name}.published.{paper}", unknown(row, rows)
+
+
+def _circles(config: Config) -> Mistakes:
+    """No model descends from itself, and a checkpoint is one that the training of the workflow's own keeps."""
+    for name, model in config.models.items():
+        key = f"models.{name}.source.checkpoint"
+        if (checkpoint := model.source.checkpoint) is not None:
+            source = config.models[checkpoint.of].source
+            if (made := source.finetuned or source.trained) is None:
+                yield f"{key}.of", f"{checkpoint.of} is not trained by the workflow, which has no checkpoints of it."
+                continue
+            if checkpoint.step not in (made.keep or ()):
+                where = f"models.{checkpoint.of}.source.{'finetuned' if source.finetuned else 'trained'}.keep"
+                kept = ", ".join(map(str, sorted(made.keep or ()))) or "none"
+                yield f"{key}.step", f"step {checkpoint.step} is not kept; add it to {where} (now {kept})."
+        seen = [name]
+        while (parent := parent_of(config, seen[-1])) is not None:
+            if parent in seen:
+                made = config.models[seen[-1]].source.finetuned
+                where = f"models.{seen[-1]}.{'source.finetuned.base' if made else 'parent'}"
+                yield where, f"{' -> '.join([*seen, parent])} is circular."
+                return
+            seen.append(parent)
+
+
+def _models(config: Config) -> Mistakes:
+    for name, model in config.models.items():
+        key, parent = f"models.{name}", parent_of(config, name)
+        # The demo's controls are laid under experiments that name other models for detectors.
+        if not model.tasks and name not in config.detectors.models and model.source.trained is None:
+            yield (
+                f"{key}.tasks",
+                "nothing is asked of its heads; name a task, or name the model in detectors.models.",
+            )
+        if model.family and parent and (family := family_of(config, parent)) != model.family:
+            yield f"{key}.family", f"it descends from {parent} and counts to {family}; leave family out."
+        yield from _finetuned(config, name)
+        yield from _evaluated(config, name)
+
+
+def _finetuned(config: Config, name: str) -> Mistakes:
+    if (finetuned := config.models[name].source.finetuned) is None:
+        return
+    key, task = f"models.{name}.source.finetuned.task", config.tasks[finetuned.task]
+    if config.models[name].parent not in (None, finetuned.base):
+        yield f"models.{name}.parent", f"it is fine-tuned from {finetuned.base}; leave parent out."
+    if task.source.file is not None and task.source.training_file is None:
+        yield (
+            key,
+            f"{finetuned.task} has no training data; name them in tasks.{finetuned.task}.source.training_file.",
+        )
+    if not KINDS[task.kind].is_learned:
+        yield key, f"{finetuned.task} is of kind {task.kind}, on which no model is fine-tuned; name another task."
+    else:
+        yield from _answerable(config, key, finetuned.task)
+
+
+def _evaluated(config: Config, name: str) -> Mistakes:
+    model, key = config.models[name], f"models.{name}.evaluate"
+    if model.evaluate is None:
+        return
+    made, kind = config.models[made_by(config, name)].source.finetuned, config.tasks[model.evaluate].kind
+    yield from _answerable(config, key, model.evaluate)
+    if made and KINDS[config.tasks[made.task].kind].head != KINDS[kind].head:
+        yield (
+            key,
+            f"the model is fine-tuned on {made.task} ({config.tasks[made.task].kind}) and cannot answer "
+            f"{model.evaluate}; name a task of that kind.",
+        )
+    if model.evaluate not in model.tasks:
+        yield key, f"heads are ablated by their types on {model.evaluate}; add it to models.{name}.tasks."
+    for field in KINDS[kind].without_reading:
+        if getattr(config.ablation, field) != Ablation.model_fields[field].default:
+            yield (
+                f"ablation.{field}",
+                f"it means nothing on tasks of kind {kind}, such as {model.evaluate}, which {key} names; leave it out, "
+                "or make it one of the readings.",
+            )
+
+
+def _answerable(config: Config, key: str, name: str) -> Mistakes:
+    task = config.tasks[name]
+    if KINDS[task.kind].head is None:
+        yield key, f"{name} is of kind {task.kind}, which no model answers; name another task."
+    elif "label" in KINDS[task.kind].columns and task.columns.label is None:
+        yield key, f"{name} has no labels; name their column in tasks.{name}.columns.label."
+
+
+def _partitions(config: Config) -> Mistakes:
+    """Partitions have names and features of their own, and those that are selected exist."""
     task_of: dict[str, str] = {}
-    for _, task, name in made:
-        if (other := task_of.setdefault(name.lower(), task)) != task:
-            raise InputError(
-                f"config: tasks.{task}: its partition {name} has the name of one of {other}, by norms or by weights; "
-                "rename one of the two tasks."
-            )
-    clustered = {name for _, _, name in made}
-    lower = set(map(str.lower, clustered))
-    check_all(
-        *(partial(_check_partition, config, name, lower) for name in config.partitions),
-        *(partial(_check_selected, config, name, clustered) for name in config.select.partitions or ()),
-    )
-    _check_left(config, read, [*made, *((entry.model, entry.task, name) for name, entry in config.partitions.items())])
+    for task in config.tasks:
+        for name in clusterings(config, task) if has_features(config, task) else ():
+            if (other := task_of.setdefault(name.lower(), task)) != task:
+                yield f"tasks.{task}", f"its partition {name} has the name of one of {other}; rename one of the tasks."
+    for name, entry in config.partitions.items():
+        if name.lower() in task_of:
+            yield f"partitions.{name}", "a clustering has this name; rename the partition."
+        if not has_features(config, entry.task):
+            yield f"partitions.{name}.task", f"{entry.task} is of kind {config.tasks[entry.task].kind}, without types."
+        elif entry.task not in config.models[entry.model].tasks:
+            yield f"partitions.{name}.task", f"{entry.model} does not read it; add it to models.{entry.model}.tasks."
+    known = {name for task in config.tasks if has_features(config, task) for name in clusterings(config, task)}
+    for name in config.select.partitions or ():
+        if name not in {*known, *config.partitions}:
+            yield "select.partitions", unknown(name, {*known, *config.partitions})
 
 
-def check_partitioned(config: Config) -> None:
-    """The models and tasks of the user's partitions exist."""
-    check_all(
-        *(
-            partial(check_entry, config, f"{part}s", f"partitions.{name}.{part}", getattr(entry, part))
-            for name, entry in config.partitions.items()
-            for part in ("model", "task")
-        )
-    )
+def _selection(config: Config) -> Mistakes:
+    models, tasks = config.select.models or config.models, config.select.tasks or config.tasks
+    read = any(task in tasks for model in models for task in config.models[model].tasks)
+    if not read and not set(config.detectors.models) & set(models):
+        yield "select.tasks", "no selected model reads one of these tasks; select other models or tasks."
 
 
-def _check_partition(config: Config, name: str, clustered: set[str]) -> None:
-    entry = config.partitions[name]
-    if name.lower() in clustered:
-        raise InputError(f"config: partitions.{name} has the name of a clustering; give it another name.")
-    if not has_features(config, entry.task):
-        raise InputError(
-            f"config: partitions.{name}.task: {entry.task} is of kind {config.tasks[entry.task].kind}, on which "
-            "types have no features; name another task."
-        )
-    if entry.task not in config.models[entry.model].tasks:
-        raise InputError(
-            f"config: partitions.{name}.task: models.{entry.model} has no features on {entry.task}; "
-            f"add it to models.{entry.model}.tasks."
-        )
-
-
-def _check_selected(config: Config, name: str, clustered: set[str]) -> None:
-    check_not_removed(config, "partitions", "select.partitions", name)
-    check_known("select.partitions", name, clustered | set(config.partitions))
-
-
-def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
-    """Models are compared only with rows that the paper has."""
-    check_all(
-        *(
-            partial(check_known, f"models.{name}.published.{paper}", model.published[paper], rows)
-            for name, model in config.models.items()
-            if paper in model.published
-        )
-    )
-
-
-def check_readings(config: Config) -> None:
-    """No reading has the name of another column of the table of readings."""
-    for name in config.readings:
-        if name in ("ablation", "place", "claim"):
-            raise InputError(f"config: readings.{name}: the table of readings has a column of this name; rename it.")
-
-
-def check_baseline(config: Config) -> None:
-    """One condition leaves all heads as they are."""
+def _baseline(config: Config) -> Mistakes:
     if config.conditions and not any(map(changes_nothing, config.conditions.values())):
-        raise InputError(
-            "config: conditions: each of them changes heads, so that no drop can be measured; add one that changes "
-            "none (baseline: {}), or give one that does something another name than baseline."
-        )
+        yield "conditions", "each of them changes heads, so that no drop can be measured; add baseline: {}."
 
 
-def check_baselines(config: Config, conditions: Iterable[str], kinds: Iterable[Iterable[str]]) -> None:
-    """Wherever one of these conditions changes heads, another applies that leaves all of them as they are.
-
-    kinds: the types of each partition that some condition is evaluated on.
-    """
-    for types in kinds:
-        applying = [name for name in conditions if set(types_of(config.conditions[name])) <= set(types)]
-        changing = [name for name in applying if not changes_nothing(config.conditions[name])]
-        if changing and len(changing) == len(applying):
-            raise InputError(
-                f"config: conditions.{changing[0]}: no drop can be measured for a partition into {', '.join(types)}, "
-                "since each condition that changes nothing names other types; add one that names none (baseline: {})."
-            )
-
-
-def check_conditions(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
-    """For each of these conditions, at least one partition has all the types that it names.
+def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
+    """The conditions that name types of k = 4, where clustering has another k, and that nobody selects by name.
 
     kinds: the types of each partition.
-    returns the conditions to be left out instead: those that name types of k = 4, where clustering has another k, and
-        that nobody selects by name.
+    Raises `ConfigError` where another of these conditions names a type that no partition has.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
-    left_out = check_all(*(partial(_is_left_out, config, name, possible, kinds) for name in conditions))
-    return list(compress(conditions, left_out))
-
-
-def _is_left_out(config: Config, name: str, possible: Sequence[str], kinds: Sequence[Iterable[str]]) -> bool:
-    types = types_of(config.conditions[name])
-    missing = set(types) - set(possible)
-    where = f"config: conditions.{name}"
-    if missing and missing <= set(TYPES):
-        if config.select.conditions is None:
-            return True
-        # The condition may be one of config.yaml's, which the user has not written.
-        where = f"config: select.conditions: {name}"
-    for type_ in types:
-        if type_ not in possible:
-            shown = ", ".join(possible)
-            if len(possible) > _LISTED:
-                shown = f"{', '.join(possible[:_FIRST])} and {len(possible) - _FIRST} more"
-            meant = " A head is layer-head, both counted from 1." if re.fullmatch(r"\d+-\d+", type_) else ""
-            raise InputError(
-                f'{where}: no partition has the type "{type_}".'
-                f"{meant or nearest(type_, possible)} Types: {shown}. "
-                "Name another, or leave the condition out with select.conditions."
-            )
-    if not any(set(types) <= set(kind) for kind in kinds):
-        raise InputError(f"config: conditions.{name}: no one partition has all of {', '.join(types)}.")
-    return False
-
-
-def _check_left(config: Config, read: list[tuple[str, str]], partitions: list[tuple[str, str, str]]) -> None:
-    """The selection leaves something to do.
-
-    read: every model with each of its tasks; partitions: model, task and name of every one.
-    """
-    chosen = config.select
-    models, tasks = chosen.models or config.models, chosen.tasks or config.tasks
-    left = {(model, task) for model, task in read if model in models and task in tasks}
-    if not left and not set(config.detectors.models) & set(models):
-        raise InputError(
-            "config: select.tasks: no selected model has one of these tasks; select other models or tasks."
-        )
-    wanted = [(model, task) for model, task, name in partitions if name in (chosen.partitions or [name])]
-    parted = left.intersection(wanted)
-    if chosen.partitions and not parted:
-        raise InputError(
-            "config: select.partitions: no selected model has one of these on a selected task; select other models, "
-            "tasks or partitions."
-        )
-    if chosen.conditions and not any(config.models[model].evaluate == task for model, task in parted):
-        raise InputError(
-            "config: select.conditions: no selected model with a selected partition is evaluated on its task; select "
-            "other models, tasks or partitions, or no condition ([])."
-        )
+    left, mistakes = [], []
+    for name in conditions:
+        types = types_of(config.conditions[name])
+        lacking = [type_ for type_ in types if type_ not in possible]
+        if lacking and set(lacking) <= set(TYPES) and config.select.conditions is None:
+            left.append(name)
+        elif lacking:
+            listed = ", ".join([*possible[:_LISTED], *(["..."] if len(possible) > _LISTED else [])])
+            head = re.fullmatch(r"\d+-\d+", lacking[0])
+            meant = " A head is layer-head, both counted from 1." if head else nearest(lacking[0], possible)
+            sentence = f'no partition has the type "{lacking[0]}".{meant} Types: {listed}.'
+            mistakes.append((f"conditions.{name}", sentence))
+        elif not any(set(types) <= set(kind) for kind in kinds):
+            mistakes.append((f"conditions.{name}", f"no one partition has all of {', '.join(types)}."))
+    if mistakes:
+        raise ConfigError(mistakes)
+    return left

@@ -6,15 +6,11 @@ models:
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from itertools import product
-from math import prod
 from typing import Any
 
-from headtypes.core.errors import InputError, nearest, shortened
+from headtypes.planning.config.messages import ConfigError
 
-# Far more than any study has.
-_MOST_MODELS = 10_000
 # ${NAME} is a variable of the environment.
 _VARIABLE = re.compile(r"(?<!\$)\{(\w+)\}")
 _RANGE = re.compile(r"(\d+)-(\d+)(?:/([1-9]\d*))?")
@@ -28,7 +24,7 @@ def expanded(raw: dict[str, Any]) -> dict[str, Any]:
     """A configuration in which every pattern among the models is replaced by the models that it stands for.
 
     raw: as a file holds it; what is not as it should be elsewhere is left as it is.
-    Raises `InputError` with one line that names the key of a pattern that says too much or too little.
+    Raises `ConfigError` with the key of a pattern that says too much or too little.
     """
     models = raw.get("models")
     if not isinstance(models, Mapping):
@@ -36,39 +32,14 @@ def expanded(raw: dict[str, Any]) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     of: dict[str, list[str]] = {}
     for key, entry in models.items():
-        made = dict(_models(key, entry)) if _is_pattern(key, entry) else {key: entry}
-        of[key] = list(made)
-        for name in made:
+        made = list(_models(key, entry)) if _is_pattern(key, entry) else [(key, entry)]
+        of[key] = [name for name, _ in made]
+        for name, filled in made:
             if name in entries:
-                other = next(each for each, names in of.items() if name in names)
-                raise InputError(
-                    f"config: models.{key}: {other} gives a model the name {name}, too; rename one of them."
-                )
-        entries |= made
+                raise ConfigError([(f"models.{key}", f"another entry gives a model the name {name}, too; rename one.")])
+            entries[name] = filled
     patterns = {key: names for key, names in of.items() if names != [key]}
     return {**raw, "models": entries, **_named(raw, patterns)} if patterns else raw
-
-
-def with_patterns(places: Mapping[str, str], raw: Mapping[str, Any]) -> dict[str, str]:
-    """The places of keys, and of the keys of each model that a pattern stands for: those of the pattern.
-
-    places: of each key of the files, a.b, where it stands. raw: as for `expanded`.
-    """
-    found = dict(places)
-    models = raw.get("models")
-    for key, entry in models.items() if isinstance(models, Mapping) else ():
-        if not _is_pattern(key, entry):
-            continue
-        of_pattern = f"models.{key}"
-        below = [
-            (path.removeprefix(of_pattern), place)
-            for path, place in places.items()
-            if path == of_pattern or path.startswith(f"{of_pattern}.")
-        ]
-        # What cannot be replaced is a mistake of the pattern itself, which has its own place.
-        with suppress(InputError):
-            found |= {f"models.{name}{rest}": place for name, _ in _models(key, entry) for rest, place in below}
-    return found
 
 
 def _is_pattern(key: Any, entry: Any) -> bool:
@@ -78,19 +49,15 @@ def _is_pattern(key: Any, entry: Any) -> bool:
 
 def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
     """The name and the entry of each model that a pattern stands for."""
-    where = f"config: models.{key}"
+    where = f"models.{key}"
     over = entry.get("over") if isinstance(entry, Mapping) else None
     if not isinstance(over, Mapping) or not over:
-        raise InputError(f"{where}: a name with braces needs `over`, such as over: {{seed: 0-24}}.")
+        raise ConfigError([(where, "a name with braces needs `over`, such as over: {seed: 0-24}.")])
     values = {str(name): list(_values(f"{where}.over.{name}", given)) for name, given in over.items()}
-    wanted = set(_VARIABLE.findall(str(key)))
-    for name in values:
-        if name not in wanted:
-            raise InputError(
-                f"{where}.over.{name}: all of these models would have one name; write {{{name}}} into the name."
-            )
-    if (number := prod(map(len, values.values()))) > _MOST_MODELS:
-        raise InputError(f"{where}: it stands for {number:,} models, and at most {_MOST_MODELS:,} are allowed.")
+    for name in values.keys() - set(_VARIABLE.findall(str(key))):
+        raise ConfigError([(f"{where}.over.{name}", f"write {{{name}}} into the name, which all would share.")])
+    if not all(values.values()):
+        raise ConfigError([(f"{where}.over", "a list is empty; name at least one value.")])
     kept = {name: part for name, part in entry.items() if name != "over"}
     for chosen in product(*values.values()):
         known = dict(zip(values, chosen, strict=True))
@@ -99,34 +66,22 @@ def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _values(where: str, given: Any) -> Iterator[Value]:
-    """The values that a variable takes: one, a range such as 0-24 or 0-1000/100, or a list of these."""
-    several = given if isinstance(given, list) else [given]
-    seen: set[str] = set()
-    for each in several:
+    """The values that a variable takes: one, a range such as 0-24 or 0-1000/100, or a list of these.
+
+    The numbers of a range have the zeros before them that its first one has.
+    """
+    for each in given if isinstance(given, list) else [given]:
         if isinstance(each, bool) or not isinstance(each, Value):
-            raise InputError(f"{where}: {shortened(str(each))} is neither a number nor text, such as 3 or 0-24.")
-        for value in _range(where, each):
-            if str(value) in seen:
-                raise InputError(f"{where}: {value} is there twice; leave one out.")
-            seen.add(str(value))
-            yield value
-    if not seen:
-        raise InputError(f"{where}: the list is empty; name at least one value.")
-
-
-def _range(where: str, given: Value) -> list[Value]:
-    """The numbers of a range, with the zeros before them that its first one has; of another value, itself."""
-    found = _RANGE.fullmatch(given) if isinstance(given, str) else None
-    if found is None:
-        return [given]
-    first, last, step = found.groups()
-    if int(first) > int(last):
-        raise InputError(f"{where}: the range {given} ends before it begins; write {last}-{first}.")
-    if int(last) - int(first) >= _MOST_MODELS * int(step or 1):
-        raise InputError(f"{where}: the range {given} has more than {_MOST_MODELS:,} numbers.")
-    numbers = range(int(first), int(last) + 1, int(step or 1))
-    padded = first.startswith("0") and len(first) > 1
-    return [f"{number:0{len(first)}}" for number in numbers] if padded else list(numbers)
+            raise ConfigError([(where, f"{each!r} is neither a number nor text, such as 3 or 0-24.")])
+        if not (found := _RANGE.fullmatch(str(each))) or not isinstance(each, str):
+            yield each
+            continue
+        first, last, step = found.groups()
+        numbers = range(int(first), int(last) + 1, int(step or 1))
+        if not numbers:
+            raise ConfigError([(where, f"the range {each} ends before it begins; write {last}-{first}.")])
+        padded = first.startswith("0") and len(first) > 1
+        yield from (f"{number:0{len(first)}}" for number in numbers) if padded else numbers
 
 
 def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
@@ -139,7 +94,7 @@ def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
         return part
     for name in _VARIABLE.findall(part):
         if name not in known:
-            raise InputError(f"{where}: over does not say what {{{name}}} is.{nearest(name, known)}")
+            raise ConfigError([(where, f"over does not say what {{{name}}} is.")])
     alone = _VARIABLE.fullmatch(part)
     return known[alone[1]] if alone else _VARIABLE.sub(lambda found: str(known[found[1]]), part)
 

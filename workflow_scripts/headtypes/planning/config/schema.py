@@ -8,7 +8,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields
 from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
@@ -18,7 +18,6 @@ from pydantic import (
     Field,
     NonNegativeInt,
     PositiveFloat,
-    PrivateAttr,
     ValidationError,
     create_model,
     model_validator,
@@ -34,7 +33,7 @@ from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.code import is_text
-from headtypes.planning.config.messages import MISTAKE, sentences
+from headtypes.planning.config.messages import explained
 from headtypes.planning.config.patterns import Value, expanded
 from headtypes.planning.config.sources import (
     Columns,
@@ -395,29 +394,18 @@ class Config(Strict):
     compute: Compute = Compute()
     select: Select = Select()
 
-    _removed: dict[str, dict[str, str]] = PrivateAttr(default_factory=dict)
 
-    def removed(self, registry: str) -> Mapping[str, str]:
-        """Entries that a file takes away from the registry of one below it, with the key whose `null` does."""
-        return self._removed.get(registry, {})
-
-
-def read_config(raw: dict[str, Any], removed: dict[str, dict[str, str]] | None = None) -> Config:
+def read_config(raw: dict[str, Any]) -> Config:
     """Turn a parsed YAML mapping into a `Config`.
 
-    removed: entries that were taken away, for messages (`config.files.LaidOver`).
-    Raises `InputError` with one line that names every wrong key, says what is allowed there and, for a name that comes
-    close to an allowed one, which was probably meant.
+    Raises `ConfigError` that names every wrong key, says what is allowed there and, for a name that comes close to an
+    allowed one, which was probably meant.
     """
-    for registry in removed or {}:
-        if Config.model_fields[registry].is_required() and registry not in raw:
-            raise InputError(f"config: {registry}: null takes away every entry that lies below, and no file adds one.")
+    raw = expanded(raw) if isinstance(raw, dict) else raw
     try:
-        config = Config.model_validate(expanded(raw) if isinstance(raw, dict) else raw)
+        return Config.model_validate(raw)
     except ValidationError as error:
-        raise InputError(" ".join(MISTAKE + line for line in sentences(error, Config))) from None
-    config._removed = removed or {}
-    return config
+        raise explained(error, raw) from None
 
 
 def json_schema() -> str:

@@ -1,30 +1,31 @@
 """The base of every part of the configuration, and where models and data come from."""
 
 import os
-import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model, model_validator
+from pydantic_core import PydanticCustomError
 
+from headtypes.core.errors import nearest
 from headtypes.data.kinds.registry import KINDS
-from headtypes.planning.config.messages import NAME, SHA256
+from headtypes.planning.config.messages import UNKNOWN_KEY
 from headtypes.training.settings import COPYING_STEPS, STRICT, Learning
 
 TaskKind = Literal[*KINDS]
 _FORMATS = "; ".join(f"{kind.formats} for {kind.title}" for kind in KINDS.values()) + "."
 
 # Names become file names: no separator and no leading dot, so that none can leave the results folder.
-Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=80)]
 # Where a pattern among the models may stand, or be replaced: editors allow a {name} in it.
 PatternName = Annotated[Name, Field(json_schema_extra={"pattern": r"^[A-Za-z0-9{][A-Za-z0-9_.+{}-]*$"})]
 Text = Annotated[str, StringConstraints(min_length=1)]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
 # What a path begins with that counts from the folder of the workflow, and not from the working directory.
 _WORKFLOW = "{workflow}/"
 _ROOT = Path(__file__).resolve().parents[4]
-# The limit of Linux.
-_LONGEST_PATH = 4096
-Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
 
 
 def _expand(path: str) -> str:
@@ -33,15 +34,8 @@ def _expand(path: str) -> str:
         path = os.path.relpath(_ROOT / path.removeprefix(_WORKFLOW))
     # A variable that is not set stays as it is: only selected entries need theirs, and the plan checks them.
     expanded = os.path.expanduser(os.path.expandvars(path))
-    if expanded.splitlines() != [expanded] or "\0" in expanded:
-        raise ValueError("a path is one line of text")
-    # An environment variable may hold any bytes; Python has each that is not UTF-8 as one of these characters.
-    if re.search("[\udc80-\udcff]", expanded):
-        raise ValueError("a path is UTF-8 text; rename the file or folder, or link to it")
-    if len(expanded) > _LONGEST_PATH:
-        raise ValueError(f"a path has at most {_LONGEST_PATH} characters")
-    if re.search("[{}]", re.sub(r"\$\{\w+\}", "", expanded)):
-        raise ValueError("Snakemake takes braces in a path for wildcards; rename the file or folder, or link to it")
+    if not expanded.isprintable():
+        raise ValueError("a path is one line of printable text")
     return expanded
 
 
@@ -58,6 +52,17 @@ class Strict(BaseModel):
     """A part of the configuration: unknown keys are refused, values are not changed afterwards."""
 
     model_config = STRICT
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, given: Any) -> Any:
+        """Name the closest key, of which pydantic would say no more than that the given one is not permitted."""
+        for key in given if isinstance(given, dict) else ():
+            if key not in cls.model_fields:
+                allowed = sorted(cls.model_fields)
+                sentence = f"this key is unknown.{nearest(str(key), allowed)} Allowed: {', '.join(allowed)}."
+                raise PydanticCustomError(UNKNOWN_KEY, "{sentence}", {"sentence": sentence, "keys": (str(key),)})
+        return given
 
 
 def _exactly_one(part: Strict, *keys: str) -> None:
