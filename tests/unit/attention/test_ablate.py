@@ -11,7 +11,6 @@ from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import Layer, run
 from headtypes.attention.operations import Reading, reading_matters
-from headtypes.core.errors import InputError
 from headtypes.data.kinds.question_answering.windows import build_windows
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.dense import CHANGES, dense_output, dropped_pairs, head_outputs_for, mixed
@@ -293,14 +292,3 @@ def test_what_a_head_draws_is_the_same_whatever_is_done_to_others_and_not_that_o
     both = Ablation(np.array([["resample 5", "resample 5"]], dtype=object), [KINDS], PAPER)
     np.testing.assert_array_equal(both(0, other_way_round)[0, 1, :, 0].numpy(), alone)
     assert (planted_outputs("resample 5")[0] != alone).any()
-
-
-def test_mean_needs_the_head_outputs_of_the_model():
-    operations = np.full((3, 5), "mean", dtype=object)
-    with pytest.raises(InputError, match="mean needs the mean head outputs"):
-        Ablation(operations, [], PAPER)
-    with pytest.raises(InputError, match="of 2 layers of 3 heads, but the model has 3 layers of 5"):
-        Ablation(operations, [], PAPER, np.zeros((2, 3, 6), np.float32))
-    layer = Layer(*torch.zeros(3, 1, 5, 2, 7), None, 1.0)
-    with pytest.raises(InputError, match="have 6 numbers for a head, but a head of the model has 7"):
-        Ablation(operations, [np.zeros(2)], PAPER, np.zeros((3, 5, 6), np.float32))(0, layer)

@@ -5,9 +5,6 @@ from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModel,
     AutoModelForQuestionAnswering,
-    BertForPreTraining,
-    BertLMHeadModel,
-    ElectraForPreTraining,
 )
 
 from headtypes.models.fetching import fetch_model
@@ -70,25 +67,6 @@ def test_a_family_that_transformers_knows_no_such_head_of_has_none(tmp_path):
     assert error.value.why == "has no head for masked words in Transformers"
 
 
-def test_a_head_that_tells_replaced_tokens_is_none_for_masked_words(tmp_path):
-    record = recorded(*like(ElectraForPreTraining, "electra"), tmp_path)
-    with pytest.raises(MissingHeadError, match=r"has no head for masked words: its weights lack generator_lm_head"):
-        load_model(record, "float32", head=language_head(record))
-
-
-def test_a_second_head_beside_that_for_masked_words_does_no_harm(tmp_path):
-    """As in the weights that BERT's authors published, which also tell whether sentences follow each other."""
-    record = recorded(*like(BertForPreTraining, "bert"), tmp_path)
-    assert load_model(record, "float32", head=language_head(record)) is not None
-
-
-def test_a_decoder_of_a_family_that_knows_both_is_asked_for_the_next_token(tmp_path):
-    model, tokenizer = tiny_language_model("bert", is_decoder=True)
-    record = recorded(BertLMHeadModel(model.config).eval(), tokenizer, tmp_path)
-    assert language_head(record) == "causal_lm"
-    assert isinstance(load_model(record, "float32", head="causal_lm"), BertLMHeadModel)
-
-
 def test_names_of_weights_from_before_pytorch_are_understood(tmp_path):
     """Those that BERT's authors published have them still."""
     model, tokenizer = tiny_language_model("bert")
@@ -105,9 +83,3 @@ def test_names_of_weights_from_before_pytorch_are_understood(tmp_path):
     loaded = load_model(record, "float32", head="masked_lm").cpu()
     for weight, theirs in model.state_dict().items():
         assert loaded.state_dict()[weight].equal(theirs), weight
-
-
-def test_a_model_for_masked_words_is_not_asked_for_the_next_token(tmp_path):
-    record = recorded(*tiny_language_model("bert"), tmp_path)
-    with pytest.raises(MissingHeadError, match=r"is a model for masked words, .*; name a causal language model\."):
-        load_model(record, "float32", head="causal_lm")

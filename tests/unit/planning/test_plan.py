@@ -11,7 +11,7 @@ from headtypes.planning.config.schema import read_config
 from headtypes.planning.entries import AblationPlan
 from headtypes.planning.plan import Plan
 from headtypes.planning.stages.tasks import prepare_windows
-from tests.support.configs import DELETE, edited, full_config
+from tests.support.configs import edited, full_config
 from tests.support.job_specs import all_specs
 
 
@@ -67,34 +67,6 @@ def test_a_small_experiment(small):
         ("ablation", "bert", "squad-kmeans-k4", "baseline"),
         ("ablation", "bert", "squad-kmeans-k4", "zero-dense"),
     }
-
-
-def test_a_new_model_brings_its_own_jobs(small):
-    more = edited(small, "models/other", {"source": {"hub": "a/b"}, "tasks": ["squad"]})
-    assert added(small, more) == {("features", "other", "squad"), ("partition", "other", "squad-kmeans-k4")}
-
-
-def test_a_new_task_brings_its_own_jobs(small):
-    more = edited(small, "tasks/new", {"source": {"hub": "a/b"}})
-    assert added(small, more) == set()
-    more = edited(more, "models/bert/tasks", ["squad", "new"])
-    assert added(small, more) == {("features", "bert", "new"), ("partition", "bert", "new-kmeans-k4")}
-
-
-@pytest.mark.parametrize(
-    ("key", "values", "partition"),
-    [("k", [4, 7], "squad-kmeans-k7"), ("methods", ["kmeans", "gmm"], "squad-gmm-k4")],
-)
-def test_a_new_clustering_brings_its_partition_and_the_conditions_that_fit(small, key, values, partition):
-    more = edited(small, "clustering", {key: values})
-    conditions = ["baseline", "zero-dense"] if "k4" in partition else []
-    expected = {("partition", "bert", partition), *(("ablation", "bert", partition, name) for name in conditions)}
-    assert added(small, more) == expected
-
-
-def test_a_new_condition_brings_one_ablation(small):
-    more = edited(small, "conditions/uniform-diagonal", {"diagonal": "uniform"})
-    assert added(small, more) == {("ablation", "bert", "squad-kmeans-k4", "uniform-diagonal")}
 
 
 def test_a_condition_goes_to_the_partitions_with_all_its_types_and_the_baseline_goes_along(imported):
@@ -265,11 +237,6 @@ def test_a_model_is_evaluated_on_pairs_that_have_labels(small):
         Plan(read_config(raw))
 
 
-def test_without_conditions_or_without_evaluate_nothing_is_ablated(small):
-    assert Plan(read_config(edited(small, "conditions", DELETE))).ablations == []
-    assert Plan(read_config(edited(small, "models/bert/evaluate", DELETE))).ablations == []
-
-
 def test_the_users_partition_has_the_types_of_its_file(imported, tmp_path):
     assert Plan(read_config(imported)).partitions["bert", "mine"].types == ("far", "near")
     (tmp_path / "mine.csv").write_bytes("\ufeffhead,type,layer\r\n0, b ,0\r\n\r\n1,a,0\r\n".encode())
@@ -367,7 +334,3 @@ def test_a_treebank_has_its_own_jobs_and_no_types(small, tmp_path):
 def test_the_baseline_is_among_whichever_conditions_are_selected(tmp_path, chosen):
     plan = Plan(read_config(edited(full_config(tmp_path), "select/conditions", chosen)))
     assert plan.conditions == ["baseline", "zero-dense"]
-
-
-def test_without_conditions_nothing_is_evaluated(tmp_path):
-    assert Plan(read_config(edited(full_config(tmp_path), "select/conditions", []))).conditions == []

@@ -114,12 +114,6 @@ def test_equal_configurations_give_equal_specs_whatever_the_order_of_their_keys(
         assert all_specs(reordered) == all_specs(full)
 
 
-def test_the_order_of_a_mapping_of_types_does_not_count(full):
-    for condition in ("zero-dense", "mixed"):
-        operations = dict(reversed(full["conditions"][condition].items()))
-        assert changed(full, edited(full, f"conditions/{condition}", operations)) == {}
-
-
 def test_keep_is_the_same_as_not_naming_the_type(full):
     without = edited(full, "conditions/zero-dense/vertical", DELETE)
     assert changed(full, without) == {}
@@ -191,14 +185,6 @@ def test_an_evaluation_sees_the_fields_of_a_reading_that_can_change_it(full):
     assert "max_seq_length" not in own
     assert padded["max_seq_length"] == 100
     assert ablation.evaluate_condition(plan, "packed", "asked-kmeans-k4", "zero-dense")["reading"] == {}
-
-
-def test_the_longest_answer_is_no_matter_of_sentence_pairs(full):
-    plan = Plan(read_config(full))
-    on_pairs = ablation.evaluate_controls(plan, "base", "pairs-kmeans-k4", "zero-dense")
-    assert on_pairs["kind"] == "sentence_pair"
-    assert "max_answer_length" not in on_pairs
-    assert ablation.evaluate_controls(plan, "packed", "asked-kmeans-k4", "zero-dense")["max_answer_length"] == 10
 
 
 def test_a_drawing_of_all_questions_does_not_depend_on_the_seed(full):

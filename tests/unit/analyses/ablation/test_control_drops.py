@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.ablation.control_drops import control_drops, of_family, read_control_drops
+from headtypes.analyses.ablation.control_drops import control_drops, of_family
 from headtypes.core.statistics import crossed_intervals
 
 ASKED = ["q7", "q2", "q9"]
@@ -53,26 +53,6 @@ def test_drops_are_those_on_the_questions_that_were_asked():
         "control_overlap": 0.25,
         **{name.format(metric): value for metric in METRICS for name, value in of_metric.items()},
     }
-
-
-def test_pairs_have_accuracy_alone():
-    baseline = pd.DataFrame({"id": ["a", "b", "c", "d"], "correct": [100.0, 100.0, 0.0, 0.0]})
-    own = baseline.assign(correct=[0.0, 100.0, 100.0, 100.0])
-    draws = [
-        pd.DataFrame({"id": ["b", "a"], "correct": correct, "overlap": 1.0}) for correct in ([100.0, 100], [0.0, 100])
-    ]
-    found = control_drops(of("layer", draws), own, baseline, seed=0)
-    assert {name: found[name] for name in found if "_drop_" in name and "detectable" not in name} == {
-        "control_drop_accuracy": 25,
-        "control_drop_accuracy_low": 0,
-        "control_drop_accuracy_high": 50,
-        "own_drop_accuracy": 50,
-    }
-    assert found["own_excess_accuracy"] == 25
-    assert (found["own_rank_accuracy"], found["own_rank_p_accuracy"]) == (2, 2 / 3)
-    assert found["own_excess_accuracy_low"] <= 25 <= found["own_excess_accuracy_high"]
-    # Pairs have no articles.
-    assert np.isnan([found["own_excess_accuracy_low_by_article"], found["own_excess_accuracy_high_by_article"]]).all()
 
 
 def test_random_heads_that_gain_have_drops_below_zero():
@@ -194,14 +174,6 @@ def test_a_difference_that_is_there_is_found_and_one_that_is_not_is_not():
     for unit in ("", "_by_article"):
         assert far[f"own_excess_exact_match_low{unit}"] > 0
         assert near[f"own_excess_exact_match_low{unit}"] < 0 < near[f"own_excess_exact_match_high{unit}"]
-
-
-def test_files_give_what_the_tables_give(tmp_path):
-    tables = drawn(([90, 90, 60], 0.5), ([60, 0, 0], 0.25)), everywhere([30, 60, 0], 50.0), everywhere([90] * 3, 0.0)
-    paths = [tmp_path / name for name in ("controls", "own", "baseline")]
-    for path, table in zip(paths, tables, strict=True):
-        table.to_parquet(path)
-    assert read_control_drops(*paths, seed=3) == pytest.approx(control_drops(*tables, seed=3), nan_ok=True)
 
 
 def test_a_loss_drops_where_it_rises_and_is_that_of_a_token():

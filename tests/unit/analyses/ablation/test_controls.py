@@ -22,9 +22,8 @@ from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evalu
 from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.question_answering.windows import build_windows
-from headtypes.data.kinds.sentence_pair import build_pairs
 from tests.support.models import tiny_bert
-from tests.support.records import PAIRS, classifier, questions, recorded, types_like
+from tests.support.records import questions, recorded, types_like
 
 NAMES = ["keep", "zero", "uniform", "mean", "drop_intra"]
 OPERATIONS = numpy_st.arrays(object, st.tuples(st.integers(1, 5), st.integers(1, 8)), elements=st.sampled_from(NAMES))
@@ -172,24 +171,6 @@ def test_where_a_type_fills_its_layers_the_draw_is_the_type(asked):
     assert (found["overlap"] == 1).all()
     for _, scores in found.groupby("draw"):
         assert scores["f1"].tolist() == expected["f1"].tolist()
-
-
-def test_controls_of_pairs_have_the_columns_of_pairs(tmp_path):
-    model, tokenizer = classifier(tiny_bert)
-    record = recorded(model, tokenizer, tmp_path)
-    windows, head_outputs = build_pairs(PAIRS, tokenizer, max_length=60), np.ones((3, 5, 7), np.float32)
-    settings = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 512, "draws": 2, "seed": 0}
-    settings |= {"condition": "c", "operations": {"diagonal": "mean"}, "profile": False}
-    about = PAIRS, windows, types_like(record), record
-    left_out = {name: value for name, value in settings.items() if name not in ("draws", "seed", "profile")}
-    arguments = *about, evaluate_condition(*about, head_outputs, **left_out)[1], head_outputs
-    found = evaluate_controls(*arguments, questions="all", **settings)
-    assert list(found)[:6] == ["family", "draw", "id", "label", "predicted", "correct"]
-    assert found["id"].tolist() == 2 * [pair.id for pair in PAIRS]
-    assert found["label"].cat.categories.tolist() == ["LABEL_0", "LABEL_1"]
-    some = evaluate_controls(*arguments, questions=3, **settings)
-    assert len(some) == 6
-    pd.testing.assert_frame_equal(some, found[found["id"].isin(some["id"])].reset_index(drop=True))
 
 
 def test_a_condition_that_changes_no_head_has_no_controls(asked):

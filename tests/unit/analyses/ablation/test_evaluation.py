@@ -12,7 +12,6 @@ from headtypes.analyses.ablation.evaluation import (
     Settings,
     evaluate_all,
     evaluate_condition,
-    evaluator,
 )
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.operations import Reading
@@ -134,20 +133,6 @@ def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, mon
     assert [answers for answers, _ in together] == [found[0][0] for found, _ in alone]
     assert together[0][0] != together[1][0] != together[2][0]
     assert batches == sum(runs for _, runs in alone) - alone[0][1], "what is wanted twice is evaluated once"
-
-
-def test_a_loaded_model_is_asked_again(tmp_path, capsys):
-    model, tokenizer = tiny_bert()
-    record = recorded(model, tokenizer, tmp_path)
-    windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
-    wanted = [np.full((3, 5), name, dtype=object) for name in ("zero", "keep", "uniform", "zero")]
-    asked = questions(), windows, record, None, Settings(**SETTINGS), "test"
-    with evaluator(*asked, 4) as evaluate:
-        in_turn = evaluate(wanted[:1]) + evaluate(wanted[1:])
-    assert [answers for answers, _ in in_turn] == [
-        answers for answers, _ in evaluate_all(*asked[:3], wanted, *asked[3:])
-    ]
-    assert f"test: {3 * len(windows)}/{4 * len(windows)} windows" in capsys.readouterr().err
 
 
 def test_a_batch_that_does_not_fit_under_a_later_set_is_halved_under_all(tmp_path, monkeypatch, capsys):

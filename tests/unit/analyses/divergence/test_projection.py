@@ -8,12 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 from headtypes.analyses.divergence.projection import fit, layer_test, project_heads
 from headtypes.analyses.divergence.results import (
     Divergence,
-    read_projection,
-    read_projection_fit,
 )
-from headtypes.core.errors import InputError
-from headtypes.core.files import write_json
-from headtypes.core.table_files import write_csv
 
 LAYERS, HEADS, ROWS = 4, 6, 50
 
@@ -75,20 +70,3 @@ def test_heads_of_a_layer_that_are_alike_are_found():
     # Where layers say nothing, their p is anything.
     shuffled = np.random.default_rng(5).permutation(layer)
     assert layer_test(distances, shuffled, seed=0, permutations=200)["p"] > 0.05
-
-
-def test_of_one_layer_there_is_nothing_to_compare():
-    distances = np.ones((4, 4)) - np.eye(4)
-    for layer in (np.zeros(4, int), np.arange(4)):
-        assert set(layer_test(distances, layer, seed=0).values()) == {None, 2000}
-
-
-def test_files_keep_the_projection(tmp_path):
-    places, summary = project_heads(divergence(squareform(pdist(in_two_dimensions()))), scale="plain", seed=3)
-    write_csv(tmp_path / "projection.csv", places)
-    pd.testing.assert_frame_equal(read_projection(tmp_path / "projection.csv"), places, rtol=1e-8)
-    write_json(tmp_path / "projection.json", summary)
-    assert read_projection_fit(tmp_path / "projection.json") == summary
-    (tmp_path / "projection.json").write_text('{"stress": 1}')
-    with pytest.raises(InputError, match=r"projection\.json is damaged or does not say how well a projection fits"):
-        read_projection_fit(tmp_path / "projection.json")

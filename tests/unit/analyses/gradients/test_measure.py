@@ -280,18 +280,6 @@ def test_weights_without_a_head_give_no_values_and_say_why(tmp_path):
     assert found.reason.startswith("has no classification head: its weights lack bert.pooler.dense.bias")
 
 
-def test_a_tokenizer_without_a_mask_and_texts_without_words_give_no_values(tmp_path):
-    model, tokenizer = tiny_language_model("bert")
-    record = recorded(model, tokenizer, tmp_path / "marks")
-    found = measure_text_gradients([Sample("0", ".", ",")], record, batch_tokens=512, **SETTINGS)
-    assert found.reason == "finds no word to predict in any text"
-    tokenizer = copy.deepcopy(tokenizer)
-    tokenizer.mask_token = None
-    record = recorded(model, tokenizer, tmp_path / "no_mask")
-    found = measure_text_gradients(TEXTS, record, batch_tokens=512, **SETTINGS)
-    assert found.reason == "has no mask token in its tokenizer"
-
-
 def test_a_file_holds_what_was_measured(tmp_path):
     values = np.random.default_rng(0).random((2, 3, 5))
     values[..., 0] = np.nan

@@ -19,9 +19,7 @@ from headtypes.pages.summary.cautions import cautions
 from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, types_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of
-from headtypes.pages.summary.results import collect_summary
 from headtypes.pages.summary.verdicts import counted, judged_subjects
-from headtypes.papers.clark2019.paper import CLARK2019
 from headtypes.papers.guan2020.shown import ablation_shown
 from tests.support import summaries
 from tests.support.places import ROOT
@@ -31,7 +29,6 @@ from tests.support.summaries import (
     PARTITION,
     PROVENANCE,
     RESULTS,
-    by_key,
     made_page,
     made_results,
     made_summary,
@@ -227,16 +224,6 @@ def test_findings_name_no_costliest_type_where_all_cost_the_same(table_2):
     assert odd.endswith(told)
 
 
-def test_findings_do_not_credit_a_type_with_what_is_done_to_other_heads(table_2):
-    condition = table_2["condition"]
-    mixed = table_2.assign(**{"operation_1-1": condition.map({"zero-dense_vertical": "mean"})})
-    sentence = costs_sentence(mixed, MODEL, PARTITION, TYPES)
-    assert "without its 33 dense heads minilm-qa loses 34.5" in sentence
-    assert "the largest drop of the types left out" in sentence
-    single = table_2.assign(**{"operation_1-1": condition.map({"baseline": "zero"})})
-    assert costs_sentence(single, MODEL, PARTITION, TYPES) == costs_sentence(table_2, MODEL, PARTITION, TYPES)
-
-
 def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
     text = table_2[[column for column in table_2 if "accuracy" not in column and "f1" not in column]]
     text = text.rename(columns=lambda name: name.replace("exact_match", "loss"))
@@ -256,15 +243,6 @@ def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
     shown = next(ablation_shown(text, 2)).in_brief()
     assert {"Loss", "rise of Loss"} <= {column.label for column in shown.columns}
     assert "documents" in shown.about
-
-
-def test_findings_name_the_token_that_heads_fall_back_on():
-    comparison = pd.read_csv(RESULTS / "clark/comparison.csv")
-    judged, *_ = judged_subjects(comparison, "task", "file.csv")
-    subject = judged.model, judged.other
-    assert "look most at [CLS]: it gets 38% of the attention" in CLARK2019.finding(comparison, subject)
-    without = comparison[~comparison["id"].str.startswith("sink.")]
-    assert CLARK2019.finding(without, subject) == ""
 
 
 def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
@@ -316,36 +294,6 @@ def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
     assert [cell.text for cell in shown.rows[1]] == ["x", "y", "", "94.4", "88.8", "", "", "", ""]
     assert len(shown.rows) == 40
     assert shown.about.endswith("The first 40 of 46 pairs.")
-
-
-def test_models_that_only_detectors_read_have_their_tables_on_the_page(tmp_path):
-    none = {name: {} for name in by_key(made_results(tmp_path))}
-    about = {key: [] for key in ("tasks", "atlases", "partitions", "hubs", "finetuned")}
-    page, files = str(tmp_path / "index.html"), {"heads: one": [str(tmp_path / "detectors/one.csv")]}
-    made = collect_summary(
-        {**none, "references": []}, [], page=page, models=["one"], **about, seed=1, provenance=PROVENANCE, untyped=files
-    )
-    assert made.run == "one on random tokens."
-    text = made_page(tmp_path, made).read_text(encoding="utf-8")
-    assert "no heads are divided into types here" in text
-    assert '<a href="detectors/one.csv">' in text
-    beside = {**about, "tasks": ["qa"], "seed": 1, "provenance": PROVENANCE, "tested": ["control"]}
-    made = collect_summary({**none, "references": []}, [], page=page, models=["one"], **beside)
-    assert made.run.startswith("one on qa; ")
-    assert made.run.endswith(". On random tokens alone: control.")
-    assert made.title == "The attention heads of one"
-
-
-def test_the_tables_of_the_second_paper_stand_on_the_page(summary):
-    relations, coreference, probes = summary.papers[1].tables
-    (row,) = [row for row in relations.rows if row[0].text == "det"]
-    assert [cell.text for cell in row[:6]] == ["det", "1817", "3-9", "dependent to head", "80.8", "+1"]
-    assert (row[4].below, row[7].text, row[8].text) == ("79.0 to 82.6", "21.2", "21.1")
-    (row,) = [row for row in coreference.rows if row[1].text == "the words before"]
-    assert [cell.text for cell in row] == ["best head", "the words before", "2-2", "61.6", "63.6", "60.5", "53.7"]
-    assert coreference.about == "255 mentions with an antecedent, in 29 documents."
-    (row,) = [row for row in probes.rows if row[0].text == "attention and words"]
-    assert [cell.text for cell in row] == ["attention and words", "61.4", "3", "61.37", "61.49"]
 
 
 def test_the_page_lets_no_script_run_but_its_own_and_reaches_no_network(results, summary):

@@ -218,60 +218,11 @@ def test_a_causal_model_without_separators_gets_verdicts_on_what_can_be_asked_of
     assert not quantities.of_kind("layer.next")
 
 
-def test_a_causal_model_with_cls_sees_it_alone():
-    evidence = Evidence()
-    evidence.heads["entropy_cls"][:] = np.nan
-    verdict = judge(TEXTS["cls-broad-last"], evidence.quantities())
-    assert (verdict.verdict, verdict.reason) == (NO_VERDICT, "the model lets [CLS] look at itself alone")
-
-
-@pytest.mark.parametrize(
-    ("gradients", "reason"),
-    [
-        (gradients_of(loss=None), "the model has no head for masked words"),
-        (None, "gradients were not measured"),
-    ],
-)
-def test_without_a_loss_nothing_is_said_of_gradients(gradients, reason):
-    quantities = Evidence(gradients=gradients).quantities()
-    verdict = judge(TEXTS["sep-no-op"], quantities)
-    assert (verdict.verdict, verdict.reason) == (NO_VERDICT, reason)
-    assert not quantities.of_kind("layer.gradient.all")
-
-
-def test_of_sep_nothing_is_said_where_heads_do_not_look_at_it():
-    """[SEP] looks at itself little, in a model none of whose heads look at it."""
-    evidence = heads(sep=(EVERYWHERE, 0.03), sep_to_sep=(EVERYWHERE, 0.07))
-    verdict = judge(TEXTS["sep-looks-at-sep"], evidence.quantities())
-    assert verdict.verdict == NO_VERDICT
-    assert verdict.reason.startswith(
-        "heads are not shown to look at [SEP]: mean attention to [SEP] in the middle third"
-    )
-    at_the_limit = heads(sep=(slice(4, 8), 0.25))
-    at_the_limit.noise = 0.05
-    assert judge(TEXTS["sep-looks-at-sep"], at_the_limit.quantities()).verdict == NO_VERDICT
-
-
 def test_a_narrow_mean_hides_no_broad_heads_of_the_first_layer():
     evidence = heads(entropy=(slice(0, 1), 1.0))
     evidence.heads["entropy"][0, 3], evidence.heads["peak"][0] = 4.2, 0.05
     assert evidence.heads["entropy"].mean(axis=1).argmin() == 0
     assert judge(TEXTS["broad-lower-layers"], evidence.quantities()).verdict == HOLDS
-
-
-def test_what_no_head_or_layer_shows_gets_no_verdict():
-    narrow = heads(entropy=(EVERYWHERE, 1.0))
-    assert judge(TEXTS["broad-spread"], narrow.quantities()).reason == "there are no broad heads"
-    nowhere = heads(sep=(slice(0, 4), 0.01))
-    nowhere.heads["sep"][4:] = [[0.03]] * 4 + [[0.02]] * 4
-    assert judge(TEXTS["sep-most-in-middle"], nowhere.quantities()).verdict == FAILS
-    elsewhere = heads(sep=(EVERYWHERE, 0.1))
-    reason = judge(TEXTS["sep-no-op"], elsewhere.quantities()).reason
-    assert reason == "in no layer is attention to [SEP] above 0.25"
-    from_the_first = judge(TEXTS["sep-gradients-fall"], heads(sep=(slice(0, 1), 0.3)).quantities())
-    assert from_the_first.reason == "attention to [SEP] is above 0.25 from the first layer on"
-    unknown = Evidence(layers=None).quantities()
-    assert judge(TEXTS["layers-alike"], unknown).reason == "divergences were not measured"
 
 
 def measure_of(claim: str):

@@ -7,12 +7,11 @@ import pytest
 from headtypes.analyses.gradients.results import Gradients
 from headtypes.papers.clark2019 import quantities as quantities_module
 from headtypes.papers.clark2019.claims import CLAIMS
-from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
-from headtypes.papers.clark2019.comparison import COLUMNS, compare_with_clark, comparison_page
+from headtypes.papers.clark2019.comparison import compare_with_clark, comparison_page
 from headtypes.papers.clark2019.language import quantities as language_quantities
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities
-from tests.support.clark_results import CLARK, SEGMENTS, gradients_of, head_values, layers_of, surface_of
+from tests.support.clark_results import CLARK, gradients_of, head_values, layers_of, surface_of
 from tests.support.language_results import Documents, Treebank
 
 PUBLISHED = read_clark2019(CLARK)
@@ -48,16 +47,6 @@ def table(quantities) -> pd.DataFrame:
 
 def rows_of(table: pd.DataFrame, key: tuple[str, str]) -> pd.DataFrame:
     return table[(table["model"] == key[0]) & (table["task"] == key[1])].set_index("id")
-
-
-def test_columns_and_claims(table):
-    assert list(table) == COLUMNS
-    for key in (BERT, SHALLOW, CAUSAL):
-        rows = rows_of(table, key)
-        assert rows.index.is_unique
-        claims = rows[rows["kind"] == "claim"]
-        assert list(claims.index) == [claim.id for claim in TEXT_CLAIMS]
-        assert set(rows["n_segments"]) == {SEGMENTS}
 
 
 def test_published_values_stand_beside_the_papers_own_model_layer_by_layer(table):
@@ -96,21 +85,6 @@ def test_models_of_another_depth_are_compared_by_thirds(table, quantities):
     assert rows.loc["third.sep.middle", "ours"] == pytest.approx(np.mean([0.49, 0.54]), abs=1e-6)
     beside = compare_with_clark({SHALLOW: quantities[SHALLOW]}, {"minilm"}, PUBLISHED).set_index("id")
     assert beside.loc["third.sep.middle", "published"] == pytest.approx(2.15 / 4)
-
-
-def test_what_cannot_be_asked_is_empty_and_says_why(table):
-    rows = rows_of(table, CAUSAL)
-    for name in ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"):
-        assert f"layer.{name}.1" not in rows.index
-    unjudged = rows[rows["verdict"] == "no verdict"]
-    assert set(unjudged["reason"]) == {
-        "its inputs have no [CLS]",
-        "its inputs have no [SEP]",
-        "the model lets no token look at the next one",
-    }
-    assert unjudged[["ours", "published"]].isna().all(axis=None)
-    shallow = rows_of(table, SHALLOW)
-    assert shallow.loc["sep-no-op", "reason"] == "the model has no head for masked words"
 
 
 def test_each_layers_kind_of_token_with_the_most_attention_and_its_gradient(table):

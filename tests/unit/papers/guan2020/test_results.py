@@ -70,17 +70,6 @@ def test_intervals_are_those_of_each_partitions_own_files(tmp_path):
     assert read_intervals_of({}, seed=3) == {}
 
 
-def test_files_of_other_questions_are_refused_within_a_partition_alone(tmp_path):
-    scored(50).to_parquet(tmp_path / "all")
-    scored(50).iloc[:8].to_parquet(tmp_path / "some")
-    files = {
-        (model, "p", condition): tmp_path / name for model, condition, name in (("a", "c", "all"), ("b", "c", "some"))
-    }
-    assert len(read_intervals_of(files, seed=0)) == 2
-    with pytest.raises(InputError, match=r"all and .*some have different questions"):
-        read_intervals_of({**files, ("b", "p", "d"): tmp_path / "all"}, seed=0)
-
-
 def test_a_partition_is_judged_by_clusterings_that_differ_in_k_alone(tmp_path):
     numbers = pd.DataFrame({"k": [1, 3, 4, 5], "heads_all_agree": [np.nan, 3.0, 4, 5], "pairs_all_agree": 9.0})
     # For one cluster there is only the gap, and a method may not divide the heads into so many, or not be halved so.

@@ -344,29 +344,6 @@ def test_without_a_baseline_of_its_own_a_partition_has_no_drops():
     assert "| 2 | zero | 1 | 40.00 |  | 79.92 | 2.93 |" in ablation_page(table, 2)
 
 
-def test_single_heads_are_conditions_of_their_own():
-    partitions = {("m", "p"): partition(list(TYPES), "diagonal")}
-    rows = [
-        row("baseline", {}),
-        row("one head", {"1-1": "zero"}),
-        row("both", {"dense": "zero", "1-2": "uniform"}),
-        row("inside", {"1-3": "drop_intra", "1-4": "keep"}),
-    ]
-    table = tabulated(rows, [scores(50, 60), scores(45, 50), scores(40, 40), scores(48, 59)], partitions=partitions)
-    assert table["condition"].tolist() == ["baseline", "one head", "both", "inside"]
-    assert table["table"].tolist() == [2, 2, 2, 3]
-    assert table["id"].isna().tolist() == [False, True, True, True]
-    assert table["operation_dense"].tolist() == ["", "", "zero", ""]
-    assert table["operation_1-2"].tolist() == ["", "", "uniform", ""]
-    assert table["heads"].tolist() == [0, 1, 2, 1]
-    assert table["drop_exact_match"].tolist() == [0, 5, 10, 2]
-    assert table.loc[1:, "published_exact_match"].isna().all()
-    second, third = (ablation_page(table, number) for number in (2, 3))
-    assert "|  | one head | 1 | 45.00 | 5.00 |  |  |" in second
-    assert "|  | both | 2 | 40.00 | 10.00 |" in second
-    assert "|  | inside | 1 | 48.00 | 2.00 |" in third
-
-
 def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_them():
     done = {"zero": {"dense": "zero"}, "baseline": {}}
     rows = [row(*each) for each in done.items()] + [row("baseline", {}, "q")]
@@ -403,30 +380,3 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     without = tabulated(rows[2:], metrics[2:])
     assert not [name for name in without if "loss" in name or "perplexity" in name]
     assert "loss" not in ablation_page(without, 2)
-
-
-def test_multiple_choice_has_two_accuracies_and_no_column_of_its_own_is_there_without_it():
-    done = {"zero": {"dense": "zero"}, "baseline": {}}
-    rows = [row(*each) for each in done.items()] + [row("baseline", {}, "q")]
-    metrics = [
-        {"accuracy": 40.0, "accuracy_normalised": 55.0, "n_questions": 20},
-        {"accuracy": 50.0, "accuracy_normalised": 60.0, "n_questions": 20},
-        pair_scores(80),
-    ]
-    intervals = {("m", "p"): ends(list(done), 0, ["accuracy", "accuracy_normalised"])}
-    table = tabulated(rows, metrics, intervals)
-    chosen = table[table["model"] == "m"].set_index("condition")
-    assert chosen["drop_accuracy"].to_dict() == {"baseline": 0, "zero": 10}
-    assert chosen["drop_accuracy_normalised"].to_dict() == {"baseline": 0, "zero": 5}
-    assert chosen["published_accuracy_normalised"].isna().all()
-    page = ablation_page(table, 2)
-    of_m, of_q = page.split("## ")[1:]
-    assert "divided by the choice's number of characters" in page
-    assert "\n20 questions.\n" in of_m
-    assert "| heads | Acc. | drop |" in of_m
-    assert "| heads | Acc. norm. | drop |" in of_m
-    assert "\n8 pairs.\n" in of_q
-    assert "Acc. norm." not in of_q
-    without = tabulated(rows[2:], metrics[2:])
-    assert not [name for name in without if "normalised" in name]
-    assert "norm" not in ablation_page(without, 2)

@@ -9,7 +9,7 @@ import pytest
 from headtypes.papers.claims import Claim, judge
 from headtypes.papers.clark2019.language import quantities as quantities_module
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.language.quantities import coreference_quantities, published_language
+from headtypes.papers.clark2019.language.quantities import published_language
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, Quantities
 from tests.support.language_results import PUBLISHED, Documents, Treebank
 
@@ -175,16 +175,6 @@ def test_what_depends_on_the_words_that_a_total_counts_is_open():
     assert lead.value == pytest.approx(8.2)
 
 
-def test_without_probes_no_claim_about_them_has_a_verdict():
-    evidence = Treebank(probes=None)
-    quantities = evidence.quantities()
-    reason = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
-    for name, claim in TREEBANK.items():
-        verdict = judge(claim, quantities)
-        expected = (NO_VERDICT, reason) if name.startswith("probe-") else (HOLDS, verdict.reason)
-        assert (verdict.verdict, verdict.reason) == expected
-
-
 def without(evidence: Treebank, *relations: str) -> Treebank:
     for values in (evidence.accuracies, evidence.leads, evidence.directions, evidence.heads):
         for name in relations:
@@ -208,21 +198,6 @@ def test_a_claim_about_relations_that_a_treebank_lacks_has_no_verdict():
     undecided -= {"sep-from-non-nouns"}
     assert undecided == {"heads-specialise", "offset-hard-to-beat", "dependent-to-head", "above-75"}
     assert found["different-heads"] == FAILS
-
-
-@pytest.mark.parametrize(
-    ("narrow", "lacking", "verdict"),
-    [
-        ((), ("poss", "auxpass", "ccomp", "mark"), HOLDS),
-        (("nsubj",), ("poss", "auxpass", "ccomp", "mark"), NO_VERDICT),
-        (("nsubj", "dobj", "auxpass", "ccomp", "mark"), ("poss",), FAILS),
-    ],
-)
-def test_relations_that_are_missing_count_neither_for_a_claim_nor_against_it(narrow, lacking, verdict):
-    evidence = without(trees(leads=dict.fromkeys(narrow, 5)), *lacking)
-    judged = judge(TREEBANK["heads-specialise"], evidence.quantities())
-    assert judged.verdict == verdict
-    assert ("no row of poss" in judged.reason) == (verdict == NO_VERDICT)
 
 
 @pytest.mark.parametrize(
@@ -256,25 +231,6 @@ def test_non_nouns_are_asked_of_the_head_in_which_objects_look_at_their_verbs(ev
     judged = judge(TREEBANK["sep-from-non-nouns"], evidence.quantities())
     assert judged.verdict == verdict
     assert verdict != NO_VERDICT or "from dependent to head, or the words have no UPOS tags" in judged.reason
-
-
-def test_a_type_of_mention_that_does_not_occur_leaves_only_the_claim_about_types_undecided():
-    quantities = Documents(types=("pronoun", "nominal")).quantities()
-    found = {name: judge(claim, quantities) for name, claim in DOCUMENTS.items()}
-    assert {name: it.verdict for name, it in found.items()} == dict.fromkeys(DOCUMENTS, HOLDS) | {
-        "coreference-nominal": NO_VERDICT
-    }
-    assert found["coreference-nominal"].reason == "no mention is of the type proper"
-
-
-def test_where_no_head_can_be_chosen_on_other_documents_no_claim_has_a_verdict():
-    scores, document = Documents().scores()
-    halves = {key: np.full_like(values, np.nan) if key[3] == "halves" else values for key, values in scores.items()}
-    quantities = coreference_quantities(halves, document, PUBLISHED, seed=1)
-    for claim in DOCUMENTS.values():
-        outcome = judge(claim, quantities)
-        assert outcome.verdict == NO_VERDICT
-        assert "no document is left to choose a head on" in outcome.reason
 
 
 def test_rules_have_p_values_that_fit_their_intervals():
