@@ -1,5 +1,6 @@
 """The configuration: every mistake is reported in one line that names the key and says what is allowed there."""
 
+import os
 import re
 from types import UnionType
 from typing import Any, get_args, get_origin
@@ -124,12 +125,15 @@ def test_all_mistakes_are_told_at_once_and_nothing_that_follows_from_them(full):
         assert [mistake.split(": ")[1] for mistake in mistakes_in(refused(config))] == keys
 
 
-def test_paths_expand_home_and_environment(full, tmp_path, monkeypatch):
+def test_paths_expand_home_environment_and_the_workflow(full, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HEADTYPES_DATA", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     full["tasks"]["squad"]["source"]["file"] = "$HEADTYPES_DATA/squad.json"
     full["models"]["tuned+1.0"]["source"]["folder"] = "~/model"
+    full["tasks"]["bank"]["source"]["file"] = "{workflow}/demo/trees_dev.conllu"
     config = planned(full).config
+    assert os.path.samefile(config.tasks["bank"].source.file, ROOT / "demo/trees_dev.conllu")
     assert config.tasks["squad"].source.file == str(tmp_path / "squad.json")
     assert config.models["tuned+1.0"].source.folder == str(tmp_path / "model")
 
