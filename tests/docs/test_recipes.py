@@ -15,6 +15,7 @@ import yaml
 from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.distances.results import Features, write_features
 from headtypes.analyses.types.partitions import Partition, write_partition
+from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.sentence_pair import label_numbers, labels_of
@@ -37,8 +38,7 @@ TESTED = {
     "Many models",
     "Another seed",
     "Labels with other names",
-    "An encoder with a decoder",
-    "Time, memory and disk beforehand",
+    "Less of everything, for a first look",
     "What takes room, and cleaning up",
     "Move a run to another machine",
 }
@@ -130,7 +130,7 @@ def test_a_result_alone_plans_what_it_needs_and_no_other_result(place):
 def test_types_only_evaluates_nothing(place):
     (command,) = commands("Types only")
     jobs, _ = place.planned(command)
-    assert {"cluster_heads", "measure_stability", "plot_heads"} <= jobs.keys()
+    assert {"cluster_heads", "measure_stability", "plot_partition"} <= jobs.keys()
     assert not any(rule.startswith(("evaluate_", "measure_importance", "tabulate_ablations")) for rule in jobs)
 
 
@@ -145,7 +145,7 @@ def test_three_partitions_have_the_names_that_the_page_gives(place):
 def test_a_parent_brings_the_comparison(place):
     (command,) = commands("Compare two models")
     jobs, _ = place.planned(command)
-    assert (jobs["fetch_model"], jobs["tabulate_models"]) == (2, 1)
+    assert (jobs["fetch_model"], jobs["compare_models"]) == (2, 1)
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_the_features_of_heads_are_a_table(results, capsys):
 def test_detectors_are_asked_for_by_model_and_their_heads_stand_beside_the_types(place, results, capsys):
     (command,) = commands("Heads that a detector finds")
     jobs, _ = place.planned(command)
-    assert (jobs["measure_detectors"], jobs["tabulate_detectors"]) == (1, 1)
+    assert jobs["measure_detectors"] == 1
     found = run("Heads that a detector finds")["found"]
     assert found[["detector", "layer", "head"]].to_numpy().tolist() == [["previous", 0, 2], ["induction", 1, 0]]
     assert found["type"].tolist() == ["dense", "vertical"]
@@ -218,13 +218,16 @@ def test_labels_of_other_names_are_those_of_the_model(place):
     record = recorded(*classifier(tiny_bert, labels=3), place.folder / "inputs/again")
     assert label_numbers(rows, labels_of(record), "models.judge").tolist() == [1, 0, 2, 1]
     # Without them, it is refused with the advice to name them.
-    text = (place.folder / "pairs.yaml").read_text()
-    (place.folder / "without.yaml").write_text("".join(line for line in text.splitlines(True) if "labels:" not in line))
-    with pytest.raises(
-        AssertionError,
-        match=r'as labels: {"contradiction": ..., "entailment": ..., "neutral": ...}, or evaluate a model',
-    ):
-        place.planned(command.replace("pairs.yaml", "without.yaml"))
+    del columns["labels"]
+    rows, _ = fetch_task("pairs", "sentence_pair", {"file": place.variables["PAIRS"]}, columns)
+    with pytest.raises(InputError, match=r'as labels: {"contradiction": ..., "entailment": ..., "neutral": ...}'):
+        label_numbers(rows, labels_of(record), "models.judge")
+
+
+def test_a_first_look_answers_fewer_questions_and_draws_no_curves(place):
+    jobs, _ = place.planned(commands("Less of everything, for a first look")[0])
+    assert jobs["evaluate_controls"] > 0
+    assert "evaluate_curves" not in jobs
 
 
 def test_an_experiment_runs_from_the_folder_of_the_data(place, tmp_path):
@@ -253,7 +256,8 @@ def test_a_run_that_is_moved_goes_on_where_it_was(place, tmp_path):
     subprocess.run(["cp", "-a", place.folder / "runs/moved", tmp_path / "runs/moved"], check=True)
     assert "Nothing to be done" in place.run(there(dry_run))
     shutil.rmtree(tmp_path / "runs/moved/.snakemake")
-    audit, touch, go_on = (without[0].replace("/elsewhere", str(tmp_path)), *map(there, without[1:]))
+    audit, touch, go_on = map(there, without)
+    audit = audit.removesuffix(f" {made}")
     # Of one result alone, all others are missing.
     with pytest.raises(AssertionError, match=r"\n\d+ missing\n"):
         place.run(audit)
