@@ -95,7 +95,7 @@ async function unpackMaps(sample) {
   const norm = (head, query, key) => value(head, query, key) * lengths[head * length + key];
   const sums = Float32Array.from({ length: rows }, (_, row) => {
     const [head, query] = [Math.floor(row / length), row % length];
-    return sum(Array.from({ length }, (_, key) => norm(head, query, key)));
+    return Array.from({ length }, (_, key) => norm(head, query, key)).reduce((total, share) => total + share, 0);
   });
   const share = (head, query, key) => norm(head, query, key) / (sums[head * length + query] || 1);
   return { ...maps, norms: { ...maps, value: share, ofNorms: true } };
