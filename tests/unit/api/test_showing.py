@@ -7,8 +7,7 @@ import pytest
 
 import headtypes
 from headtypes.core.errors import InputError
-from headtypes.data.records import Sample
-from headtypes.pages.atlas.look import look_at
+from headtypes.pages.atlas.live import Live
 from headtypes.pages.atlas.page import page_of
 from tests.support.browser import browser, opened
 from tests.support.models import tiny_bert
@@ -20,11 +19,12 @@ TEXT = "The old cat sat by the river."
 
 def test_the_page_is_that_of_the_command(tmp_path):
     model, tokenizer = tiny_bert()
-    sample = Sample("your text", TEXT, "A dog was under the house.")
-    page = headtypes.show(model, tokenizer, sample.first, sample.second)
+    texts = TEXT, "A dog was under the house."
+    page = headtypes.show(model, tokenizer, *texts)
     record = recorded(model, tokenizer, tmp_path)
-    data = look_at(record, sample, {}, precision="float32", distance_bins=16)
-    written = page_of(data, {"model": "BertForQuestionAnswering", "text": [sample.first, sample.second]})
+    data = Live(record, {}, precision="float32", distance_bins=16).read(*texts, [])
+    del data["answers"]
+    written = page_of(data, {"model": "BertForQuestionAnswering", "text": [*texts]})
     assert page.html.replace("BertForQuestionAnswering", record.name) == written.replace(
         "BertForQuestionAnswering", record.name
     )

@@ -14,7 +14,7 @@ from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.models.model_config import body_of, headed_layers
 from headtypes.models.records import ModelRecord
-from headtypes.pages.atlas.look import LONGEST, seen, with_norms
+from headtypes.pages.atlas.live import LONGEST, seen
 from headtypes.pages.atlas.page import page_of
 
 
@@ -44,7 +44,7 @@ def show(
     """Show where every head of a loaded model looks in a text, or in two that are read together.
 
     model:     in evaluation mode, on any device; afterwards it is as before.
-    text, second: of which the first `look.LONGEST` tokens are shown.
+    text, second: of which the first `live.LONGEST` tokens are shown.
     partition: the types of the heads (`reading.head_types`), to colour them by.
     Raises `InputError` where there is no text, or the model's heads cannot be read.
     """
@@ -73,9 +73,8 @@ def show(
         data = seen(
             record,
             encoded,
-            with_norms(lambda read, *of: read_attention(body_of(model), read, of, batch_tokens=4096, what=what)),
+            lambda read, *of: read_attention(body_of(model), read, of, batch_tokens=4096, what=what),
             tokenizer,
-            "your text",
             {} if partition is None else {"partitions": [("yours", types)]},
             distance_bins=16,
         )

@@ -206,61 +206,6 @@ def test_the_name_of_a_head_opens_its_head_in_the_atlas(chromium, tmp_path):
         assert [target for _, target in named] == [f"atlas/local.html#head={name}" for name, _ in named]
 
 
-def test_what_a_head_looks_at_stands_beside_its_name(chromium, tmp_path):
-    """While a mouse is on it or the keyboard at it, until it leaves or Escape is pressed; a tap is for the atlas."""
-    made = made_summary(tmp_path, made_results(tmp_path), model="local")
-    page_file = made_page(tmp_path, made)
-    says = "dense (qa-kmeans-k4): 20 % near, 30 % to special tokens, 50 % further"
-    with opened(chromium, page_file, 1280) as page:
-        head, look = page.locator("#clark2019 [data-look^='dense (']").first, page.get_by_role("tooltip")
-        head.hover()
-        assert look.inner_text().replace("\u00a0", " ") == says
-        parts = [float(it) for it in look.locator("svg > *").evaluate_all("(all) => all.map((it) => it.style.opacity)")]
-        assert parts == [0.5, 0.3, 0.2]
-        box, named = look.bounding_box(), head.bounding_box()
-        assert box["x"] >= 0
-        gaps = box["y"] - named["y"] - named["height"], named["y"] - box["y"] - box["height"]
-        assert max(gaps) == pytest.approx(4, abs=1)
-        page.mouse.move(5, 5)
-        assert not look.is_visible()
-        head.focus()
-        page.keyboard.press("Shift+Tab")
-        page.keyboard.press("Tab")
-        assert look.is_visible()
-        assert head.get_attribute("aria-describedby") == "look"
-        page.keyboard.press("Escape")
-        assert not look.is_visible()
-        head.evaluate("(it) => it.addEventListener('click', (event) => event.preventDefault())")
-    with opened(chromium, page_file, 390) as page:
-        head = page.locator("#clark2019 [data-look]").first
-        head.evaluate("(it) => it.addEventListener('click', (event) => event.preventDefault())")
-        head.tap()
-        assert not page.get_by_role("tooltip").is_visible()
-
-
-@pytest.mark.parametrize("width", [1400, 390])
-def test_models_and_claims_are_seen_in_grids(chromium, page_file, width):
-    with opened(chromium, page_file, width) as page:
-        grid = page.locator("#models .grid")
-        assert grid.locator("tbody td").all_inner_texts() == ["", "61", "74", "61", "", "50", "74", "50", ""]
-        ground = [
-            grid.locator("td", has_text=text).first.evaluate("(it) => getComputedStyle(it).backgroundColor")
-            for text in ("50", "61", "74")
-        ]
-        assert len(set(ground)) == 3
-        assert page.locator("#models .table tbody td > span").all_inner_texts()[:3] == ["72 % to [SEP]", "9", "3"]
-        claims = page.locator("#ledger .grid").first
-        assert claims.locator("thead th").count() > 1
-        assert claims.locator("td.holds").count() > 4
-        assert set(claims.locator("td.fails").all_inner_texts()) == {"✕"}
-        if width == 390:
-            square = claims.locator("td.fails").first
-            square.tap()
-            assert page.get_by_role("status").inner_text() == square.get_attribute("title")
-            page.locator("h1").tap()
-            assert not page.locator("#says").is_visible()
-
-
 def test_a_figure_is_enlarged_by_a_tap(chromium, page_file):
     widths = []
     with opened(chromium, page_file, 390) as page:

@@ -1,56 +1,35 @@
-// On a page that `look.py --serve` answers: the model reads the text that is typed, without the heads that are off, and
-// says what it answers. Of several questions under way, the reply to the last one counts.
+// On a page that `look.py` serves: the model reads the text that is typed, without the heads that are off, and says what
+// it answers. Of several questions under way, the reply to the last one counts.
 let asking = 0, asked = "";
+const headsOff = () => state.off || [];
 
 function makeLive() {
-  const { first, second, operations, asks } = data.live;
-  const area = (id, label, value) => {
-    const box = element("textarea", { id, rows: 2, maxlength: 15000, spellcheck: "false" });
-    box.value = value;
-    return element("div", { class: "control" }, element("label", { for: id }, label), box);
-  };
-  const choice = element("select", { id: "operation" }, ...operations.map((name) => element("option", {}, name)));
-  const form = element("form", { id: "live", class: "controls", "aria-label": "Text" },
-    area("first", "Text", first), area("second", "Second text", second),
-    element("button", { type: "submit" }, "Read it"),
-    element("div", { class: "control" }, element("label", { for: "operation" }, "What is done to heads that are off"), choice),
-    asks ? element("p", { class: "quiet" }, asks) : "");
-  byId("all").prepend(form, element("div", { id: "says", role: "status" }));
+  for (const name of ["first", "second"]) byId(name).value = data.live[name];
+  byId("asks").textContent = data.live.asks;
   byId("sample-control").hidden = true;
-  form.addEventListener("submit", (event) => {
+  byId("live").addEventListener("submit", (event) => {
     event.preventDefault();
     askModel();
   });
-  choice.addEventListener("change", () => state.off && state.off.length && askModel());
+  byId("what-if").addEventListener("click", () => change({ off: state.off ? null : [] }, { step: true }));
+  byId("put-back").addEventListener("click", () => change({ off: [] }));
   showSaid(data.live.answers);
-  drawn.push(() => headsOff() !== asked && askModel());
+  drawn.push(drawOff, () => String(headsOff()) !== asked && askModel());
 }
 
-const headsOff = () => String(state.off || []);
-
 async function askModel() {
-  const turn = ++asking;
-  asked = headsOff();
-  byId("says").setAttribute("aria-busy", "true");
-  const question = { first: byId("first").value, second: byId("second").value || null,
-    operation: byId("operation").value, heads: (state.off || []).map(nameOf) };
-  const headers = { "Content-Type": "application/json" };
-  let read;
-  try {
-    read = await (await fetch("read", { method: "POST", headers, body: JSON.stringify(question) })).json();
-  } catch {
-    read = { error: "The server does not answer; start look.py again." };
-  }
+  const turn = ++asking, off = headsOff().map(nameOf), says = byId("says");
+  asked = String(headsOff());
+  says.setAttribute("aria-busy", "true");
+  const body = JSON.stringify({ first: byId("first").value, second: byId("second").value, off });
+  const read = await fetch("read", { method: "POST", body }).then((reply) => reply.json())
+    .catch(() => ({ error: "The server does not answer; start look.py again." }));
   if (turn !== asking) return;
-  byId("says").removeAttribute("aria-busy");
-  if (read.error) {
-    byId("says").replaceChildren(element("p", { class: "refused" }, read.error));
-    return;
-  }
+  says.removeAttribute("aria-busy");
+  if (read.error) return says.replaceChildren(element("p", { class: "refused" }, read.error));
   if (String(read.samples[0].tokens) !== String(data.samples[0].tokens)) state.token = null;
-  data.samples = read.samples;
-  data.features = read.features;
-  byId("packed-0").textContent = read.packed[0];
+  Object.assign(data, { samples: read.samples, features: read.features });
+  read.packed.forEach((text, index) => { byId(`packed-${index}`).textContent = text; });
   unpackedMaps.clear();
   showSaid(read.answers);
   draw(null);
@@ -58,24 +37,37 @@ async function askModel() {
 
 // What the whole model answers, and what it answers now; without heads that are off, once.
 function showSaid(answers) {
-  const off = state.off || [];
+  const off = headsOff().length, titles = off ? ["whole", `without ${off}`] : [""];
   byId("says").replaceChildren(...answers.map(({ title, unit, rows }) => {
-    const shown = (value) => (unit ? value.toFixed(3) : percent(value));
-    const most = unit ? Math.max(...rows.flatMap(([, ...values]) => values.map(Math.abs))) || 1 : 1;
-    const bar = (value) => {
-      const made = element("span", { class: "amount" });
-      made.style.width = `${(100 * Math.min(Math.abs(value) / most, 1)).toFixed(2)}%`;
-      return made;
-    };
     const best = rows.length > 1 && Math.max(...rows.map(([, , now]) => now));
+    const most = unit ? Math.max(...rows.flat().filter((it) => it > 0)) : 1;
     const body = rows.map(([name, whole, now]) => {
-      const values = off.length ? [whole, now] : [now];
+      const bar = element("span", { class: "amount" }), values = off ? [whole, now] : [now];
+      bar.style.width = `${Math.max(0, 100 * now / most)}%`;
       return element("tr", { class: now === best && "best" }, element("th", { scope: "row" }, name),
-        element("td", { class: "bar-cell" }, ...values.toReversed().map(bar)),
-        ...values.map((value) => cell(shown(value))));
+        element("td", { class: "bar-cell" }, bar), ...values.map((value) => cell(unit ? value.toFixed(3) : percent(value))));
     });
-    const titles = [title + (unit ? `, ${unit}` : ""), "", ...(off.length ? ["whole", `without ${off.length}`] : [""])];
-    return element("table", { class: "numbers said-by" }, element("thead", {}, element("tr", {}, ...titles.map((text) =>
-      text ? element("th", { scope: "col" }, text) : element("td")))), element("tbody", {}, ...body));
+    const head = [title + (unit ? `, ${unit}` : ""), "", ...titles].map((text) => cell(text));
+    return element("table", { class: "numbers said-by" }, element("thead", {}, element("tr", {}, ...head)),
+      element("tbody", {}, ...body));
+  }));
+}
+
+function drawOff(before) {
+  if (before && before.off === state.off) return;
+  const off = headsOff(), type = columnOf(`type.${data.main}`);
+  byId("what").hidden = !state.off;
+  byId("what-if").setAttribute("aria-pressed", String(Boolean(state.off)));
+  tiles.forEach((tile, head) => tile.classList.toggle("off", off.includes(head)));
+  byId("without").textContent = off.length ? `Without ${off.length} of ${headCount} heads` : "Click heads or a type to leave out.";
+  byId("of-types").replaceChildren(...(type ? type.categories : []).map(({ name }, index) => {
+    const heads = [...tiles.keys()].filter((head) => type.values[head] === index);
+    const others = off.filter((head) => !heads.includes(head)), all = others.length + heads.length === off.length;
+    const button = element("button", { type: "button", "aria-pressed": String(all) }, `all ${name}`);
+    button.addEventListener("click", () => {
+      change({ off: (all ? others : [...others, ...heads]).sort((a, b) => a - b) });
+      byId("of-types").children[index].focus();
+    });
+    return button;
   }));
 }

@@ -1,166 +1,212 @@
-"""A model that stays loaded, whose heads are switched off one click after the other on a text that somebody types."""
+"""Where each head of a loaded model looks in a text that somebody types, and what the model says without some heads."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from torch import Tensor
 from tqdm import tqdm
+from transformers import PreTrainedTokenizerFast
 
+from headtypes.analyses.distances.columns import head_features, lacks_cls, split
+from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.maps.measure import KeyLengthsRead, Maps, readable
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import Batch, run_model
-from headtypes.attention.hook import Layer
+from headtypes.attention.norms import KeyLengths
 from headtypes.attention.one_pass import AttentionReader
-from headtypes.attention.operations import OPERATIONS, Reading, head_of
+from headtypes.attention.operations import Reading, head_of
 from headtypes.attention.reducers import Pass, Reducer
 from headtypes.core.errors import InputError
 from headtypes.core.texts import check_text
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.records import Sample
+from headtypes.data.windows import without_space
 from headtypes.models.fetching import load_tokenizer
-from headtypes.models.model_config import layers_and_heads
+from headtypes.models.loading import HEADS, MissingHeadError, load_model
+from headtypes.models.model_config import language_head, layers_and_heads
 from headtypes.models.records import ModelRecord
-from headtypes.pages.atlas.data import Found
-from headtypes.pages.atlas.live_answers import Answer, answers_of, kind_of, load_to_answer
-from headtypes.pages.atlas.look import LONGEST, seen
+from headtypes.pages.atlas.data import Found, gather, numbers_on
 
-NAME = "your text"
-# What can be done to a head of which nothing but its attention is known, and that needs no number.
-OFFERED = [
-    name
-    for name, it in OPERATIONS.items()
-    if it.change and not (it.number or it.needs_head_outputs or it.needs_sentences)
-]
-_ASKS = {
-    "question_answering": "This model answers questions: write one, and below it the text that holds the answer.",
-    "masked_lm": "This model guesses words: write {mask} for each of those that it is to guess.",
-    None: "This model's weights have no head that answers anything, so that only its attention is seen to change.",
+# What the text is called, and the tokens of the longest; a longer one is cut.
+NAME, LONGEST = "your text", 128
+# Candidates that are shown of the model as it is and of the model without heads; tokens of the longest answer.
+_SHOWN, _LONGEST_ANSWER = 5, 30
+_EXAMPLE = "The cat sat on the mat because it was tired."
+# What a model with a head asks for, and a text and a second one to begin with.
+_BEGINNINGS = {
+    "question_answering": ("Write a question, and below it the text that answers it.", "Who sat on the mat?", _EXAMPLE),
+    "masked_lm": ("Write {mask} for each word that is to be guessed.", "The cat sat on the {mask}.", None),
+    None: ("The weights have no head that answers anything: attention alone changes.", _EXAMPLE, None),
 }
-_EXAMPLES = {
-    "question_answering": ("Who sat on the mat?", "The cat sat on the mat because it was tired."),
-    "masked_lm": ("The cat sat on the {mask} because it was tired.", None),
-}
-_EXAMPLE = ("The cat sat on the mat because it was tired.", None)
+
+
+def seen(
+    record: ModelRecord, encoded: Encoded, read: Callable, tokenizer: PreTrainedTokenizerFast, found: Found, **features
+) -> dict:
+    """What is known of a model's heads, as `data.gather` returns it, with their attention on one text or pair.
+
+    read: reads the encoded text with reducers; norms are shown where it can. found: results of the model, as in
+        `data.gather`, if there are any. features: distance_bins and first_token of `distances.results.read_distance`.
+    Raises `InputError` where a head's attention is not finite, or does not sum to one.
+    """
+    bins, of_first = features["distance_bins"], features.get("first_token", True)
+    reducers = [Maps(), DistanceFeatures(encoded.kinds, of_first and lacks_cls(encoded.kinds))]
+    results = None
+    with suppress(InputError):
+        results = read(encoded, *reducers, KeyLengthsRead())
+    (attention,), (shares,), *lengths = results or read(encoded, *reducers)
+    tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
+    maps = AttentionMaps(attention, tokens, NAME, bool(encoded.truncated[0]), *(of_text for (of_text,) in lengths))
+    data = gather(record, [(NAME, [maps])], found, distance_bins=bins, conditions={})
+    distance, first = split(shares)
+    values = head_features(distance, bins, first).reshape(record.layers * record.heads, -1)
+    numbers = numbers_on(NAME, values, encoded.lengths, bins, first is not None)
+    return {**data, "title": f"A text of yours in {record.name}", "features": numbers}
+
+
+class Answer(NamedTuple):
+    """One thing that a model says of a text.
+
+    values: [candidate], the probability of each, from 0 to 1, or a value in `unit`; name: of a candidate, by its index.
+    """
+
+    title: str
+    values: Tensor
+    name: Callable[[int], str]
+    unit: str = ""
+
+    def beside(self, whole: "Answer") -> dict:
+        """Title, unit, and rows of the likeliest candidates of both: name, value in the whole model, and value here."""
+        best = {it for values in (whole.values, self.values) for it in np.argsort(-values.numpy())[:_SHOWN].tolist()}
+        order = sorted(best, key=lambda candidate: -whole.values[candidate])
+        rows = [[self.name(it), float(whole.values[it]), float(self.values[it])] for it in order]
+        return {"title": self.title, "unit": self.unit, "rows": rows}
 
 
 class Live:
     """A loaded model, and what it answers. It is not safe in several threads at once."""
 
-    def __init__(
-        self, record: ModelRecord, found: Found, *, precision: str, distance_bins: int, first_token: bool = True
-    ):
-        """record, found, precision, distance_bins, first_token: as in `look.look_at`."""
-        self.record = record
-        self._found, self._features = found, {"distance_bins": distance_bins, "first_token": first_token}
-        self._model, self._head = load_to_answer(record, precision)
+    def __init__(self, record: ModelRecord, found: Found, *, precision: str, **features: int | bool):
+        """record, found, features: as in `seen`. It has the head that its weights were saved with, if any."""
+        self.record, self._found, self._features = record, found, features
+        named = record.architectures or ()
+        saved = [name for name, head in HEADS.items() if name and head.types.get(record.model_type) in named]
+        self._head = saved[0] if saved else language_head(record)
+        try:
+            self._model = load_model(record, precision, self._head)
+        except MissingHeadError:
+            self._model, self._head = load_model(record, precision), None
         self._tokenizer = load_tokenizer(record)
-        self._last: _Text | None = None
+        # From one click to the next the text stays the same.
+        self._text = lru_cache(maxsize=1)(self._read_whole)
 
-    @property
-    def example(self) -> tuple[str, str | None]:
-        """A text, and a second one where the model needs it, to begin with."""
-        first, second = _EXAMPLES.get(self._head, _EXAMPLE)
-        return self._masked(first), second
+    def page(self, first: str | None = None, second: str | None = None) -> dict:
+        """The data of a page, with what the model answers to a first text, by default an example."""
+        beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
+        asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
+        first, second = example if first is None else (first, second)
+        read = self.read(first, second, [], self._found)
+        live = {"asks": asks, "first": first, "second": second or "", "answers": read.pop("answers")}
+        return {**read, "live": live}
 
-    def page(self, first: str, second: str | None) -> dict:
-        """The data of the page, as `look.look_at` returns them, with what the model answers to a first text."""
-        read = self.read(first, second, OFFERED[0], [], self._found)
-        live = {"operations": OFFERED, "first": first, "second": second or "", "answers": read.pop("answers")}
-        return {**read, "live": live | {"asks": self._masked(_ASKS.get(self._head, ""))}}
+    def read(self, first: str, second: str | None, off: Sequence[str], found: Found | None = None) -> dict:
+        """What every head looks at while some are off, and what the model answers, beside the whole model.
 
-    def read(
-        self, first: str, second: str | None, operation: str, heads: Sequence[str], found: Found | None = None
-    ) -> dict:
-        """What every head looks at while some are changed, and what the model answers, beside the whole model.
-
-        heads:  `layer-head` from 1, to which the operation, one of `OFFERED`, is applied. Their own attention is shown
-            as it would be; that of later layers is that of a model without them.
-        found:  results of the model that are shown as well, as in `look.look_at`.
-        returns the data of a page of the text, and `answers` (`live_answers.Answer.beside`).
-        Raises `InputError` where the text is empty, or there is no such head or operation.
+        off: heads whose output is zero, `layer-head` from 1. Their own attention is shown as it would be; that of later
+            layers is that of a model without them. found: as in `seen`.
+        returns the data of a page of the text, and `answers` (`Answer.beside`).
+        Raises `InputError` where the text is empty.
         """
-        text, operations = self._text(first, second), self._operations(operation, heads)
+        sample, encoded, whole = self._text(first, second or None)
         answers: list[Answer] = []
 
         def read(_, *reducers: Reducer) -> list:
-            answers[:] = self._pass(text.sample, text.encoded, operations, reducers)
+            answers[:] = self._pass(sample, encoded, off, reducers)
             return [reducer.result() for reducer in reducers]
 
-        data = seen(self.record, text.encoded, read, self._tokenizer, NAME, found or {}, **self._features)
-        return {**data, "answers": [now.beside(whole) for now, whole in zip(answers, text.whole, strict=True)]}
+        data = seen(self.record, encoded, read, self._tokenizer, found or {}, **self._features)
+        return {**data, "answers": [now.beside(before) for now, before in zip(answers, whole, strict=True)]}
 
-    def _text(self, first: str, second: str | None) -> "_Text":
-        """A text as the model reads it, with what the whole model answers; the same one need not be read again."""
-        sample = Sample(NAME, first, second or None)
-        if self._last is None or self._last.sample != sample:
-            for text in filter(None, (first, second)):
-                check_text(text, "the text")
-            if not first.strip():
-                raise InputError("The text is empty; write one.")
-            longest = min(LONGEST, self.record.max_length)
-            encoded = encode_samples([sample], self._tokenizer, kind_of(self._head), longest)
-            whole = self._pass(sample, encoded, self._operations(OFFERED[0], []), [])
-            self._last = _Text(sample, encoded, whole)
-        return self._last
+    def _read_whole(self, first: str, second: str | None) -> tuple[Sample, Encoded, list[Answer]]:
+        """A text as the model reads it, and what the whole model answers."""
+        if not all(check_text(text, "the text").strip() for text in (first, second) if text is not None):
+            raise InputError("The text is empty; write one.")
+        kind = "question_answering" if self._head == "question_answering" else "sentence_pair"
+        sample = Sample(NAME, first, second)
+        encoded = encode_samples([sample], self._tokenizer, kind, min(LONGEST, self.record.max_length))
+        return sample, encoded, self._pass(sample, encoded, [], [])
 
-    def _pass(
-        self, sample: Sample, encoded: Encoded, operations: np.ndarray, reducers: Sequence[Reducer]
-    ) -> list[Answer]:
+    def _pass(self, sample: Sample, encoded: Encoded, off: Sequence[str], reducers: Sequence[Reducer]) -> list[Answer]:
         """One forward pass over a text, whose attention reducers read; returns what the model answers."""
-        what = f"{self.record.name} on {NAME}"
+        model, what = self._model, f"{self.record.name} on {NAME}"
+        operations = np.full((self.record.layers, self.record.heads), "keep", dtype=object)
+        for name in off:
+            operations[head_of(name)] = "zero"
         for reducer in reducers:
-            reducer.begin(Pass(what, np.arange(1), *layers_and_heads(self._model), self._model.dtype))
-        answers: list[Answer] = []
+            reducer.begin(Pass(what, np.arange(1), *layers_and_heads(model), model.dtype))
+        lengths = KeyLengths(model) if any(it.of == "norms" for it in reducers) else None
+        readers, answers = [], []
 
-        def finish(batch: Batch, reader: AttentionReader, output) -> None:
-            reader.finish(what)
-            answers.extend(answers_of(self._head, output, sample, encoded, self._model, self._tokenizer))
+        def hook(batch: Batch) -> Callable:
+            reader = AttentionReader(reducers, batch, lengths)
+            ablation = Ablation(operations, [np.zeros(length) for length in batch.lengths], Reading())
+            readers[:] = [reader]
+            # Of each layer the attention is read, and then what its heads hand on is changed.
+            return lambda number, layer: (reader(number, layer), ablation(number, layer))[1]
 
-        run_model(
-            self._model,
-            encoded.input_ids,
-            encoded.token_types,
-            hook=lambda batch: _Changed(reducers, batch, operations),
-            finish=finish,
-            batch_tokens=1,
-            bar=tqdm(disable=True),
-        )
+        def finish(_batch, _hook, output) -> None:
+            readers[0].finish(what)
+            answers[:] = self._answers(output, sample, encoded.input_ids[0])
+
+        inputs, bar = (encoded.input_ids, encoded.token_types), tqdm(disable=True)
+        run_model(model, *inputs, hook=hook, finish=finish, batch_tokens=1, bar=bar)
         return answers
 
-    def _operations(self, operation: str, heads: Sequence[str]) -> np.ndarray:
-        if operation not in OFFERED:
-            raise InputError(f"There is no operation {operation} here; there are {', '.join(OFFERED)}.")
-        operations = np.full((self.record.layers, self.record.heads), "keep", dtype=object)
-        for name in heads:
-            head = head_of(name)
-            if head is None or not all(number < size for number, size in zip(head, operations.shape, strict=True)):
-                raise InputError(
-                    f"There is no head {name}; the model has {operations.shape[0]} layers of {operations.shape[1]} "
-                    "heads, both counted from 1."
-                )
-            operations[head] = operation
-        return operations
+    def _answers(self, output: Any, sample: Sample, ids: list[int]) -> list[Answer]:
+        """What the model says of one text or pair. Raises `InputError` where a number of it is not finite."""
+        if self._head == "question_answering":
+            return self._spans(output, sample, len(ids)) if sample.second else []
+        logits = None if self._head is None else _finite(output.logits[0])
+        if self._head == "sequence_classification":
+            label = self._model.config.id2label.get
+            if len(logits) == 1:
+                return [Answer("value", logits, label, "without a unit")]
+            several = self._model.config.problem_type == "multi_label_classification"
+            return [Answer("class", logits.sigmoid() if several else logits.softmax(0), label)]
+        word, mask = partial(readable, self._tokenizer), self._tokenizer.mask_token
+        if self._head == "masked_lm":
+            masks = [at for at, token in enumerate(ids) if token == self._tokenizer.mask_token_id]
+            return [Answer(f"{mask} {number}", logits[at].softmax(0), word) for number, at in enumerate(masks, 1)]
+        if self._head == "causal_lm":
+            losses = -logits[:-1].log_softmax(-1).gather(1, torch.tensor(ids)[1:, None])
+            mean = Answer("loss", losses.mean(0), lambda _: f"mean over {len(losses)} tokens", "nats per token")
+            return [Answer("next token", logits[-1].softmax(0), word), *([mean] if len(losses) else [])]
+        return []
 
-    def _masked(self, text: str) -> str:
-        return text.format(mask=self._tokenizer.mask_token)
+    def _spans(self, output: Any, sample: Sample, length: int) -> list[Answer]:
+        """The spans of the second text, by the sum of start and end logit (Devlin et al. 2019, section 4.2)."""
+        cut = {"truncation": "only_second", "max_length": length}
+        read = self._tokenizer(sample.first, sample.second, **cut, return_offsets_mapping=True)
+        in_text = torch.tensor([sequence == 1 for sequence in read.sequence_ids(0)])
+        distance = torch.arange(length) - torch.arange(length)[:, None]
+        allowed = (distance >= 0) & (distance < _LONGEST_ANSWER) & in_text & in_text[:, None]
+        start, end = (_finite(logits[0]) for logits in (output.start_logits, output.end_logits))
+        scores = (start[:, None] + end).masked_fill(~allowed, -torch.inf)
+        offsets = [without_space(sample.second, *each) for each in read["offset_mapping"]]
+
+        def name(span: int) -> str:
+            first, last = divmod(span, length)
+            return sample.second[offsets[first][0] : offsets[last][1]]
+
+        return [Answer("answer", scores.flatten().softmax(0), name)] if allowed.any() else []
 
 
-@dataclass(frozen=True)
-class _Text:
-    """A text that was read; whole: what the whole model answers to it."""
-
-    sample: Sample
-    encoded: Encoded
-    whole: list[Answer]
-
-
-class _Changed(AttentionReader):
-    """The hook of one text: hands its attention to reducers, and changes what heads hand on."""
-
-    def __init__(self, reducers: Sequence[Reducer], batch: Batch, operations: np.ndarray):
-        super().__init__(reducers, batch)
-        sentences = [np.zeros(length) for length in batch.lengths]
-        self._ablation = Ablation(operations, sentences, Reading())
-
-    def __call__(self, number: int, layer: Layer):
-        super().__call__(number, layer)
-        return self._ablation(number, layer)
+def _finite(logits: Tensor) -> Tensor:
+    if not logits.isfinite().all():
+        raise InputError("The model's logits are not finite; run it in float32 or bfloat16, or check its weights.")
+    return logits.double().cpu()

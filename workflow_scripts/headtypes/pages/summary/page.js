@@ -27,32 +27,6 @@ const reveal = () => {
 };
 addEventListener("hashchange", reveal);
 reveal();
-// What a head looks at, beside its name, while a mouse is on it or the keyboard at it. A tap opens it in the atlas.
-const [look, says] = ["look", "says"].map((id) => document.getElementById(id));
-const [far, special, near] = look.querySelectorAll("svg > *");
-const glance = (event) => {
-  const head = event.target.closest?.("[data-look]");
-  look.hidden = !head?.matches(event.type === "focusin" ? ":focus-visible" : ":hover");
-  if (look.hidden) return;
-  const [type, ...shares] = head.dataset.look.split("|");
-  [near, special, far].forEach((part, index) => { part.style.opacity = shares[index] / 100; });
-  look.querySelector("p").textContent = `${type}: ${shares[0]}\u00a0% near, ${shares[1]}\u00a0% to special tokens, ${shares[2]}\u00a0% further`;
-  const box = head.getBoundingClientRect();
-  const below = box.bottom + look.offsetHeight + 8 < innerHeight;
-  look.style.left = `${scrollX + Math.max(8, Math.min(box.left, innerWidth - look.offsetWidth - 8))}px`;
-  look.style.top = `${scrollY + (below ? box.bottom + 4 : box.top - look.offsetHeight - 4)}px`;
-  head.setAttribute("aria-describedby", "look");
-};
-addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") glance(event); });
-addEventListener("focusin", glance);
-// What a square of a grid means, by a tap, which shows no title.
-addEventListener("click", (event) => {
-  const told = event.target.closest(".grid [title]");
-  says.textContent = told?.title ?? "";
-  if (told) says.style.top = `${scrollY + told.getBoundingClientRect().bottom + 4}px`;
-  says.hidden = !told;
-});
-addEventListener("keydown", (event) => { if (event.key === "Escape") look.hidden = true; });
 // A figure as wide as its letters can be read at, until it is pressed again; where there is room, the link opens its PDF.
 for (const link of document.querySelectorAll(".picture a:has(img), .gallery a")) {
   link.addEventListener("click", (event) => {

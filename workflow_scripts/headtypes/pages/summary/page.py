@@ -1,24 +1,13 @@
 """What the page of all results says; its gallery shows figures that lie beside it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from headtypes.core.tables import Shown
 from headtypes.pages.summary.answers import Answers
-from headtypes.pages.summary.grids import Grid
 from headtypes.pages.summary.pictures import Picture
 from headtypes.pages.summary.verdicts import Judged
 from headtypes.pages.summary.words import WORDS, Word
-
-
-class Look(NamedTuple):
-    """What a head looks at: its type in words; percent of its attention near, to special tokens, and to others."""
-
-    type: str
-    near: int
-    special: int
-    far: int
 
 
 @dataclass(frozen=True)
@@ -46,10 +35,7 @@ class Summary:
     answers: of each partition, of which the first is shown until another is chosen; cautions: what must not be
         concluded, in sentences.
     papers; apart: figures of what sets types apart; ledger: how often each claim holds, if any is judged.
-    looks: of the heads of each model, by `layer-head` from 1.
-    models: any two of them; claims: verdicts on each subject.
-    atlases: name and file of the page of each model.
-    words: that the pages use, with their meanings; report: that the report beside the page is of another run, if it is.
+    atlases: name and file of the page of each model; words: that the pages use, with their meanings.
     files: what there is and where, relative to the page; made: facts about the run, each a name and lines.
     """
 
@@ -60,12 +46,8 @@ class Summary:
     answers: Sequence[Answers] = ()
     cautions: Sequence[str] = ()
     apart: Sequence[Picture] = ()
-    looks: Mapping[str, Mapping[str, Look]] = field(default_factory=dict)
-    models: Sequence[Grid] = ()
-    claims: Sequence[Grid] = ()
     ledger: Sequence[Shown] = ()
     atlases: Sequence[tuple[str, str]] = ()
     words: Sequence[Word] = WORDS
-    report: str = ""
     files: Sequence[tuple[str, Sequence[str]]] = ()
-    made: Sequence[tuple[str, Sequence[str]]] = field(default_factory=tuple)
+    made: Sequence[tuple[str, Sequence[str]]] = ()

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import yaml
 
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.attention.settings import Of
-from headtypes.comparisons.models.compared import read_pairs
 from headtypes.comparisons.types.table import read_compared_types
 from headtypes.core.files import StrPath, read_json
 from headtypes.core.table_files import read_csv
@@ -23,9 +21,8 @@ from headtypes.pages.summary import findings
 from headtypes.pages.summary.answers import Answers, matter_card, number_card, types_card
 from headtypes.pages.summary.cautions import cautions
 from headtypes.pages.summary.figures import COMPARED_TYPES
-from headtypes.pages.summary.grids import Grid, claims_grid, models_grid
 from headtypes.pages.summary.made import facts
-from headtypes.pages.summary.page import Look, Paper, Summary
+from headtypes.pages.summary.page import Paper, Summary
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
 from headtypes.pages.summary.verdicts import Judged, judged_subjects
 from headtypes.papers.claims import join
@@ -100,14 +97,13 @@ def collect_summary(
         ]
 
     published = {Path(path).stem: yaml.safe_load(Path(path).read_text("utf-8")) for path in inputs["references"]}
-    papers, sentences, claims = [], [], []
+    papers, sentences = [], []
     for name, paper in PAPERS.items():
         table, judged = _compared(inputs["comparisons"].get(name), paper.subject, folder)
         headline = sum(it.model == judged[0].model for it in judged) if paper.judges_tasks else 1
         shown, figures = tables(paper.tables), pictures(paper.figures)
         url = published[name]["url"] if name in published else ""
         papers.append(Paper(name, paper.authors, paper.full_title, url, judged, shown, figures, headline))
-        claims.append(claims_grid(f"Claims of {paper.authors}", judged))
         for it in judged[:headline]:
             sentences += [findings.verdict_sentence(paper.authors, it), paper.finding(table, (it.model, it.other))]
     first = [(it.model, it.partition) for it in answers[:1]]
@@ -122,12 +118,8 @@ def collect_summary(
         findings=[*(it for about in answers[:1] for it in about.sentences), *filter(None, sentences)],
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         apart=pictures([COMPARED_TYPES]),
-        looks=_looks(answers, types),
-        models=_models(inputs, folder),
-        claims=list(filter(None, claims)),
         ledger=[_ledger(path, folder) for path in inputs["ledger"].values()],
         atlases=[(model, f"atlas/{model}.html") for model in atlases],
-        report=_report_before(inputs, folder),
         files=[
             *((about, [_relative(file, folder) for file in files]) for about, files in (untyped or {}).items()),
             *_files(inputs, folder),
@@ -222,27 +214,6 @@ def _answers(
     )
 
 
-def _models(inputs: Mapping[str, Keyed], folder: Path) -> list[Grid]:
-    """Any two models, of each clustering."""
-    found = (models_grid(read_pairs(path), *key, _relative(path, folder)) for key, path in inputs["compared"].items())
-    return list(filter(None, found))
-
-
-def _looks(answers: Sequence[Answers], types: Mapping[tuple[str, str], Partition]) -> dict[str, dict[str, Look]]:
-    """What the heads of each model look at, by their names, as the first of its partitions says."""
-    first = {it.model: it.partition for it in reversed(answers)}
-    return {
-        model: {
-            f"{it.layer + 1}-{it.head + 1}": Look(
-                f"{it.type}{'?' * it.doubtful} ({partition})",
-                *(round(100 * share) for share in (it.near, it.special, it.far)),
-            )
-            for it in types[model, partition].table.itertuples()
-        }
-        for model, partition in first.items()
-    }
-
-
 def _compared_types(inputs: Mapping[str, Keyed], key: tuple[str, str]) -> str | None:
     path = inputs["compared_types"].get(key)
     return path and findings.compared_types_sentence(read_compared_types(path), key[0])
@@ -261,19 +232,6 @@ def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterable[tuple[str, lis
             yield about, files
     yield "All tables and figures (snakemake --report)", ["report.html"]
     yield "The configuration, and what made each result", ["provenance/config.json", "provenance/"]
-
-
-def _report_before(inputs: Mapping[str, Keyed], folder: Path) -> str:
-    """That the report is older than a result, in a sentence; empty where it is not, or there is none."""
-    report = folder / "report.html"
-    made = [Path(path).stat().st_mtime for of in inputs.values() if isinstance(of, Mapping) for path in of.values()]
-    if not report.exists() or report.stat().st_mtime >= max(made, default=0):
-        return ""
-    of = datetime.fromtimestamp(report.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
-    return (
-        f"report.html is of another run: when this page was written, it was of {of}, and results were newer. Unless it "
-        "was made again since, snakemake --report results/report.html, with the configuration of this run, does so."
-    )
 
 
 def _relative(path: StrPath, folder: Path) -> str:

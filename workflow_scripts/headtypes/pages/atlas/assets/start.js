@@ -1,7 +1,6 @@
 makeTiles();
 makeControls();
 makePanels();
-makeWhatIf();
 if (data.live) makeLive();
 readAddress();
 draw(null);

@@ -24,7 +24,7 @@ function makeTiles() {
   }
   grid.addEventListener("click", (event) => {
     const tile = event.target.closest(".tile");
-    if (tile && state.off && !isChoosing()) switchOff(Number(tile.dataset.head));
+    if (tile && state.off && !isChoosing()) change({ off: toggled(state.off, Number(tile.dataset.head)) });
     else if (tile) openHead(Number(tile.dataset.head), event.shiftKey || isChoosing());
   });
   grid.addEventListener("keydown", moveByKey);
