@@ -220,7 +220,7 @@ def test_labels_of_other_names_are_those_of_the_model(place):
     # Without them, it is refused with the advice to name them.
     del columns["labels"]
     rows, _ = fetch_task("pairs", "sentence_pair", {"file": place.variables["PAIRS"]}, columns)
-    with pytest.raises(InputError, match=r'as labels: {"contradiction": ..., "entailment": ..., "neutral": ...}'):
+    with pytest.raises(InputError, match=r'as labels: {"neutral": ..., "entailment": ..., "contradiction": ...}'):
         label_numbers(rows, labels_of(record), "models.judge")
 
 

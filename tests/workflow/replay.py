@@ -7,6 +7,7 @@ fork of a process that has loaded the libraries. Figures are left out unless the
 as all the rest.
 """
 
+import json
 import os
 import runpy
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
 
+from headtypes.planning.code import modules_by_name
 from headtypes.planning.stages.registry import STAGES
 from tests.support.internals import workflow_of
 from tests.support.places import ROOT
@@ -65,8 +67,8 @@ def _run(job: Any) -> None:
         try:
             with executing() as executed:
                 work(job, script)
-            if missed := uncovered(script, executed):
-                sys.exit(f"{job.rule.name}: the digest of its code does not cover {', '.join(missed)}")
+            if missed := uncovered(script, modules_by_name(json.loads(job.params.spec)), executed):
+                sys.exit(f"{job.rule.name}: the hash of its code does not cover {', '.join(missed)}")
             status = 0
         except SystemExit as ended:
             status = int(bool(ended.code))

@@ -15,11 +15,11 @@ from headtypes.analyses.types.partitions import read_partition
 from headtypes.data.kinds.question_answering.answers import score_predictions
 from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.stages.registry import STAGES
+from tests.support.compared import differences
 from tests.support.demo import demo_task
 from tests.support.records import read_squad
 from tests.support.rules import OF_TEXTS
 from tests.workflow.conftest import ROOT
-from tests.workflow.replay import differences
 
 # One of each kind of operation, and the baseline; planning all 19 is tested by a dry run.
 CONDITIONS = ["baseline", "zero-dense", "uniform-vertical", "drop_intra-diagonal", "drop_inter-all-but-diagonal"]
@@ -47,14 +47,12 @@ def words_in(file: Path) -> set[str]:
 def test_all_19_conditions_are_planned_by_default(workdir):
     planned = workdir.planned()
     # What the config does not ask for.
-    absent = {"fetch_training", "finetune_model", "train_model", "extract_shard", "evaluate_shard", "import_partition"}
-    absent |= {"measure_head_outputs", "tabulate_readings"}
-    absent |= {"measure_detectors", "tabulate_detectors"}
+    absent = {"fetch_training", "finetune_model", "train_model", "import_partition", "measure_head_outputs"}
+    absent |= {"measure_detectors"}
     # There are no tasks of text, treebanks or coreference.
-    absent |= OF_TEXTS | {"measure_divergence_shard", "compare_norms"}
+    absent |= OF_TEXTS | {"compare_norms", "plot_sentences", "tabulate_clark2019"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
-    absent |= {"extract_antecedents", "measure_coreference", "map_sentences", "plot_sentences"}
-    absent |= {"tabulate_relations", "tabulate_coreference", "tabulate_probes"}
+    absent |= {"extract_antecedents", "measure_coreference"}
     # Controls are of all but the baseline.
     several = {"evaluate_condition": 19, "evaluate_controls": 18}
     assert planned == dict.fromkeys(STAGES.keys() - absent, 1) | several

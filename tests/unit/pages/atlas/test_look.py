@@ -84,13 +84,13 @@ def test_a_model_or_a_text_that_cannot_be_is_told(place, refused, arguments, why
     ("config", "why"),
     [
         (b"models: [", "cannot be read as YAML"),
-        (b"layer,head,type", "holds no keys, but 'layer,head,type'"),
+        (b"layer,head,type", "holds no keys; name a file of the configuration."),
     ],
 )
 def test_a_file_that_is_no_configuration_is_named(tmp_path, refused, config, why):
     (tmp_path / "mine.yaml").write_bytes(config)
     told = refused(tmp_path, "--model", "tiny", "the cat")
-    assert told.startswith(f"--configfile: {tmp_path / 'mine.yaml'} {why}")
+    assert told.startswith(f"{tmp_path / 'mine.yaml'} {why}")
     assert len(told.splitlines()) == 1
 
 
@@ -105,7 +105,12 @@ def test_the_command_serves_until_it_is_interrupted(place):
                 page = reply.read().decode()
             data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
             assert data["live"]["first"] == "Who sat on the mat?"
-            assert [column["key"] for column in data["columns"]] == ["type.qa-kmeans-k4"]
+            assert [column["key"] for column in data["columns"]] == [
+                "type.qa-kmeans-k4",
+                "share.near",
+                "share.special",
+                "share.far",
+            ]
             taken = address.split(":")[2].split("/")[0]
             other = look(place, "--model", "tiny", "--port", taken)
             assert (other.returncode, "Address already in use" in other.stderr) == (1, True)
