@@ -1,6 +1,7 @@
 """Tables on disk, CSV and Parquet, with one sentence for a file that is damaged."""
 
 import csv
+import warnings
 from collections.abc import Iterable
 
 import pandas as pd
@@ -17,18 +18,19 @@ def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 
     Raises `InputError` where the file is damaged, or has fewer rows, or lacks a column.
     """
     with undamaged(path, otherwise):
-        return _checked(read_delimited(path, **options), columns, rows)
+        return _checked(_read(path, **options), columns, rows)
 
 
-def read_delimited(path: StrPath, sep: str = ",", quoting: int = csv.QUOTE_MINIMAL, **options) -> pd.DataFrame:
-    """Read a table with `pandas.read_csv`; raises `InputError` where two columns have one name, and as pandas does.
+def read_as_text(path: StrPath, **form) -> pd.DataFrame:
+    """Read a table of the user's, all of it as text; form: options of `pandas.read_csv`.
 
-    Of two such columns, pandas renames the second.
+    Raises `InputError` where two columns have one name, `pandas.errors.ParserWarning` where lines have more fields than
+    the first, and as pandas does.
     """
-    form = {"sep": sep, "quoting": quoting}
-    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **form)
-    check_header((name.strip() for name in header.iloc[0]), path)
-    return pd.read_csv(path, **form, **options)
+    with warnings.catch_warnings():
+        # Without this and index_col, a surplus field in every line would shift the columns, or be dropped.
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        return _read(path, dtype=str, keep_default_na=False, index_col=False, **form)
 
 
 def write_csv(path: StrPath, table: pd.DataFrame) -> None:
@@ -46,6 +48,14 @@ def write_parquet(path: StrPath, table: pd.DataFrame) -> None:
     """Write a table as a whole Parquet file, with checksums."""
     with atomic_write(path) as temporary:
         table.to_parquet(temporary, index=False, write_page_checksum=True)
+
+
+def _read(path: StrPath, sep: str = ",", quoting: int = csv.QUOTE_MINIMAL, **options) -> pd.DataFrame:
+    form = {"sep": sep, "quoting": quoting}
+    # Of two columns with one name, pandas renames the second.
+    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **form)
+    check_header((name.strip() for name in header.iloc[0]), path)
+    return pd.read_csv(path, **form, **options)
 
 
 def _checked(table: pd.DataFrame, columns: Iterable[str], rows: int) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file
-from headtypes.core.table_files import read_delimited
+from headtypes.core.table_files import read_as_text
 from headtypes.core.texts import check_rows
 from headtypes.data.files import files_of
 from headtypes.data.kinds.registry import KINDS
@@ -44,17 +43,10 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     return rows, {"task": task, **origin, "rows": len(rows), **({"left_out": left_out} if left_out else {})}
 
 
-def _delimited(path: str, **form) -> pd.DataFrame:
-    with warnings.catch_warnings():
-        # Without this and index_col, a surplus field in every line would shift the columns, or be dropped.
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        return read_delimited(path, dtype=str, keep_default_na=False, index_col=False, **form)
-
-
 _TABLES = {
     # Quotes are part of the sentences in the GLUE files, which are separated by tabs alone.
-    ".tsv": lambda path: _delimited(path, sep="\t", quoting=csv.QUOTE_NONE),
-    ".csv": _delimited,
+    ".tsv": lambda path: read_as_text(path, sep="\t", quoting=csv.QUOTE_NONE),
+    ".csv": read_as_text,
     ".jsonl": lambda path: pd.DataFrame(read_json_lines(path), dtype=object),
     ".parquet": pd.read_parquet,
 }

@@ -14,8 +14,7 @@ from threadpoolctl import ThreadpoolController
 from headtypes.analyses.distances.columns import attention_groups
 from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.analyses.types.naming import Naming, name_types
-from headtypes.analyses.types.partition_rows import read_partition_rows
-from headtypes.analyses.types.partitions import Partition, build_partition, order_types
+from headtypes.analyses.types.partitions import Partition, build_partition, order_types, read_types
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 
@@ -224,17 +223,14 @@ def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Import the user's CSV, with the columns layer, head (both from 0) and type, in any order of rows.
+    """Import the user's CSV, as `read_types` reads it.
 
     features: [layer * head, column] distance features; shape: number of layers, heads in a layer.
 
-    Clusters are counted in the order of `order_types`; silhouettes are those of the unscaled features; other
-    columns of the file are ignored and no name is doubtful. Raises `InputError` as `read_partition_rows` does.
+    Clusters are counted in the order of `order_types`; silhouettes are those of the unscaled features, and no
+    name is doubtful. Raises `InputError` as `read_types` does.
     """
-    type_of = np.empty(shape, dtype=object)
-    for _, head, type_name in read_partition_rows(csv_path, shape):
-        type_of[head] = type_name
-    types = type_of.reshape(-1)
+    types = read_types(csv_path, shape).reshape(-1)
     order = order_types(types)
     cluster = np.array([order.index(name) for name in types])
     silhouette = head_silhouettes(features.astype(float), cluster)

@@ -5,9 +5,7 @@ import pandas as pd
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
-from headtypes.core.files import StrPath
 from headtypes.core.heads import per_head
-from headtypes.core.table_files import read_csv
 
 _KINDS = {"layer": int, "head": int, "x": np.float32, "y": np.float32}
 
@@ -27,11 +25,3 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
         tsne = TSNE(perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed)
         places = tsne.fit_transform(features.astype(float))
     return per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(_KINDS)
-
-
-def read_embedding(path: StrPath) -> pd.DataFrame:
-    """Read what `embed_heads` returns, whose nine digits bring every float32 back as it was.
-
-    Raises `InputError` that names a damaged file.
-    """
-    return read_csv(path, "holds no places of heads", _KINDS, dtype=_KINDS, float_precision="round_trip")

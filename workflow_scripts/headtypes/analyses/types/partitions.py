@@ -10,10 +10,11 @@ import pandas as pd
 from jaxtyping import Int
 
 from headtypes.analyses.distances.columns import attention_groups
-from headtypes.analyses.types.names import TYPES
+from headtypes.analyses.types.names import TYPE_NAME, TYPES
+from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import StrPath, undamaged
 from headtypes.core.heads import per_head
-from headtypes.core.table_files import read_csv, write_csv
+from headtypes.core.table_files import read_as_text, read_csv, write_csv
 
 _KINDS = {
     **dict.fromkeys(("layer", "head", "cluster"), int),
@@ -146,3 +147,54 @@ def read_partition(path: StrPath) -> Partition:
         if len(heads) != np.prod(partition.shape) or heads != np.argwhere(np.ones(partition.shape)).tolist():
             raise ValueError("it does not have every head once")
     return partition
+
+
+def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
+    """The type of each head, [layer, head] object, in a user's CSV of layer, head (both from 0) and type, in any order.
+
+    shape: number of layers, heads in a layer. Other columns are ignored. Raises `InputError` that names the file and
+    the line or head where a head is missing, listed twice or not of this model, or where a type is empty or has
+    characters other than A-Z, a-z, 0-9, `_` and `-`.
+    """
+    try:
+        # With blank lines, so that lines are counted as an editor does.
+        table = read_as_text(path, skipinitialspace=True, skip_blank_lines=False)
+    except FileNotFoundError as error:
+        raise InputError(f"The partition file {path} does not exist.") from error
+    except (ValueError, pd.errors.ParserWarning) as error:
+        raise InputError(f"{path} cannot be read as CSV in UTF-8 ({one_line(error)}).") from error
+    table = table.fillna("").map(str.strip).rename(columns=str.strip)
+    table = table[(table != "").any(axis=1)]
+    lacking = [name for name in ("layer", "head", "type") if name not in table]
+    if lacking:
+        raise InputError(
+            f"{path} lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}: its first line must name layer, "
+            f"head and type, separated by commas, but it names {', '.join(table)}."
+        )
+
+    def refuse(wrong: pd.Series, column: str, why: str) -> None:
+        if wrong.any():
+            line, value = wrong.idxmax(), str(table.loc[wrong.idxmax(), column])
+            raise InputError(f"{path}, line {line + 2}: the {column} is {shortened(repr(value))}; {why}.")
+
+    for column, size in zip(("layer", "head"), shape, strict=True):
+        number = table[column].where(table[column].str.fullmatch("[0-9]{1,9}"), "-1").astype(int)
+        from_one = number.min() == 1 and number.max() == size
+        hint = f"; it looks as if the file counts {column}s from 1: subtract 1" if from_one else ""
+        refuse(~number.between(0, size - 1), column, f"it must be a whole number from 0 to {size - 1}{hint}")
+        table[column] = number
+    refuse(
+        ~table["type"].str.fullmatch(TYPE_NAME),
+        "type",
+        "it must have letters A-Z and a-z, digits, '_' and '-' alone, because it becomes part of tables and figures",
+    )
+    refuse(table.duplicated(["layer", "head"]), "head", "its layer has a line for it already")
+    types = np.full(shape, "", dtype=object)
+    types[table["layer"], table["head"]] = table["type"]
+    missing = np.argwhere(types == "")
+    if len(missing):
+        raise InputError(
+            f"{path}: {len(missing)} of the model's {shape[0]} x {shape[1]} heads have no line, the first of them "
+            f"layer {missing[0][0]}, head {missing[0][1]}; each must have one."
+        )
+    return types
