@@ -1,7 +1,6 @@
 """A Slurm for all tests of this folder, and a working directory whose jobs go to it."""
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -20,7 +19,7 @@ from tests.workflow.conftest import ROOT, Workdir, tiny_config  # noqa: F401 (a 
 
 # The environment beside the one that runs the tests, in which the executor is installed.
 SNAKEMAKE = Path(f"{sys.prefix}-slurm", "bin", "snakemake")
-SHARDS = 4
+CONDITIONS = ["baseline", "zero-dense", "uniform-vertical", "drop_intra-diagonal"]
 
 
 def absent(reason: str) -> None:
@@ -107,25 +106,10 @@ class ClusterWorkdir(Workdir):
 
 
 @pytest.fixture
-def config(tiny_config, tmp_path) -> dict:  # noqa: F811
-    """The tiny config, with as few jobs as make a table, and so many questions that every shard has some."""
-    squad = json.loads(Path(tiny_config["tasks"]["animals"]["source"]["file"]).read_text())
-    (article,) = squad["data"]
-    article["paragraphs"] = [_renamed(each, copy) for copy in range(20) for each in article["paragraphs"]]
-    file = tmp_path / "squad.json"
-    file.write_text(json.dumps(squad))
-    return {
-        **tiny_config,
-        "tasks": {"animals": {"source": {"file": str(file)}, "samples": 100}},
-        "compute": {"batch_tokens": 512},
-        "controls": {"draws": 0},
-        "curves": {"orders": 0},
-        "select": {**tiny_config["select"], "conditions": ["baseline", "zero-dense"]},
-    }
-
-
-def _renamed(paragraph: dict, copy: int) -> dict:
-    return {**paragraph, "qas": [{**each, "id": f"{each['id']}-{copy}"} for each in paragraph["qas"]]}
+def config(tiny_config) -> dict:  # noqa: F811
+    """The tiny config, with as few jobs as make a table."""
+    select = {**tiny_config["select"], "conditions": CONDITIONS}
+    return {**tiny_config, "controls": {"draws": 0}, "curves": {"orders": 0}, "select": select}
 
 
 @pytest.fixture
@@ -139,8 +123,8 @@ def workdir(tmp_path, config) -> Workdir:
 
 @pytest.fixture
 def cluster_workdir(tmp_path, config, slurm) -> ClusterWorkdir:
-    """An empty working directory for a run on Slurm, with the same config, but that jobs are shared."""
+    """An empty working directory for a run on Slurm, with the same config."""
     made = ClusterWorkdir(tmp_path / "cluster", slurm)
     made.path.mkdir()
-    made.configure({**config, "jobs": {"shards": SHARDS}})
+    made.configure(config)
     return made

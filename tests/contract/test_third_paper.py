@@ -2,13 +2,13 @@
 
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from tests.support.configs import edited
 from tests.support.places import ROOT
 from tests.support.planning import PlanningError, planned_jobs
-from tests.support.warm import python
 from tests.support.workplace import Workplace
 
 PAPER = ROOT / "tests/support/nobody2030"
@@ -47,7 +47,7 @@ def place(tmp_path_factory) -> Workplace:
 
 def run(place: Workplace, *arguments: str) -> str:
     folder = place.folder / "workflow_scripts"
-    return subprocess.run([python(), *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+    return subprocess.run([sys.executable, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 def test_it_is_planned_and_the_page_of_results_waits_for_it(place):

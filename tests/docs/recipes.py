@@ -4,11 +4,11 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.places import ROOT
-from tests.support.warm import python
 
 PAGE = (ROOT / "docs/run/recipes.md").read_text(encoding="utf-8")
 # By heading; what stands before the first one is "".
@@ -36,7 +36,7 @@ class Place:
         program = {"snakemake": ["-m", "snakemake"], "python": []}[words[0]]
         environment = {**os.environ, **self.variables, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
-            [python(), *program, *words[1:], *further],
+            [sys.executable, *program, *words[1:], *further],
             cwd=self.folder,
             env=environment,
             capture_output=True,

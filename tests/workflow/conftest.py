@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import yaml
 
 from tests.support.models import QUESTIONS, tiny_bert
 from tests.support.places import ROOT
-from tests.support.warm import python
 
 CONTEXTS = [context for _, context in QUESTIONS]
 
@@ -32,7 +32,7 @@ class Workdir:
 
     def arguments(self, *further: str) -> list[str]:
         """The command that runs the workflow, as a list."""
-        command = [python(), "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
         return [*command, "--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *further]
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
@@ -57,7 +57,7 @@ class Workdir:
         return self.path / "results"
 
     def _replay(self, folder: Path, targets: tuple[str, ...], *options: str) -> None:
-        command = [python(), "-m", "tests.workflow.replay", *options, str(folder), str(self.path / "tiny.yaml")]
+        command = [sys.executable, "-m", "tests.workflow.replay", *options, str(folder), str(self.path / "tiny.yaml")]
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
         environment["PYTHONPATH"] = f"{ROOT / 'workflow_scripts'}:{ROOT}"
         command += ["--", *targets]
@@ -66,7 +66,7 @@ class Workdir:
 
     def command(self, name: str, *further: str, check: bool = True) -> str:
         """Run one of our commands on the folder and its configuration, and return what it printed."""
-        command = [python(), str(ROOT / "commands" / f"{name}.py")]
+        command = [sys.executable, str(ROOT / "commands" / f"{name}.py")]
         command += ["--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *further]
         run = subprocess.run(command, capture_output=True, text=True, timeout=1200)
         assert run.returncode == 0 or not check, run.stdout + run.stderr

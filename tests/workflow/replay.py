@@ -7,7 +7,6 @@ fork of a process that has loaded the libraries. Figures are left out unless the
 as all the rest.
 """
 
-import json
 import os
 import runpy
 import sys
@@ -19,11 +18,11 @@ from typing import Any
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
 
-from headtypes.planning.code import modules_by_name
+from headtypes.planning.provenance import recorded
 from headtypes.planning.stages.registry import STAGES
 from tests.support.internals import workflow_of
-from tests.support.places import ROOT
-from tests.workflow.executed import executing, uncovered
+from tests.support.places import ROOT, SCRIPTS
+from tests.workflow.loaded import forget_ours, uncovered
 
 FIGURES = {"plot_partition", "plot_curves", "plot_text", "plot_gradients", "plot_sentences", "write_summary"}
 # What jobs load, so that a fork has little left to load.
@@ -63,12 +62,10 @@ def _run(job: Any) -> None:
         Path(file).parent.mkdir(parents=True, exist_ok=True)
     process = os.fork()
     if not process:
-        status, script = 1, script_of(job)
+        status = 1
         try:
-            with executing() as executed:
-                work(job, script)
-            if missed := uncovered(script, modules_by_name(json.loads(job.params.spec)), executed):
-                sys.exit(f"{job.rule.name}: the hash of its code does not cover {', '.join(missed)}")
+            forget_ours()
+            work(job)
             status = 0
         except SystemExit as ended:
             status = int(bool(ended.code))
@@ -81,12 +78,14 @@ def _run(job: Any) -> None:
         sys.exit(f"{job} failed")
     if missing := [file for file in job.output if not os.path.exists(file)]:
         sys.exit(f"{job} has not made {missing}")
+    if missed := uncovered(recorded(job.output[0])):
+        sys.exit(f"{job}: the hash of its code does not cover {', '.join(sorted(missed))}")
     for folder in (file for file in job.output if file.is_directory):
         # As Snakemake does.
         Path(folder, ".snakemake_timestamp").touch()
 
 
-def work(job: Any, script: Path | None = None) -> None:
+def work(job: Any) -> None:
     """Run the script of a job, in this process, as Snakemake would."""
     import torch
     from threadpoolctl import threadpool_limits
@@ -103,12 +102,7 @@ def work(job: Any, script: Path | None = None) -> None:
         log=job.log,
         rule=job.rule.name,
     )
-    runpy.run_path(str(script or script_of(job)), {"snakemake": snakemake}, "__main__")
-
-
-def script_of(job: Any) -> Path:
-    """The script of a job."""
-    return ROOT / "workflow_scripts" / f"{STAGES[job.rule.name].script}.py"
+    runpy.run_path(str(SCRIPTS / f"{STAGES[job.rule.name].script}.py"), {"snakemake": snakemake}, "__main__")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import pytest
 import yaml
 
 from tests.support.places import ROOT
-from tests.support.warm import python
 
 OUTER = """
 configfile: "outer.yaml"
@@ -62,7 +62,7 @@ class Outer:
 
     def snakemake(self, *arguments: str) -> str:
         """Run the other workflow and return what it printed."""
-        command = [python(), "-m", "snakemake", "--cores", "2", *TRIGGERS, *arguments]
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *TRIGGERS, *arguments]
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
         run = subprocess.run(command, cwd=self.path, capture_output=True, text=True, env=environment, timeout=1200)
         assert run.returncode == 0, (run.stdout + run.stderr)[-6000:]

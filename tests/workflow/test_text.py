@@ -28,12 +28,12 @@ def test_a_causal_model_and_a_text_file_are_enough(tmp_path, monkeypatch):
     workdir.configure(experiment | {"clustering": {"restarts": 5}})
 
     planned = workdir.planned()
-    assert not {"sample_questions", "prepare_windows", "evaluate_condition", "tabulate_ablations"} & planned.keys()
-    further = ("measure_stability", "plot_projection", "plot_layers", "plot_maps")
+    assert not {"sample_questions", "prepare_windows", "evaluate_condition", "tabulate_guan2020"} & planned.keys()
+    further = ("measure_stability", "plot_partition", "plot_text")
     assert [planned.get(rule) for rule in further] == [1] * len(further)
 
     # What else is planned reads the features alone.
-    workdir.snakemake("--until", "plot_heads")
+    workdir.snakemake("--until", "plot_partition")
     results = workdir.path / "results"
     samples = read_records(results / "samples/text_local.jsonl", Sample)
     assert [(one.first, one.second) for one in samples] == list(zip(paragraphs[::2], paragraphs[1::2], strict=False))
@@ -50,7 +50,7 @@ def test_a_causal_model_and_a_text_file_are_enough(tmp_path, monkeypatch):
 
     workdir.configure(experiment | {"clustering": {"restarts": 5, "first_token": False}})
     planned = workdir.planned()
-    assert planned["cluster_heads"] == planned["plot_heads"] == 1
-    assert "extract_features" not in planned
+    assert planned["cluster_heads"] == planned["plot_partition"] == 1
+    assert "extract_text_features" not in planned
     workdir.snakemake("--until", "cluster_heads")
     np.testing.assert_allclose(read_partition(partition).table["special"], distance[:, 65:].sum(-1), atol=1e-5)

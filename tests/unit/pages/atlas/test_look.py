@@ -5,6 +5,7 @@ import json
 import re
 import signal
 import subprocess
+import sys
 import urllib.request
 
 import pytest
@@ -16,11 +17,10 @@ from tests.support.atlases import write_types
 from tests.support.models import tiny_bert
 from tests.support.places import ROOT
 from tests.support.records import recorded
-from tests.support.warm import python
 
 
 def look(folder, *arguments: str) -> subprocess.CompletedProcess:
-    command = [python(), str(ROOT / "commands/look.py"), "--configfile", str(folder / "mine.yaml")]
+    command = [sys.executable, str(ROOT / "commands/look.py"), "--configfile", str(folder / "mine.yaml")]
     return subprocess.run(
         [*command, "--directory", str(folder), *arguments], cwd=folder, capture_output=True, text=True
     )
@@ -95,7 +95,7 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path, refused, config, why
 
 
 def test_the_command_serves_until_it_is_interrupted(place):
-    command = [python(), str(ROOT / "commands/look.py"), "--configfile", str(place / "mine.yaml")]
+    command = [sys.executable, str(ROOT / "commands/look.py"), "--configfile", str(place / "mine.yaml")]
     command += ["--directory", str(place), "--model", "tiny"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
         try:
