@@ -19,7 +19,7 @@ CREATE = $(PYTHON) -m venv
 install = $(BIN)/pip --python $(1)/bin/python install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test lint schema docs lock clean distclean
+.PHONY: demo test lint schema docs contract lock clean distclean
 
 demo: .venv/run.installed
 	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
@@ -42,6 +42,10 @@ schema: .venv/run.installed
 
 docs: .venv/run.installed
 	cd workflow_scripts && ../$(BIN)/python -m headtypes.planning.tools.listed ../docs/lookup/outputs.md
+
+# What an edit of each config value runs, to be read: each line is a promise.
+contract: .venv/tests.installed
+	PYTHONPATH=workflow_scripts $(BIN)/python -m tests.contract.tables
 
 # Needs uv. Versions stay as they are: take out the line of a package to have its newest version.
 lock:

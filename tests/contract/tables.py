@@ -1,11 +1,8 @@
 """What an edit schedules: by the table of leaves, and by what follows from the plans before and after it.
 
 `leaves.yaml` has a row for every leaf of the full configuration (tests/support/configs.py): another value, chosen by
-hand, and the jobs whose spec changes when the leaf takes it, or the sentence that refuses it.
-
-    python -m tests.contract.tables
-
-writes the jobs and sentences as they are now. What it changes is to be read: each line is a promise to users.
+hand, and the jobs whose spec changes when the leaf takes it, or the sentence that refuses it. `make contract` writes
+jobs and sentences as they are now. What it changes is to be read: each line is a promise to users.
 """
 
 import sys

@@ -12,7 +12,6 @@ import yaml
 from tests.docs.tutorial import TUTORIAL, copy_repository, steps
 from tests.support.demo import demo_task
 from tests.support.models import tiny_bert
-from tests.support.warm import python
 
 # The tutorial's own test, and tests of the repository that a new rule could break.
 TESTS = [
@@ -34,23 +33,17 @@ def followed(tmp_path_factory) -> Path:
     copy_repository(folder)
     for step in steps():
         step.apply(folder)
-    # As `make docs` does, and the command that the tutorial gives.
-    page = [str(folder / "docs/lookup/outputs.md")]
-    run(folder / "workflow_scripts", "headtypes.planning.tools.listed", *page)
-    run(folder, "tests.contract.tables", start=sys.executable)
+    # As `make docs` and `make contract` do.
+    run(folder / "workflow_scripts", "headtypes.planning.tools.listed", str(folder / "docs/lookup/outputs.md"))
+    run(folder, "tests.contract.tables")
     return folder
 
 
-def run(folder: Path, *command: str, start: str | None = None) -> str:
-    environment = {
-        **os.environ,
-        "HF_HUB_OFFLINE": "1",
-        "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": f"{folder}/workflow_scripts:{folder}",
-    }
-    done = subprocess.run(
-        [start or python(), "-m", *command], cwd=folder, capture_output=True, text=True, env=environment, check=False
-    )
+def run(folder: Path, *command: str) -> str:
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    environment["PYTHONPATH"] = f"{folder}/workflow_scripts:{folder}"
+    command = (sys.executable, "-m", *command)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
     return done.stdout
 
@@ -89,8 +82,7 @@ def test_the_repositorys_own_tests_and_style_hold_with_it(followed):
     run(followed, "ruff", "check", *code)
     run(followed, "ruff", "format", "--check", *code)
     run(followed, "snakefmt", "--check", "rules/features.smk")
-    # By Python itself, since tests start a program like `python()` of their own.
-    run(followed, "pytest", "-q", "-p", "no:cacheprovider", *TESTS, start=sys.executable)
+    run(followed, "pytest", "-q", "-p", "no:cacheprovider", *TESTS)
 
 
 def test_it_touches_at_most_8_files():

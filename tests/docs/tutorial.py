@@ -23,13 +23,9 @@ FOLDERS = (
     "workflow_scripts",
 )
 
-# "Create `path`:", "Append to `path`:", "In `path`, insert before `anchor`:" or "In `path`, replace everywhere `old`
-# by:", each followed by a block of code. What is appended comes after two empty lines. Text between two backticks may
-# contain single ones.
-_QUOTED = r"(?:``\s?(?P<{0}2>.*?)\s?``(?!`)|`(?P<{0}1>[^`\n]*)`)"
+# "Create `path`:" or "In `path`, insert before `anchor`:", each followed by a block of code.
 STEP = re.compile(
-    r"^(?P<verb>Create|Append to|In) `(?P<path>[^`\n]+)`"
-    rf"(?:, (?P<how>insert before|insert after|replace everywhere) {_QUOTED.format('anchor')}(?: by)?)?:\n\n"
+    r"^(Create|In) `(?P<path>[^`\n]+)`(?:, (?P<how>insert before|insert after) `(?P<anchor>[^`\n]+)`)?:\n\n"
     r"```\w+\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -40,45 +36,29 @@ class Step:
     """A change of one file: the whole text of a new one, or a text at an anchor of one that exists."""
 
     path: str
-    how: str
-    anchor: str
+    how: str | None
+    anchor: str | None
     text: str
 
     def apply(self, root: Path) -> None:
         """Change the file in a copy of the repository."""
         file = root / self.path
-        if self.how == "Create":
+        if self.how is None:
             assert not file.exists(), f"{self.path} exists already"
             file.parent.mkdir(exist_ok=True)
             file.write_text(self.text, encoding="utf-8")
             return
-        text = file.read_text(encoding="utf-8")
-        if self.how == "Append to":
-            text += f"\n\n{self.text}"
-        elif self.how == "replace everywhere":
-            assert self.anchor in text, f"{self.path} has no {self.anchor}"
-            text = text.replace(self.anchor, self.text.removesuffix("\n"))
-        else:
-            lines = text.splitlines(keepends=True)
-            places = [number for number, line in enumerate(lines) if line.startswith(self.anchor)]
-            assert len(places) == 1, f"{self.path} has {len(places)} lines that start with {self.anchor}"
-            lines.insert(places[0] + (self.how == "insert after"), self.text)
-            text = "".join(lines)
-        file.write_text(text, encoding="utf-8")
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        places = [number for number, line in enumerate(lines) if line.startswith(self.anchor)]
+        assert len(places) == 1, f"{self.path} has {len(places)} lines that start with {self.anchor}"
+        lines.insert(places[0] + (self.how == "insert after"), self.text)
+        file.write_text("".join(lines), encoding="utf-8")
 
 
 def steps() -> list[Step]:
     """The steps, in their order."""
     found = STEP.finditer(TUTORIAL.read_text(encoding="utf-8"))
-    return [
-        Step(
-            step["path"],
-            step["how"] or step["verb"],
-            (step["anchor1"] or step["anchor2"] or "") if step["how"] else "",
-            step["text"],
-        )
-        for step in found
-    ]
+    return [Step(step["path"], step["how"], step["anchor"], step["text"]) for step in found]
 
 
 def copy_repository(folder: Path) -> None:

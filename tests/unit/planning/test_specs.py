@@ -44,7 +44,7 @@ def changed(before: dict, after: dict) -> dict[str, int]:
 
 @pytest.mark.parametrize("path", LEAVES)
 def test_a_changed_value_changes_the_specs_of_the_rules_that_depend_on_it(full, inputs, path):
-    """Where this differs, `python -m tests.contract.tables` writes the table anew, to be read."""
+    """Where this differs, `make contract` writes the table anew, to be read."""
     assert tables.row_of(full, inputs, path, LEAVES[path]["value"]) == LEAVES[path]
 
 
