@@ -2,7 +2,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import yaml
 
 from tests.support.configs import full_config
 from tests.support.places import ROOT
-from tests.support.planning import Job, planned_jobs, pretend
+from tests.support.planning import pretend
 
 # What the workflow consists of, besides `config.yaml`.
 PARTS = ("Snakefile", "rules", "workflow_scripts", "profiles", "schemas", "reference", "report", "envs")
@@ -35,10 +35,6 @@ class Workplace:
         """Make everything, as far as Snakemake can tell."""
         pretend(self.folder)
         return self
-
-    def scheduled(self) -> list[Job]:
-        """The jobs that `snakemake` would run here now."""
-        return [job for job in planned_jobs(self.folder) if job.reason is not None]
 
     @contextlib.contextmanager
     def configured(self, config: dict) -> Iterator[None]:
@@ -67,12 +63,6 @@ class Workplace:
         """Give files of the folder other texts."""
         for name, text in texts.items():
             (self.folder / name).write_text(text, encoding="utf-8")
-
-    def touch(self, paths: Iterable[str]) -> None:
-        """Make files that are empty where they are not there."""
-        for path in paths:
-            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / path).touch()
 
     def modules(self) -> list[str]:
         """Every script and module, named from the folder."""
