@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
+# Folders of the workflow's own files that jobs read: captions, the papers' values, and the parts of pages.
+OF_WORKFLOW = ("report", "reference", "workflow_scripts/headtypes/pages")
 sys.path.insert(0, str(ROOT / "workflow_scripts"))
 
 from headtypes.core.errors import InputError
@@ -89,7 +91,7 @@ class Audit:
     def _from_elsewhere(self) -> set[str]:
         """The SHA-256 of every file of the user's that the configuration names, and of the workflow's own."""
         files, config = self.plan.files, self.plan.config
-        named = [*(ROOT / "report").iterdir(), *(ROOT / "reference").iterdir(), *files.of_vectors()]
+        named = [file for folder in OF_WORKFLOW for file in (ROOT / folder).rglob("*")] + [*files.of_vectors()]
         named += [file for model in config.models for file in files.of_model(model)]
         for of in (files.of_task, files.of_training, files.of_test):
             named += [file for task in config.tasks for file in of(task)]
