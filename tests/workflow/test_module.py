@@ -27,14 +27,6 @@ module heads:
 use rule * from heads as heads_*
 
 
-onstart:
-    heads.onstart()
-
-
-onsuccess:
-    heads.onsuccess()
-
-
 rule all:
     default_target: True
     input:
