@@ -27,6 +27,10 @@ module heads:
 use rule * from heads as heads_*
 
 
+onsuccess:
+    heads.onsuccess()
+
+
 rule all:
     default_target: True
     input:
