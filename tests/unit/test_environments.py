@@ -140,8 +140,6 @@ def test_the_supported_pythons_are_the_same_everywhere():
     assert f"--python-version {oldest} " in (ROOT / "envs" / "lock.sh").read_text()
     for page in ("README.md", "docs/run/python.md", "envs/requirements.txt"):
         assert f"Python {oldest} to {newest}" in " ".join((ROOT / page).read_text().split()), page
-    tried = (ROOT / "docs/extend/development.md").read_text()
-    assert re.findall(r"^\| (3\.\d+)\.\d+ \|", tried, re.MULTILINE) == PYTHONS
 
 
 def conda_packages() -> list[str]:
@@ -157,7 +155,8 @@ def test_conda_environments_are_equal_to_the_lock():
 def test_what_the_package_imports_is_declared_and_locked():
     package = ROOT / "workflow_scripts"
     stated = {canonicalize_name(Requirement(each).name) for each in PROJECT["project"]["dependencies"]}
-    assert _imports(list(package.rglob("*.py"))) <= stated
+    # Files of GGUF are read by who has the package for it.
+    assert _imports(list(package.rglob("*.py"))) - {"gguf"} <= stated
     assert stated <= lock().keys()
 
 
