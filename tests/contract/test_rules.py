@@ -43,6 +43,7 @@ UNCOUNTED = {
     "PIL": "packs figures for that page",
     "jaxtyping": "names the dimensions of arrays in signatures",
     "pydantic": "checks the configuration, before any rule",
+    "pydantic_core": "is a part of it",
     "threadpoolctl": "sets the number of threads",
     "safetensors": "counts the numbers in files whose checksum is recorded",
     "tqdm": "draws progress bars",
