@@ -65,18 +65,15 @@ def of_task(pattern):
 
 def made_from(model):
     """A model and those that it is made from, the nearest first."""
-    if (whole := plan.made_by(model)) != model:
-        return [model, *made_from(whole)]
     made = plan.finetuned(model)
     return [model, *(made_from(made.base) if made else [])]
 
 
 def made_model(model):
-    """The folder of a model that the workflow makes, or that has it as a checkpoint."""
+    """The folder of a model that the workflow makes."""
     if not plan.is_made(model):
         return []
-    made = plan.made_by(model)
-    return (paths.FINETUNED if plan.finetuned(made) else paths.TRAINED).format(model=made)
+    return (paths.FINETUNED if plan.finetuned(model) else paths.TRAINED).format(model=model)
 
 
 def of_test(task):

@@ -18,17 +18,15 @@ from headtypes.papers.clark2019.examples import map_examples
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
-    segment_ids, smoothing = spec.pop("segment_ids"), spec.pop("smoothing")
     run = ModelOnTask(read_model_record(inputs.model), **spec)
-    readings = [(DISTANCES_READ, "pair"), (SURFACE_READ, segment_ids), (OUTPUTS_READ, segment_ids)]
+    readings = [DISTANCES_READ, SURFACE_READ, OUTPUTS_READ]
     features, surface, written = read_samples(run, samples, readings=readings, **how)
     write_features(outputs.features, features, provenance)
     write_surface(outputs.surface, surface, provenance)
     warn(provenance, written.warnings)
     write_outputs(outputs.outputs, written, provenance)
-    divergence = measure_divergence(run, samples, segment_ids=segment_ids, smoothing=smoothing, **how)
-    write_divergence(outputs.divergence, divergence, provenance)
+    write_divergence(outputs.divergence, measure_divergence(run, samples, **how), provenance)
     write_maps(outputs.maps, map_attention(run, samples, **how), provenance)
     write_sample_maps(outputs.samples, map_samples(run, samples, **how), provenance)
-    examples = map_examples(run, samples, surface, kind=how["kind"], segment_ids=segment_ids)
+    examples = map_examples(run, samples, surface, kind=how["kind"])
     write_examples(outputs.examples, examples, provenance)

@@ -36,7 +36,7 @@ def leaf_paths(config: dict) -> list[str]:
 
 def with_leaf(config: dict, inputs: Path, path: str, value: Any) -> dict:
     """The configuration with another value of a leaf; where it names a file, one of the folder of inputs."""
-    is_path = path.endswith(("/file", "_file", "/folder"))
+    is_path = path.endswith(("/file", "_file", "/folder", "/vectors"))
     return configs.edited(config, path, str(inputs / value) if is_path else value)
 
 

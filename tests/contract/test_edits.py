@@ -35,7 +35,7 @@ WITHOUT_SPEC = {
     "models/schooled/source/finetuned/task": ("finetune_model", "schooled"),
     "models/trained/source/finetuned/task": ("finetune_model", "trained"),
     "partitions/mine/file": ("import_partition", "tuned+1.0", "mine"),
-    "probes/vectors/file": ("train_probes", "trained", "bank"),
+    "probes/vectors": ("train_probes", "trained", "bank"),
 }
 # Leaves whose other value is not selected, and what no result depends on.
 IDLE = {"models/base/source/sha256", "clustering/methods", "clustering/k"}

@@ -22,7 +22,7 @@ FETCH = {
     f"print('had', fetch_model('bert', {{'hub': '{BERT}'}}).weights)",
     "data": "from headtypes.data.fetching import fetch_task\n"
     f"source = {{'hub': '{SQUAD}', 'revision': '{REVISION}', 'split': 'validation'}}\n"
-    "print('had', fetch_task('squad', 'question_answering', source)[0])",
+    "print('had', fetch_task('squad', 'question_answering', source, None)[0])",
 }
 # The libraries wait between attempts; nobody needs to here.
 IMPATIENT = "import time; wait = time.sleep; time.sleep = lambda seconds: wait(min(seconds, 0.001))\n"

@@ -48,7 +48,7 @@ def random_maps(tokens: int, rng: np.random.Generator, layers: int = 2, heads: i
     return maps / maps.sum(-1, keepdims=True)
 
 
-def dense_words(maps: np.ndarray, word_of_token: Sequence[int], subwords: str = "mean") -> np.ndarray:
+def dense_words(maps: np.ndarray, word_of_token: Sequence[int]) -> np.ndarray:
     """Word-level maps by the definition, [..., index, index] float64: `[CLS]`, the words, `[SEP]`."""
     words = max(word_of_token) + 1
     first = word_of_token.index(0)
@@ -56,11 +56,10 @@ def dense_words(maps: np.ndarray, word_of_token: Sequence[int], subwords: str = 
     indices = [list(range(first)), *tokens, list(range(tokens[-1][-1] + 1, len(word_of_token)))]
     found = np.zeros((*maps.shape[:-2], words + 2, words + 2))
     for v, of_v in enumerate(indices):
-        rows = of_v if subwords == "mean" else of_v[:1]
         for w, of_w in enumerate(indices):
-            for s in rows:
+            for s in of_v:
                 for t in of_w:
-                    found[..., v, w] += maps[..., s, t] / len(rows)
+                    found[..., v, w] += maps[..., s, t] / len(of_v)
     return found
 
 

@@ -1,7 +1,6 @@
 """Another package of the same name that Python finds: jobs run the code of the workflow, or nothing."""
 
 import shutil
-import sys
 
 import pytest
 
@@ -20,8 +19,6 @@ def installed(tmp_path_factory, monkeypatch):
     squad.write_text(text.replace("return questions\n", "return questions[1:]\n"))
     assert squad.read_text() != text
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    # Python itself, since what it does when it starts is tested.
-    monkeypatch.setattr("tests.workflow.conftest.python", lambda: sys.executable)
     return folder
 
 

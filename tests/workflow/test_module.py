@@ -93,7 +93,6 @@ def config(tiny_config) -> dict:
         },
         "windows": tiny_config["windows"],
         "clustering": {"restarts": 2},
-        "stability": {"models": 2},
         "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}},
         "controls": {"draws": 0},
         "curves": {"orders": 0},

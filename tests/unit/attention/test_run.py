@@ -24,19 +24,19 @@ WORDS, TAGS = ("the", "cat", "saw", "it"), ("DET", "NOUN", "VERB", "PRON")
 SAID = AnnotatedSentence(WORDS, None, None, TAGS, NONE, NONE, None, NONE)
 DOCUMENT = AnnotatedDocument("cats", (SAID,), (Mention(0, 1, "cat"), Mention(3, 3, "cat")), 0)
 ENCODED = {"kind": "question_answering"}
-PAIRS = {**ENCODED, "segment_ids": "pair"}
+PAIRS = ENCODED
 READINGS = {
     "features": (extract_features, ENCODED, "does not sum to one"),
     "surface": (measure_surface, PAIRS, "is not finite"),
-    "divergence": (measure_divergence, {**PAIRS, "smoothing": 0.001}, "is not finite"),
+    "divergence": (measure_divergence, PAIRS, "is not finite"),
     "map": (map_attention, {**ENCODED, "tokens": 30}, "is not finite"),
     "maps": (map_samples, {**ENCODED, "tokens": 30}, "is not finite"),
 }
 CASES = {
     "head outputs": (measure_head_outputs, SAMPLES, ENCODED, "output of head 2-2 is not finite"),
-    "arcs": (extract_arcs, SENTENCES, {"subwords": "mean"}, "attention of head 2-2 is not finite"),
+    "arcs": (extract_arcs, SENTENCES, {}, "attention of head 2-2 is not finite"),
     "antecedents": (
-        extract_antecedents, [DOCUMENT], {"subwords": "mean", "extent": "first"}, "attention of head 2-2 is not finite"
+        extract_antecedents, [DOCUMENT], {"extent": "first"}, "attention of head 2-2 is not finite"
     ),
 }  # fmt: skip
 HOW = {"precision": "float32", "batch_tokens": 20}

@@ -236,13 +236,6 @@ class TestEncoding:
         encoded = encode_samples(SEGMENTS, bert_tokenizer(WORDS), "text", 9, 128)
         assert max(encoded.lengths) == 9
 
-    def test_segment_ids_may_be_zeros(self):
-        pair = encode_samples(SEGMENTS, bert_tokenizer(WORDS), "text", 512, 11)
-        zeros = encode_samples(SEGMENTS, bert_tokenizer(WORDS), "text", 512, 11, "zeros")
-        assert zeros.token_types == [[0] * 11] * 2
-        assert zeros.input_ids == pair.input_ids
-        assert encode_samples(SEGMENTS, roberta_tokenizer(WORDS), "text", 512, 11, "zeros").token_types is None
-
     def test_roberta_reads_pairs(self):
         tokenizer = roberta_tokenizer(WORDS)
         assert separates_texts(tokenizer)

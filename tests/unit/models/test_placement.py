@@ -54,7 +54,7 @@ def test_features_are_the_same(both, norms):
 
 
 def test_what_heads_write_is_the_same(both):
-    found = [measure_outputs(each, SAMPLES, segment_ids="pair", **KIND) for each in runs(both)]
+    found = [measure_outputs(each, SAMPLES, **KIND) for each in runs(both)]
     np.testing.assert_array_equal(*(each.written for each in found))
 
 

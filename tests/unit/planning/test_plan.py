@@ -49,8 +49,7 @@ def added(before, after) -> set[tuple]:
 def test_only_selected_models_are_tested_by_detectors(tmp_path):
     # Nothing is asked of the other model that detectors read.
     unread = edited(full_config(tmp_path), "select/models", ["base", "tuned+1.0", "packed"])
-    for name in ("copying", "grown-0", "grown-5"):
-        del unread["models"][name]
+    del unread["models"]["copying"]
     full = edited(unread, "detectors/models", ["packed", "base"])
     assert [entry.model for entry in Plan(read_config(full)).detected] == ["base", "packed"]
     full["select"]["models"] = ["base"]
@@ -97,8 +96,8 @@ def test_a_baseline_of_single_heads_goes_with_every_partition(small):
 
 def test_a_baseline_need_not_go_along_where_nothing_is_evaluated(imported):
     own = edited(imported, "conditions", {"same": {"near": "keep"}, "head": {"1-1": "zero"}})
-    plan = Plan(read_config(edited(own, "select", {"partitions": ["mine"]})))
-    assert [ablation.name for ablation in plan.ablations] == ["same", "head"]
+    plan = Plan(read_config(own))
+    assert {ablation.name for ablation in plan.ablations} == {"same", "head"}
 
 
 def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_answers(imported):
@@ -237,13 +236,9 @@ def test_the_users_partition_has_the_types_of_its_file(imported, tmp_path):
 
 def test_a_selection_leaves_the_rest_out(tmp_path):
     full = full_config(tmp_path)
-    for registry, name, left in [
-        ("models", "base", {"base"}),
-        ("tasks", "pairs", {"base"}),
-        ("partitions", "mine", {"tuned+1.0"}),
-    ]:
+    for registry, name in (("models", "base"), ("tasks", "pairs")):
         plan = Plan(read_config(edited(full, "select", {registry: [name]})))
-        assert {model for model, _ in plan.partitions} == left
+        assert {model for model, _ in plan.partitions} == {"base"}
     plan = Plan(read_config(edited(full, "select", {"conditions": ["baseline"]})))
     assert {ablation.condition for ablation in plan.ablations} == {"baseline"}
     assert {(ablation.model, ablation.partition) for ablation in plan.ablations} == {
@@ -262,19 +257,6 @@ def test_an_entry_that_is_not_selected_needs_neither_its_files_nor_its_variables
     full = edited(full, "models/tuned+1.0/source/folder", "$HEADTYPES_NOWHERE")
     full = edited(full, "models/packed/source/package", "not_installed")
     assert Plan(read_config(full)).features == [("base", "pairs")]
-
-
-def test_a_partition_of_the_users_that_is_not_selected_is_not_read(imported, tmp_path):
-    (tmp_path / "mine.csv").unlink()
-    plan = Plan(read_config(edited(imported, "select", {"partitions": ["squad-kmeans-k4"]})))
-    assert list(plan.partitions) == [("bert", "squad-kmeans-k4")]
-
-
-def test_selecting_a_clustering_does_not_forbid_the_conditions_of_another(small):
-    raw = edited(edited(small, "clustering", {"k": [3, 4]}), "select", {"partitions": ["squad-kmeans-k3"]})
-    plan = Plan(read_config(raw))
-    assert list(plan.partitions) == [("bert", "squad-kmeans-k3")]
-    assert plan.ablations == []
 
 
 def test_another_k_alone_leaves_out_the_conditions_of_four_types(small):

@@ -1,7 +1,5 @@
 """Small decoders that are trained to copy: what they read, and what is saved of them."""
 
-import hashlib
-
 import numpy as np
 import torch
 from transformers import AutoModelForCausalLM
@@ -41,34 +39,6 @@ def test_a_model_is_saved_that_the_workflow_reads_and_equal_seeds_give_equal_one
     assert (record.layers, record.heads) == (2, 4)
     tokens = load_tokenizer(record)("She was in a house.")["input_ids"]
     assert AutoModelForCausalLM.from_pretrained(tmp_path / "one")(torch.tensor([tokens])).logits.isfinite().all()
-
-
-def test_a_checkpoint_is_the_model_after_so_many_steps_and_the_trained_one_is_as_without(tmp_path):
-    keep = (0, 2, 4)
-    train_model(tmp_path / "made", layers=2, seed=1, steps=4, keep=keep)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["made"]
-    assert sorted(path.name for path in (tmp_path / "made").glob("step-*")) == ["step-0", "step-2", "step-4"]
-    for step in keep:
-        train_model(tmp_path / str(step), layers=2, seed=1, steps=step or 1)
-        weights = (tmp_path / "made" / f"step-{step}" / "model.safetensors").read_bytes()
-        assert (weights == (tmp_path / str(step) / "model.safetensors").read_bytes()) == (step > 0)
-        record = fetch_model("one", None, made=str(tmp_path / "made"), step=step)
-        assert record.weights["model.safetensors"] == hashlib.sha256(weights).hexdigest()
-    for name in ("model.safetensors", "training.json"):
-        assert (tmp_path / "made" / name).read_bytes() == (tmp_path / "4" / name).read_bytes()
-
-
-def test_steps_are_kept_after_the_model_copies_which_does_not_change_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(copying, "_COPIED", 0.0)
-    ends = copying._BATCHES
-    train_model(tmp_path / "made", layers=1, seed=1, keep=(ends + 2,))
-    train_model(tmp_path / "alone", layers=1, seed=1)
-    monkeypatch.setattr(copying, "_COPIED", 2.0)
-    train_model(tmp_path / "longer", layers=1, seed=1, steps=ends + 2)
-    weights = {path.parent.name: path.read_bytes() for path in tmp_path.rglob("model.safetensors")}
-    assert weights["made"] == weights["alone"]
-    assert weights[f"step-{ends + 2}"] == weights["longer"] != weights["made"]
-    assert read_json(tmp_path / "made" / "training.json") == read_json(tmp_path / "alone" / "training.json")
 
 
 def test_training_ends_when_the_model_copies(tmp_path, monkeypatch):

@@ -281,31 +281,6 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, questions, mo
     assert not checkpoints.exists()
 
 
-def test_checkpoints_are_the_model_at_their_steps_also_where_the_run_was_killed(
-    tmp_path, encoder, questions, monkeypatch
-):
-    def run(out, **settings):
-        finetune_model(encoder, questions, tmp_path / out, **{**ASKED, **settings})
-
-    run("whole")
-    keep = [0, 5, 6, 12]
-    killed_at(monkeypatch, 7, lambda: run("kept", keep=keep))
-    checkpoints = tmp_path / ".kept.checkpoints"
-    # Transformers has written its own checkpoint of the same step.
-    assert same(checkpoints / "kept" / "step-6", checkpoints / "checkpoint-6")
-    assert not same(checkpoints / "kept" / "step-6", checkpoints / "kept" / "step-5")
-    run("kept", keep=keep)
-    made = tmp_path / "kept"
-    assert sorted(path.name for path in made.glob("step-*")) == ["step-0", "step-12", "step-5", "step-6"]
-    assert same(made, tmp_path / "whole")
-    assert same(made / "step-12", made)
-    first, base = (load_file(folder / "model.safetensors") for folder in (made / "step-0", Path(encoder.folder)))
-    # The new head apart, it is still its base.
-    assert all(torch.equal(first[f"bert.{name}"], weights) for name, weights in base.items() if "pooler" not in name)
-    assert fetch_model("kept", None, made=str(made), step=5).folder == str(made / "step-5")
-    assert not checkpoints.exists()
-
-
 def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, questions, monkeypatch):
     def run(out, rate):
         finetune_model(encoder, questions, tmp_path / out, **{**ASKED, "learning_rate": rate, "steps": 4})

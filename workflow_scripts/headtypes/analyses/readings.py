@@ -6,14 +6,12 @@ Each analysis says which reducers it needs and what their results are; `read_sam
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import Any
 
 from headtypes.attention.reducers import Reducer
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
-
-Segments = Literal["pair", "zeros"]
 
 
 @dataclass(frozen=True)
@@ -32,21 +30,18 @@ def read_samples(
     run: ModelOnTask,
     samples: list[Sample],
     kind: str,
-    readings: Sequence[tuple[Reading, Segments]],
+    readings: Sequence[Reading],
     norms: bool = False,
 ) -> list[Any]:
-    """The result of each reading; those of the same segment ids share a forward pass for each batch.
+    """The result of each reading, of one forward pass for each batch.
 
-    kind, segment ids: how samples are encoded, as in `encoding.encode_samples`; norms: whether norms are read beside
-        weights.
+    kind: how samples are encoded, as in `encoding.encode_samples`; norms: whether norms are read beside weights.
     """
-    results: dict[int, Any] = {}
-    for segment_ids in dict.fromkeys(segment_ids for _, segment_ids in readings):
-        encoded = run.encode(samples, kind, segment_ids)
-        chosen = {number: reading for number, (reading, own) in enumerate(readings) if own == segment_ids}
-        reducers = {number: list(reading.reducers(run, encoded, norms)) for number, reading in chosen.items()}
-        together = list(chain.from_iterable(reducers.values()))
-        read = iter(run.read(encoded, *together) if together else ())
-        for number, reading in chosen.items():
-            results[number] = reading.result(run, samples, encoded, list(islice(read, len(reducers[number]))))
-    return [results[number] for number in range(len(readings))]
+    encoded = run.encode(samples, kind)
+    reducers = [list(reading.reducers(run, encoded, norms)) for reading in readings]
+    together = list(chain.from_iterable(reducers))
+    read = iter(run.read(encoded, *together) if together else ())
+    return [
+        reading.result(run, samples, encoded, list(islice(read, len(own))))
+        for reading, own in zip(readings, reducers, strict=True)
+    ]

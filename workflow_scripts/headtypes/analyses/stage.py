@@ -99,5 +99,4 @@ def norms_of(plan: Plan, task: str) -> dict:
 
 def words_of(plan: Plan, task: str) -> dict:
     """How a task's words are read by a model, and the arithmetic."""
-    lengths = {"max_seq_length": plan.config.tasks[task].max_seq_length, "subwords": plan.config.words.subwords}
-    return {"task": task, **lengths, **given(plan.config.compute)}
+    return {"task": task, "max_seq_length": plan.config.tasks[task].max_seq_length, **given(plan.config.compute)}

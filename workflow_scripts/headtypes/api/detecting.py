@@ -11,6 +11,7 @@ from pydantic import Field
 from headtypes.analyses.detectors.measure import read_detectors, scores_of
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
 from headtypes.analyses.detectors.sequences import draw_sequences
+from headtypes.analyses.detectors.stage import LEAST, LENGTH, SEQUENCES
 from headtypes.api.arguments import Positive, ReadModel, Tokenizer, checked, longest_of
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, PerSample
@@ -26,9 +27,9 @@ def detect_heads(
     model: ReadModel,
     tokenizer: Tokenizer,
     *,
-    sequences: Annotated[int, Field(ge=2)] = 32,
-    length: Annotated[int, Field(ge=4)] = 32,
-    least: float = 0.1,
+    sequences: Annotated[int, Field(ge=2)] = SEQUENCES,
+    length: Annotated[int, Field(ge=4)] = LENGTH,
+    least: float = LEAST,
     seed: int = 0,
     own: Mapping[str, Detector] | None = None,
     max_length: Positive | None = None,

@@ -1,7 +1,7 @@
 """The one way from a fetched model and the samples of a task to what reducers read of its heads."""
 
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
@@ -57,9 +57,9 @@ class ModelOnTask:
         """The model itself; errors as those of `loading.load_model`."""
         return load_model(self.record, self._precision, self._head)
 
-    def encode(self, samples: list[Sample], kind: str, segment_ids: Literal["pair", "zeros"] = "pair") -> Encoded:
+    def encode(self, samples: list[Sample], kind: str) -> Encoded:
         """The samples as the model reads them; arguments and errors as those of `encoding.encode_samples`."""
-        return encode_samples(samples, self.tokenizer, kind, self.longest, segment_ids=segment_ids)
+        return encode_samples(samples, self.tokenizer, kind, self.longest)
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
         """What each reducer reads in one pass; errors as those of `one_pass.read_attention`.

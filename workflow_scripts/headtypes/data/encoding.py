@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -51,7 +50,6 @@ def encode_samples(
     kind: str,
     max_length: int,
     max_seq_length: int | None = None,
-    segment_ids: Literal["pair", "zeros"] = "pair",
 ) -> Encoded:
     """Encode samples, and let the tokenizer cut those that are longer than the model, or the task, allows.
 
@@ -60,7 +58,6 @@ def encode_samples(
         where the tokenizer puts no separator between texts (`tokens.separates_texts`).
     max_length:     tokens of the longest input that the model takes.
     max_seq_length: most tokens of a sample, for a kind whose tasks have this key.
-    segment_ids:    the tokenizer's, or 0 for all tokens, as in the code of Clark et al. (2019).
     Raises `InputError` that names a sample which cannot be cut to it.
     """
     max_length = min(max_length, max_seq_length or max_length)
@@ -81,8 +78,6 @@ def encode_samples(
         input_ids[index] = cut["input_ids"]
         if token_types is not None:
             token_types[index] = cut["token_type_ids"]
-    if token_types is not None and segment_ids == "zeros":
-        token_types = [[0] * len(types) for types in token_types]
     kind_of = token_kinds(tokenizer)
     return Encoded(input_ids, token_types, [kind_of[ids] for ids in input_ids], truncated)
 

@@ -11,7 +11,7 @@ from transformers import AutoConfig, AutoTokenizer
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import StrPath, read_json, sha256_file
 from headtypes.core.installed import version_of
-from headtypes.models.files import MODEL_FILES, PICKLES, checkpoint_in, model_files, place_of, pretrained, weight_files
+from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, pretrained, weight_files
 from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import headed_layers, is_causal, longest_input
 from headtypes.models.records import ModelRecord
@@ -27,21 +27,18 @@ _NAMING = {
 _NUMBERS = ("F64", "F32", "F16", "BF16")
 
 
-def fetch_model(
-    model: str, source: dict | None, made: str | None = None, step: int | None = None, sha256: str | None = None
-) -> ModelRecord:
+def fetch_model(model: str, source: dict | None, made: str | None = None, sha256: str | None = None) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
     source: as in the configuration: hub with revision, or folder, or package with subfolder, or gguf, the path of a
         file, or with package its name in there; and pickle.
-    made: the folder of a model that the workflow has made; it has no other source. step: number of updates of its
-        training after which it is meant; None for the trained one.
+    made: the folder of a model that the workflow has made; it has no other source.
     sha256: what that of its only file of weights must be.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
     """
     key = f"models.{model}"
     if made:
-        source = {"folder": made if step is None else str(checkpoint_in(made, step))}
+        source = {"folder": made}
     pickle = source.get("pickle", False)
     folder, gguf = place_of(source)
     origin = {"package": source["package"]} if "package" in source else {}

@@ -32,11 +32,6 @@ MODEL_FILES = (
 PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
 
 
-def checkpoint_in(folder: StrPath, step: int) -> Path:
-    """Where a model that the workflow made keeps itself as it was after so many updates of its training."""
-    return Path(folder, f"step-{step}")
-
-
 def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
     """The files of a model's folder that loading it reads, sorted; pickle: whether its weights may be one."""
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES

@@ -22,7 +22,6 @@ from headtypes.planning.config.derived import (
     divided_by,
     family_of,
     has_features,
-    made_by,
     parent_of,
     types_of,
 )
@@ -123,12 +122,11 @@ class Plan:
             PartitionPlan(model, name, task, type_names(k), method, k, of=of)
             for model, task in self.features
             for name, (method, k, of) in clusterings(self.config, task).items()
-            if self._wanted(name)
         ]
         given = {
             name: entry
             for name, entry in self.config.partitions.items()
-            if entry.model in self.models and entry.task in self.tasks and self._wanted(name)
+            if entry.model in self.models and entry.task in self.tasks
         }
         for name, entry in given.items():
             types = types_in(f"partitions.{name}.file", entry.file)
@@ -347,12 +345,8 @@ class Plan:
 
     def is_made(self, model: str) -> bool:
         """Whether the workflow makes a model itself, by fine-tuning or from scratch."""
-        source = self.config.models[self.made_by(model)].source
+        source = self.config.models[model].source
         return source.finetuned is not None or source.trained is not None
-
-    def made_by(self, model: str) -> str:
-        """The model of whose training a checkpoint was kept; of another model, itself."""
-        return made_by(self.config, model)
 
     def parent(self, model: str) -> str | None:
         """The model that this one was fine-tuned from."""
@@ -377,9 +371,6 @@ class Plan:
         if not self.config.probes.seeds:
             return []
         return [entry for entry in self.inputs_of("treebank") if self.files.of_training(entry.task)]
-
-    def _wanted(self, partition: str) -> bool:
-        return self.config.select.partitions is None or partition in self.config.select.partitions
 
     def _readings(self, condition: str, task: str) -> list[str]:
         own = self.reading(condition, task)

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from headtypes.analyses.detectors.stage import LENGTH, SEQUENCES
 from headtypes.analyses.stage import Stage, given
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json
@@ -163,7 +164,7 @@ def model_size(record: StrPath) -> ModelSize:
 def _tokens(plan: Plan, stage: Stage, inputs: Any) -> float:
     """The tokens of what a job reads; questions are read in windows that overlap."""
     if stage.reads is None:
-        return 4 * plan.config.detectors.sequences * plan.config.detectors.length
+        return 4 * SEQUENCES * LENGTH
     windows = plan.config.windows
     overlap = windows.max_seq_length / windows.doc_stride if stage.reads == "questions" else 1
     return overlap * _size(getattr(inputs, stage.reads)) * _MB / _BYTES_PER_TOKEN

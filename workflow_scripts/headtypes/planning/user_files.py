@@ -38,7 +38,7 @@ class UserFiles:
 
     def of_vectors(self) -> list[str]:
         """The file of the probes' word vectors."""
-        return _given(self.config.probes.vectors.file)
+        return _given(self.config.probes.vectors)
 
 
 def _given(file: str | None) -> list[str]:

@@ -1,17 +1,14 @@
-"""Checkpoints of a fine-tuning run: when they are written, which a killed run resumes from, and which are kept."""
+"""Checkpoints of a fine-tuning run: when they are written, and which one a killed run resumes from."""
 
 import json
 import shutil
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
-from transformers import PreTrainedTokenizerBase, TrainerCallback
+from transformers import TrainerCallback
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from headtypes.core.files import reach_disk, read_json, write_json
-from headtypes.models.files import checkpoint_in
-from headtypes.training.saving import save_model
 
 
 def last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
@@ -55,22 +52,3 @@ class Checkpoints(TrainerCallback):
         # Otherwise its state, which marks it as complete, could survive a power failure that its weights do not.
         reach_disk(Path(args.output_dir, f"{PREFIX_CHECKPOINT_DIR}-{state.global_step}"))
         self._last = time.monotonic()
-
-
-class Kept(TrainerCallback):
-    """Keeps the model as it is after some updates."""
-
-    def __init__(self, folder: Path, steps: Iterable[int], tokenizer: PreTrainedTokenizerBase):
-        self._folder, self._steps, self._tokenizer = folder, set(steps), tokenizer
-
-    def on_train_begin(self, args, state, control, model=None, **kwargs):
-        """Keep the model before the first update."""
-        self._keep(model, state.global_step)
-
-    def on_step_end(self, args, state, control, model=None, **kwargs):
-        """Keep the model before Trainer writes a checkpoint of this step, from which a run would go on without it."""
-        self._keep(model, state.global_step)
-
-    def _keep(self, model, step: int) -> None:
-        if step in self._steps:
-            save_model(model, self._tokenizer, checkpoint_in(self._folder, step))

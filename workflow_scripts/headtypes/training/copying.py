@@ -5,9 +5,7 @@ of the previous token and, above it, an induction head. In a single layer, a key
 one before it, so that no head can look for it (Olsson et al. 2022, In-context Learning and Induction Heads).
 """
 
-import copy
-import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +18,6 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from headtypes.core.files import StrPath
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
-from headtypes.models.files import checkpoint_in
 from headtypes.training.saving import save_model
 from headtypes.training.settings import COPYING_SIZES, COPYING_STEPS
 
@@ -42,13 +39,10 @@ _BATCH, _LEARNING_RATE, _WARMUP = 16, 1e-2, 20
 _COPIED, _BATCHES = 0.95, 10
 
 
-def train_model(
-    out_folder: StrPath, *, layers: int, seed: int, steps: int = COPYING_STEPS, keep: Collection[int] = ()
-) -> None:
+def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = COPYING_STEPS) -> None:
     """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies; save it as `out_folder`.
 
-    layers: of the model. seed: of its weights and of the sequences. steps: updates, at most. keep: numbers of updates
-        after which it is kept as a checkpoint in the folder (`models.files.checkpoint_in`).
+    layers: of the model. seed: of its weights and of the sequences. steps: updates, at most.
 
     The sequences are random words, over and over from some place on, and the loss is that of the
     repeated ones. It runs on the CPU, in one thread, so that equal seeds give equal models on equal machines. Beside
@@ -56,8 +50,6 @@ def train_model(
     tokens that it predicts.
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
-    kept = out_folder.with_name(f".{out_folder.name}.kept")
-    shutil.rmtree(kept, ignore_errors=True)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))
     with _alone(seed):
         model = LlamaForCausalLM(
@@ -73,11 +65,10 @@ def train_model(
                 initializer_range=0.1,
             )
         )
-        shares = _train(model, tokenizer, rng, steps, keep, kept, out_folder.name)
+        shares = _train(model, tokenizer, rng, steps, out_folder.name)
     predicted = float(np.mean(shares[-_BATCHES:]))
     about = {"steps": len(shares), "copies": predicted >= _COPIED, "predicted": round(predicted, 4)}
-    save_model(model.eval(), tokenizer, out_folder, {"training.json": about}, kept if keep else None)
-    shutil.rmtree(kept, ignore_errors=True)
+    save_model(model.eval(), tokenizer, out_folder, {"training.json": about})
 
 
 @contextmanager
@@ -98,28 +89,14 @@ def _train(
     tokenizer: PreTrainedTokenizerFast,
     rng: np.random.Generator,
     steps: int,
-    keep: Collection[int],
-    kept: Path,
     name: str,
 ) -> list[float]:
-    """The share of the repeated tokens that each step's sequences had predicted, before it learnt from them.
-
-    In how many steps a model copies differs from machine to machine, and which ones are kept does not: it learns on
-    until the last of them, and is then again what it was when it copied.
-    """
+    """The share of the repeated tokens that each step's sequences had predicted, before it learnt from them."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / _WARMUP))
     shares: list[float] = []
-    trained: int | None = None
     with progress(steps, f"{name}, training", "steps") as bar:
-        while True:
-            if len(shares) in keep:
-                save_model(model, tokenizer, checkpoint_in(kept, len(shares)))
-            copies = len(shares) >= _BATCHES and np.mean(shares[-_BATCHES:]) >= _COPIED
-            if trained is None and (copies or len(shares) >= steps):
-                trained, weights = len(shares), copy.deepcopy(model.state_dict())
-            if trained is not None and len(shares) >= max(keep, default=0):
-                break
+        while len(shares) < steps and not (len(shares) >= _BATCHES and np.mean(shares[-_BATCHES:]) >= _COPIED):
             ids, repeated = _draw(tokenizer, rng)
             logits = model(ids).logits[:, :-1][repeated]
             targets = ids[:, 1:][repeated]
@@ -132,8 +109,7 @@ def _train(
             shares.append(float((logits.argmax(-1) == targets).float().mean()))
             bar.set_postfix(predicted=f"{shares[-1]:.2f}", refresh=False)
             bar.update(1)
-    model.load_state_dict(weights)
-    return shares[:trained]
+    return shares
 
 
 def _draw(

@@ -24,7 +24,7 @@ from headtypes.models.loading import HEADS, computed_in
 from headtypes.models.model_config import check_padding, config_of, padding_token
 from headtypes.models.records import ModelRecord
 from headtypes.models.silence import silence_transformers
-from headtypes.training.checkpoints import Checkpoints, Kept, last_checkpoint
+from headtypes.training.checkpoints import Checkpoints, last_checkpoint
 from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
 from headtypes.training.saving import save_model
 from headtypes.training.settings import FinetuningSettings
@@ -120,16 +120,10 @@ def _finetune(
     settings: FinetuningSettings,
 ) -> None:
     steps = settings.steps or math.ceil(settings.epochs * len(windows) / settings.batch_size)
-    if (last := max(settings.keep or [0])) > steps:
-        raise InputError(
-            f"models.{out_folder.name}.source.finetuned.keep: the training has {steps} updates, and none that is step "
-            f"{last}; leave it out, or raise epochs."
-        )
     model.get_input_embeddings().requires_grad_(not settings.freeze_embeddings)
     rng = np.random.default_rng(settings.seed)
     order = plan_order(np.diff(windows.offsets), settings.batch_size, steps, rng)
     checkpoints = out_folder.parent / f".{out_folder.name}.checkpoints"
-    kept = checkpoints / "kept"
     resumed = last_checkpoint(checkpoints, _fingerprint(model, windows, targets, settings))
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
@@ -163,10 +157,7 @@ def _finetune(
         args=arguments,
         train_dataset=PlannedExamples(windows, targets, target_names, order),
         data_collator=padding_collator(padding_token(model.config) or 0),
-        callbacks=[
-            *(Checkpoints(settings.checkpoint_seconds), _Progress(out_folder.name)),
-            *([Kept(kept, settings.keep, tokenizer)] if settings.keep else []),
-        ],
+        callbacks=[Checkpoints(settings.checkpoint_seconds), _Progress(out_folder.name)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=resumed)
@@ -176,7 +167,7 @@ def _finetune(
     except InputError:
         shutil.rmtree(checkpoints)
         raise
-    save_model(trainer.model, tokenizer, out_folder, kept=kept if settings.keep else None)
+    save_model(trainer.model, tokenizer, out_folder)
     shutil.rmtree(checkpoints)
 
 

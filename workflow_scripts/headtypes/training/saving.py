@@ -1,4 +1,4 @@
-"""A trained model on the disk, and what is kept of its training: whole or absent."""
+"""A trained model on the disk: whole or absent."""
 
 import os
 import shutil
@@ -16,12 +16,10 @@ def save_model(
     tokenizer: PreTrainedTokenizerBase,
     out_folder: Path,
     beside: Mapping[str, Any] | None = None,
-    kept: Path | None = None,
 ) -> None:
     """Write the folder under a temporary name and move it into place whole.
 
-    beside: further files, as JSON. kept: a folder with checkpoints of the training (`models.files.checkpoint_in`),
-        which are moved in there too.
+    beside: further files, as JSON.
     """
     temporary = out_folder.with_name(f".{out_folder.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -33,8 +31,6 @@ def save_model(
     for name, contents in (beside or {}).items():
         write_json(temporary / name, contents)
     reach_disk(temporary)
-    for checkpoint in kept.iterdir() if kept else ():
-        shutil.move(checkpoint, temporary)
     if out_folder.exists():
         shutil.rmtree(out_folder)
     os.replace(temporary, out_folder)

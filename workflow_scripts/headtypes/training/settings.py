@@ -31,12 +31,10 @@ class Learning(BaseModel):
     model_config = {**STRICT, "use_attribute_docstrings": True}
 
     learning_rate: PositiveFloat = 5e-5
-    """Peak learning rate, after which it decays linearly to zero."""
+    """Peak learning rate: it rises over the first tenth of the steps and then decays linearly to zero."""
     batch_size: Positive = 32
     epochs: PositiveFloat = 3.0
     """Passes over the data."""
-    warmup_share: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Share of the steps over which the learning rate rises."""
     max_seq_length: Annotated[int, Field(ge=16)] = 384
     """Tokens of an input; longer contexts are cut into windows, longer pairs are cut off."""
     freeze_embeddings: bool = False
@@ -47,8 +45,6 @@ class Learning(BaseModel):
     bf16: bool = False
     """Whether forward passes compute in bfloat16 where that is safe and the processor has instructions for it; the
     weights stay float32."""
-    keep: Annotated[list[NonNegativeInt], Field(min_length=1)] | None = None
-    """Numbers of updates after which the model is kept as a checkpoint; 0 for that before the first."""
 
 
 class FinetuningSettings(Learning):
@@ -60,6 +56,8 @@ class FinetuningSettings(Learning):
     """Tokens of a question; of a longer one, only the first are kept."""
     doc_stride: Positive = 128
     """Tokens from the start of one window of a context to the start of the next."""
+    warmup_share: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Share of the steps over which the learning rate rises."""
     weight_decay: NonNegativeFloat = 0.01
     seed: NonNegativeInt = 0
     checkpoint_seconds: NonNegativeFloat = 45.0

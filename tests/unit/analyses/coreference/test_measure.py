@@ -49,7 +49,7 @@ def test_the_word_that_is_looked_at_most_among_the_candidates(causal, rows, monk
     rng = np.random.default_rng(3)
     tokens = [tokens_of(subwords) for subwords in SUBWORDS]
     maps = [random_maps(len(each), rng, causal=causal) for each in tokens]
-    found = read_planted(AntecedentReducer(tokens, ANAPHORS, "mean"), maps, causal)
+    found = read_planted(AntecedentReducer(tokens, ANAPHORS), maps, causal)
     for guess, planted, word_of_token, of_document in zip(found, maps, tokens, ANAPHORS, strict=True):
         assert guess.shape == (len(of_document), 2, 3, len(CANDIDATES))
         words = dense_words(planted, word_of_token)[..., 1:-1, 1:-1]

@@ -116,12 +116,12 @@ def test_heads_that_are_nearly_the_same_are_told_apart():
     np.testing.assert_allclose(found / 128, expected / 128, atol=1e-8, rtol=0)
 
 
-def test_segment_ids_of_zeros_are_those_of_one_text(tmp_path):
+def test_the_samples_of_a_task_are_read_in_pairs_of_texts_and_smoothed_as_in_the_released_code(tmp_path):
     run = ModelOnTask(recorded(*tiny_bert(), tmp_path), task="squad", precision="float32", batch_tokens=512)
-    how = {"kind": "question_answering", "smoothing": 0}
-    pair, zeros = (
-        measure_divergence(run, SAMPLES, segment_ids=segment_ids, **how) for segment_ids in ("pair", "zeros")
-    )
-    assert pair.sample_ids == [sample.id for sample in SAMPLES]
-    assert pair.of_a_row.max() < np.log(2)
-    assert np.abs(pair.total - zeros.total).max() > 1e-3
+    found = measure_divergence(run, SAMPLES, kind="question_answering")
+    assert found.sample_ids == [sample.id for sample in SAMPLES]
+    encoded = run.encode(SAMPLES, "question_answering")
+    assert {token for types in encoded.token_types for token in types} == {0, 1}
+    expected, rows = measured(run.model, encoded, smoothing=0.001)
+    np.testing.assert_allclose(found.total, expected, rtol=1e-6)
+    assert found.rows == rows

@@ -23,22 +23,21 @@ def divergence(distances: np.ndarray) -> Divergence:
     return Divergence(ROWS * distances, ROWS, LAYERS, ["a"])
 
 
-@pytest.mark.parametrize("scale", ["plain", "root"])
-def test_distances_in_two_dimensions_are_shown_as_they_are(scale):
+def test_distances_in_two_dimensions_are_shown_as_they_are():
     distances = squareform(pdist(in_two_dimensions()))
-    places, summary = project_heads(divergence(distances if scale == "plain" else distances**2), scale=scale, seed=3)
+    places, summary = project_heads(divergence(distances), seed=3)
     assert places[["layer", "head"]].to_numpy().tolist() == [list(head) for head in np.ndindex(LAYERS, HEADS)]
     np.testing.assert_allclose(squareform(pdist(places[["x", "y"]])), distances, atol=1e-3)
     assert summary["stress"] < 1e-3
     assert summary["correlation"] > 0.99999
-    assert (summary["rows"], summary["scale"]) == (ROWS, scale)
+    assert summary["rows"] == ROWS
 
 
 def test_equal_seeds_give_equal_places():
     distances = np.random.default_rng(1).random((LAYERS * HEADS, LAYERS * HEADS))
     distances = (distances + distances.T) * (1 - np.eye(len(distances)))
-    places, summary = project_heads(divergence(distances), scale="plain", seed=3)
-    again, summary_again = project_heads(divergence(distances), scale="plain", seed=3)
+    places, summary = project_heads(divergence(distances), seed=3)
+    again, summary_again = project_heads(divergence(distances), seed=3)
     pd.testing.assert_frame_equal(places, again)
     assert summary == summary_again
     assert 0.1 < summary["stress"] < 0.5

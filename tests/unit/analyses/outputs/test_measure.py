@@ -84,7 +84,7 @@ def test_what_heads_write_in_padded_batches_equals_the_definition(family):
 
 def measured(record, samples=SAMPLES):
     run = ModelOnTask(record, task="text", precision="float32", batch_tokens=512)
-    return measure_outputs(run, samples, kind="text", segment_ids="pair")
+    return measure_outputs(run, samples, kind="text")
 
 
 def planted(tmp_path):

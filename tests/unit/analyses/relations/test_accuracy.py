@@ -69,7 +69,7 @@ def arcs() -> ArcGuesses:
         np.stack([looks(*each, wanted) for wanted in (head_of_determiner, previous, own_object)])[None] for each in BANK
     ]
     order = sorted(range(len(BANK)), key=lambda number: len(tokens[number]))
-    found = read_planted(Guesses([tokens[number] for number in order], "mean"), [maps[number] for number in order])
+    found = read_planted(Guesses([tokens[number] for number in order]), [maps[number] for number in order])
     found = [found[order.index(number)] for number in range(len(BANK))]
     return ArcGuesses(
         np.arange(len(BANK), dtype=np.int32),

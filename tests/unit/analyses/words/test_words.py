@@ -22,25 +22,23 @@ def blocks(request, monkeypatch):
 
 
 @pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
-@pytest.mark.parametrize("subwords", ["mean", "first"])
-def test_to_a_word_the_sum_and_from_a_word_the_mean(ends, subwords, blocks):
+def test_to_a_word_the_sum_and_from_a_word_the_mean(ends, blocks):
     rng = np.random.default_rng(1)
     tokens = sorted((tokens_of(split, *ends) for split in SPLIT), key=len)
     maps = [random_maps(len(each), rng) for each in tokens]
-    for found, planted, word_of_token in zip(read_planted(WordMaps(tokens, subwords), maps), maps, tokens, strict=True):
-        np.testing.assert_allclose(found, dense_words(planted, word_of_token, subwords), atol=1e-6)
+    for found, planted, word_of_token in zip(read_planted(WordMaps(tokens), maps), maps, tokens, strict=True):
+        np.testing.assert_allclose(found, dense_words(planted, word_of_token), atol=1e-6)
 
 
 @pytest.mark.parametrize("causal", [False, True], ids=["", "causal"])
-@pytest.mark.parametrize("subwords", ["mean", "first"])
-def test_guesses_are_those_of_the_definition(causal, subwords, blocks):
+def test_guesses_are_those_of_the_definition(causal, blocks):
     rng = np.random.default_rng(2)
     tokens = sorted(map(tokens_of, SPLIT), key=len)
     maps = [random_maps(len(each), rng, causal=causal) for each in tokens]
     for (guess, visible, to_sep), planted, word_of_token in zip(
-        read_planted(Guesses(tokens, subwords), maps, causal), maps, tokens, strict=True
+        read_planted(Guesses(tokens), maps, causal), maps, tokens, strict=True
     ):
-        dense = dense_words(planted, word_of_token, subwords)
+        dense = dense_words(planted, word_of_token)
         defined, margin = dense_guesses(dense, causal)
         assert guess.dtype == visible.dtype == np.int16
         np.testing.assert_array_equal(np.where(margin > 1e-6, guess, defined), defined)
@@ -62,7 +60,7 @@ def test_guesses_are_those_of_the_definition(causal, subwords, blocks):
 def test_to_what_ends_the_input_the_sum_and_nothing_where_nothing_does(ends, blocks):
     word_of_token = tokens_of((2, 1, 1), *ENDS[ends])
     maps = random_maps(len(word_of_token), np.random.default_rng(4))
-    ((*_, to_sep),) = read_planted(Guesses([word_of_token], "mean"), [maps])
+    ((*_, to_sep),) = read_planted(Guesses([word_of_token]), [maps])
     dense = dense_words(maps, word_of_token)[..., 1:-1, -1].transpose(2, 0, 1)
     np.testing.assert_allclose(to_sep, dense if ENDS[ends][1] else np.full_like(dense, np.nan), rtol=1e-3)
 
@@ -70,14 +68,12 @@ def test_to_what_ends_the_input_the_sum_and_nothing_where_nothing_does(ends, blo
 def test_the_first_word_wins_a_tie(blocks):
     word_of_token = tokens_of((1, 1, 1, 1))
     maps = np.full((1, 1, 6, 6), 1 / 6)
-    ((guess, *_),) = read_planted(Guesses([word_of_token], "mean"), [maps])
+    ((guess, *_),) = read_planted(Guesses([word_of_token]), [maps])
     assert guess[:, 0, 0].tolist() == [[2, 2], [1, 1], [1, 1], [1, 1]]
 
 
 def test_a_word_alone_has_no_guess_and_none_is_the_root():
-    ((guess, visible, _),) = read_planted(
-        Guesses([tokens_of((3,))], "mean"), [random_maps(5, np.random.default_rng(0))]
-    )
+    ((guess, visible, _),) = read_planted(Guesses([tokens_of((3,))]), [random_maps(5, np.random.default_rng(0))])
     assert (guess == -1).all()
     assert (visible == -1).all()
 
@@ -85,7 +81,7 @@ def test_a_word_alone_has_no_guess_and_none_is_the_root():
 def test_an_attention_that_is_not_finite_is_refused():
     maps = random_maps(5, np.random.default_rng(0))
     maps[1, 2, 3] = np.nan
-    for reducer in (WordMaps([tokens_of((3,))], "mean"), Guesses([tokens_of((3,))], "mean")):
+    for reducer in (WordMaps([tokens_of((3,))]), Guesses([tokens_of((3,))])):
         with pytest.raises(InputError, match="head 2-3 is not finite"):
             read_planted(reducer, [maps])
 

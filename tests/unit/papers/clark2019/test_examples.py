@@ -20,7 +20,7 @@ def mapped(model, tokenizer, folder, samples, **settings):
     """A model's examples on samples, and its surface patterns."""
     how = {"precision": "float32", "max_seq_length": 40, "batch_tokens": 512}
     run = ModelOnTask(recorded(model, tokenizer, folder), task="told", **how)
-    surface = measure_surface(run, samples, kind="text", segment_ids="pair")
+    surface = measure_surface(run, samples, kind="text")
     return map_examples(run, samples, surface, kind="text", **settings), surface
 
 

@@ -174,7 +174,7 @@ def projection() -> tuple[pd.DataFrame, dict, np.ndarray]:
     layer, head = np.indices((layers, heads)).reshape(2, -1)
     x, y = np.random.default_rng(2).normal(0, 0.2, (2, layers * heads))
     places = pd.DataFrame({"layer": layer, "head": head, "x": x, "y": y})
-    summary = {"rows": 100, "scale": "plain", "stress": 0.213, "correlation": 0.912, "layers": layers_of()}
+    summary = {"rows": 100, "stress": 0.213, "correlation": 0.912, "layers": layers_of()}
     behaviours = np.array(["", *_BEHAVIOURS] * 8, dtype=object)[: layers * heads].reshape(layers, heads)
     return places, summary, behaviours
 

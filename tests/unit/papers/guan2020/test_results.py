@@ -79,10 +79,7 @@ def test_a_partition_is_judged_by_clusterings_that_differ_in_k_alone(tmp_path):
     write_json(tmp_path / "q.json", {"gap": None, "gap_error": None, "mixtures": {}})
     keys = {("a", name): tmp_path / f"{name}.json" for name in "pq"}
     partitions = [{"model": "a", "partition": name, "k": k} for name, k in {"p": 4, "q": 3, "imported": None}.items()]
-    found = read_stabilities(
-        [it | {"stability_models": 10} for it in partitions], keys, dict.fromkeys(keys, tmp_path / "numbers.csv")
-    )
-    assert [it.pop("stability_models") for it in found.values()] == [10] * 3
+    found = read_stabilities(partitions, keys, dict.fromkeys(keys, tmp_path / "numbers.csv"))
     five = {"stability.5.heads": 5}
     assert found == {
         ("a", "p"): {
@@ -99,7 +96,7 @@ def test_a_partition_is_judged_by_clusterings_that_differ_in_k_alone(tmp_path):
     }
     write_json(tmp_path / "p.json", {})
     with pytest.raises(InputError, match=r"p\.json is damaged or does not say how stable types are"):
-        read_stabilities([partitions[0] | {"stability_models": 10}], keys, {})
+        read_stabilities(partitions[:1], keys, {})
 
 
 def test_a_parents_partition_is_the_one_of_the_same_name():

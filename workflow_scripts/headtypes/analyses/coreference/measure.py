@@ -9,7 +9,7 @@ from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
 from headtypes.analyses.coreference.mentions import Anaphor, anaphors, spans_of
 from headtypes.analyses.coreference.parts import parts_of
 from headtypes.analyses.words.encoding import encode_sentences, encode_words, special_tokens
-from headtypes.analyses.words.settings import Extent, Subwords
+from headtypes.analyses.words.settings import Extent
 from headtypes.analyses.words.words import WordReducer, WordRows
 from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
@@ -31,11 +31,9 @@ class AntecedentReducer(WordReducer):
     A guess is a word, counted from 0; -1 where the model lets none of the candidates be seen.
     """
 
-    def __init__(
-        self, word_of_token: Sequence[Sequence[int]], anaphors_of: Sequence[Sequence[Anaphor]], subwords: Subwords
-    ):
+    def __init__(self, word_of_token: Sequence[Sequence[int]], anaphors_of: Sequence[Sequence[Anaphor]]):
         """anaphors_of: the coreferent mentions of each sample."""
-        super().__init__(word_of_token, subwords)
+        super().__init__(word_of_token)
         self._anaphors = anaphors_of
 
     def start(self, batch: Batch) -> None:
@@ -75,13 +73,11 @@ def extract_antecedents(
     documents: Sequence[AnnotatedDocument],
     record: ModelRecord,
     *,
-    subwords: Subwords,
     extent: Extent,
     **settings,
 ) -> AntecedentGuesses:
     """Run a model over the parts of documents and keep every head's guesses for every coreferent mention.
 
-    subwords: how a word of several tokens looks at others.
     extent:   `first`, the first words of each document, or `chunks`, all of it.
     settings: of `ModelOnTask`; no part has more tokens.
     Raises `InputError` where no part has a coreferent mention.
@@ -103,7 +99,7 @@ def extract_antecedents(
         raise InputError(f"{run.what}: no part of any document has a mention with an antecedent before it.")
     texts = [documents[number].words[part.start : part.stop] for number, part, _ in parts]
     encoded = encode_sentences(texts, run.tokenizer, run.longest, run.what, whole=False)
-    reducer = AntecedentReducer(encoded.word_of_token, [found for *_, found in parts], subwords)
+    reducer = AntecedentReducer(encoded.word_of_token, [found for *_, found in parts])
     (guesses,) = run.read(encoded.encoded, reducer)
     return AntecedentGuesses(
         document=np.array([number for number, *_ in parts], dtype=np.int32),

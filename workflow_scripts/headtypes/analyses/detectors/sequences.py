@@ -50,7 +50,7 @@ def draw_sequences(
     if length > longest:
         raise InputError(
             f"{model}: half a sequence cannot have {length} different tokens: the vocabulary has {len(ordinary)}, and "
-            f"the longest input {max_length} with special ones; lower detectors.length to at most {longest}."
+            f"the longest input {max_length} with special ones; at most {longest} can be drawn."
         )
     repeated, shuffled = [], []
     for number in range(sequences):

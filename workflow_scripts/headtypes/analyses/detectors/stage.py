@@ -2,6 +2,9 @@
 
 from headtypes.analyses.stage import Plan, given, stage
 
+# Sequences that are drawn; tokens of half of one; the share of its attention by which a detected head exceeds the null.
+SEQUENCES, LENGTH, LEAST = 32, 32, 0.1
+
 
 @stage("forward")
 def measure_detectors(plan: Plan, model: str) -> dict:
@@ -9,6 +12,6 @@ def measure_detectors(plan: Plan, model: str) -> dict:
 
     And by how much a head exceeds the null, with the draws of the bootstrap.
     """
-    sizes = {"sequences": plan.config.detectors.sequences, "length": plan.config.detectors.length}
-    table = {"least": plan.config.detectors.least, "seed": plan.seed("tabulate_detectors", model)}
-    return {**sizes, "seed": plan.seed("measure_detectors"), **given(plan.config.compute), "table": table}
+    drawn = {"sequences": SEQUENCES, "length": LENGTH, "seed": plan.seed("measure_detectors")}
+    table = {"least": LEAST, "seed": plan.seed("tabulate_detectors", model)}
+    return {**drawn, **given(plan.config.compute), "table": table}

@@ -43,5 +43,5 @@ def extract_features(run: ModelOnTask, samples: list[Sample], *, kind: str, norm
 
     kind: of task, which says how its samples are cut; norms: whether the features of norms are read as well.
     """
-    (features,) = read_samples(run, samples, kind, [(DISTANCES_READ, "pair")], norms)
+    (features,) = read_samples(run, samples, kind, [DISTANCES_READ], norms)
     return features

@@ -1,6 +1,6 @@
 """What is read of the attention on samples: distance features and maps and, on texts, what single heads look at."""
 
-from headtypes.analyses.stage import Plan, given, norms_of, samples_of, stage
+from headtypes.analyses.stage import Plan, norms_of, samples_of, stage
 
 
 @stage("forward", reads="samples")
@@ -11,6 +11,5 @@ def extract_features(plan: Plan, model: str, task: str) -> dict:
 
 @stage("divergence", reads="samples")
 def extract_text_features(plan: Plan, model: str, task: str) -> dict:
-    """The same; how texts are encoded for surface patterns, and how much attention is smoothed for divergences."""
-    smoothing = plan.config.divergence.smoothing
-    return {**extract_features(plan, model, task), **given(plan.config.surface), "smoothing": smoothing}
+    """The same."""
+    return extract_features(plan, model, task)

@@ -15,7 +15,6 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headtypes.analyses.divergence.results import Divergence
-from headtypes.analyses.readings import Segments
 from headtypes.attention.batches import Batch, check_heads, run_model
 from headtypes.attention.blocks import EntropySums, Group
 from headtypes.attention.hook import Layer
@@ -28,6 +27,8 @@ from headtypes.models.model_config import layers_and_heads
 # Heads on either side of the pairs that are compared at a time, and numbers of each head. What is compared then stays
 # in the processor's cache; blocks of half and of twice the size took as long.
 _HEADS, _NUMBERS = 8, 2**12
+# Share of each row that is spread evenly, as in the code of Clark et al. (2019).
+SMOOTHING = 0.001
 # Padded tokens of a batch, at most, since the queries and keys of all its layers are kept.
 _BATCH_TOKENS = 1024
 # Divergences of a batch are rounded to multiples of this, less than the error of one row, so that float64 adds up those
@@ -170,15 +171,13 @@ def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums:
             total[first, second] += (own[first, None] + own[second] - shared) / (2 * half)
 
 
-def measure_divergence(
-    run: ModelOnTask, samples: list[Sample], *, kind: str, segment_ids: Segments, smoothing: float, norms: bool = False
-) -> Divergence:
+def measure_divergence(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Divergence:
     """Run a model over samples and compare the attention of all pairs of its heads.
 
-    kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`.
-    smoothing, norms: as in `divergences`. A batch has at most 1,024 padded tokens.
+    kind: how samples are encoded, as in `encoding.encode_samples`.
+    norms: as in `divergences`. A batch has at most 1,024 padded tokens.
     """
-    encoded = run.encode(samples, kind, segment_ids)
+    encoded = run.encode(samples, kind)
     how = {"batch_tokens": min(run.batch_tokens, _BATCH_TOKENS), "what": run.what}
-    (total, *by_norms), rows = divergences(run.model, encoded, smoothing=smoothing, norms=norms, **how)
+    (total, *by_norms), rows = divergences(run.model, encoded, smoothing=SMOOTHING, norms=norms, **how)
     return Divergence(total, rows, run.record.layers, [sample.id for sample in samples], *by_norms)

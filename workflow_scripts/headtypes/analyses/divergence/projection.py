@@ -14,17 +14,15 @@ _STARTS, _STEPS, _EPS = 5, 1000, 1e-10
 _PERMUTATIONS = 2000
 
 
-def project_heads(divergence: Divergence, *, scale: str, seed: int) -> tuple[pd.DataFrame, dict]:
+def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, dict]:
     """Lay the heads out in two dimensions so that distances are their divergences, and compare layers.
 
-    scale:   `plain` takes the mean divergence of a row; `root` takes its square root, which is a metric (Endres and
-        Schindelin 2003).
     seed:    0 to 2**32 - 1; equal seeds give equal places.
     returns  one row per head: layer, head (both from 0), x and y, in the unit of the distances; they may be turned
-        and mirrored. And how well it fits: rows, scale, `stress` and `correlation` as in `fit`, and `layers` as in
+        and mirrored. And how well it fits: rows, `stress` and `correlation` as in `fit`, and `layers` as in
         `layer_test`.
     """
-    distances = np.sqrt(divergence.of_a_row) if scale == "root" else divergence.of_a_row
+    distances = divergence.of_a_row
     # One thread: more would add up numbers in an order that changes from run to run.
     with threadpool_limits(1):
         scaling = MDS(
@@ -43,7 +41,6 @@ def project_heads(divergence: Divergence, *, scale: str, seed: int) -> tuple[pd.
     table = per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(PROJECTION_COLUMNS)
     summary = {
         "rows": divergence.rows,
-        "scale": scale,
         **fit(distances, places),
         "layers": layer_test(divergence.of_a_row, divergence.layer, seed),
     }

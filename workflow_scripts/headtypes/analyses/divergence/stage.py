@@ -5,7 +5,7 @@ from headtypes.analyses.stage import Plan, stage
 
 @stage()
 def tabulate_text(plan: Plan, model: str, task: str) -> dict:
-    """Which distances the projection shows, and the seeds of its starts and permutations, and of intervals."""
+    """The seeds of the projection's starts and permutations, and of intervals."""
     # Named for the rules that once did this.
-    projection = {"scale": plan.config.divergence.scale, "seed": plan.seed("project_heads", model, task)}
+    projection = {"seed": plan.seed("project_heads", model, task)}
     return {"projection": projection, "outputs": {"seed": plan.seed("tabulate_outputs", model, task)}}

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headtypes.analyses.outputs.results import COLUMNS, QUARTERS, STREAM, TOKENS, Outputs
-from headtypes.analyses.readings import Reading, Segments, read_samples
+from headtypes.analyses.readings import Reading, read_samples
 from headtypes.attention.batches import Batch
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.reducers import Block, Pass, PerSample
@@ -141,7 +141,7 @@ def _outputs(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: l
 OUTPUTS_READ = Reading(_reducers, _outputs)
 
 
-def measure_outputs(run: ModelOnTask, samples: list[Sample], *, kind: str, segment_ids: Segments) -> Outputs:
+def measure_outputs(run: ModelOnTask, samples: list[Sample], *, kind: str) -> Outputs:
     """Run a model over samples and read what all its heads write into the residual stream; as `read_samples`."""
-    (outputs,) = read_samples(run, samples, kind, [(OUTPUTS_READ, segment_ids)])
+    (outputs,) = read_samples(run, samples, kind, [OUTPUTS_READ])
     return outputs

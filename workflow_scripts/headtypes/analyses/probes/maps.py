@@ -10,7 +10,6 @@ from tqdm import tqdm
 from transformers import PreTrainedModel
 
 from headtypes.analyses.words.encoding import EncodedWords, encode_sentences, part_of
-from headtypes.analyses.words.settings import Subwords
 from headtypes.analyses.words.words import WordMaps
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.run import ModelOnTask
@@ -46,7 +45,7 @@ def read_sentences(sentences: Sequence[Sentence], run: ModelOnTask) -> ReadSente
 
 
 def maps_in_both_directions(
-    model: PreTrainedModel, encoded: EncodedWords, *, subwords: Subwords, batch_tokens: int, what: str, bar: tqdm
+    model: PreTrainedModel, encoded: EncodedWords, *, batch_tokens: int, what: str, bar: tqdm
 ) -> Iterator[torch.Tensor]:
     """W and its transpose for each head and sentence, [2 * layer * head, index, index] float32.
 
@@ -57,7 +56,7 @@ def maps_in_both_directions(
     starts = np.flatnonzero(np.diff(np.cumsum(sizes) // _HELD, prepend=-1))
     for start, stop in zip(starts, [*starts[1:], len(sizes)], strict=True):
         part = part_of(encoded, start, stop)
-        readers = [WordMaps(part.word_of_token, subwords)]
+        readers = [WordMaps(part.word_of_token)]
         (of_part,) = read_attention(model, part.encoded, readers, batch_tokens=batch_tokens, what=what, bar=bar)
         for maps in of_part:
             flat = torch.from_numpy(maps).flatten(0, 1)

@@ -18,12 +18,15 @@ from headtypes.analyses.probes.parsers import (
 from headtypes.analyses.probes.random_network import random_network
 from headtypes.analyses.probes.scores import counts
 from headtypes.analyses.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
-from headtypes.analyses.words.settings import Root, Subwords
+from headtypes.analyses.words.settings import Root
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.models.records import ModelRecord
+
+# Adam's; the paper does not give it.
+LEARNING_RATE = 0.002
 
 
 def train_probes(
@@ -31,20 +34,18 @@ def train_probes(
     scored: Sequence[Sentence],
     record: ModelRecord,
     *,
-    subwords: Subwords,
     vectors: str | None,
-    learning_rate: float,
-    epochs: int,
     sentences: int | str,
     starts: int,
     root: Root,
     seed: int,
+    learning_rate: float = LEARNING_RATE,
     **settings,
 ) -> dict:
     """Train probes of a model on the sentences of a treebank, and parse others with them.
 
     training, scored: sentences that the probes learn from, one step each, in this order; and those they parse.
-    subwords, settings: as in `relations.measure.extract_arcs`. Maps are float32.
+    settings: as in `relations.measure.extract_arcs`. Maps are float32.
     vectors: file of word vectors in GloVe's text format; None for the model's own embeddings.
     sentences: how many of the first training sentences are used, or "all".
     starts:  random starts of each probe; root: as in `settings.Root`.
@@ -66,7 +67,7 @@ def train_probes(
         for name, probe in probes.items()
     }
     parts = (learnt, of_learnt.of_sentences), (parsed, of_parsed.of_sentences)
-    found = train_and_parse(trainers, *parts, run, subwords=subwords, epochs=epochs)
+    found = train_and_parse(trainers, *parts, run)
     return {**found, "vectors": {"channels": channels, "known": of_parsed.known}}
 
 
@@ -75,9 +76,6 @@ def train_and_parse(
     learnt: tuple[ReadSentences, Sequence[np.ndarray]],
     parsed: tuple[ReadSentences, Sequence[np.ndarray]],
     run: ModelOnTask,
-    *,
-    subwords: Subwords,
-    epochs: int,
 ) -> dict:
     """Train probes on some sentences, one step each, and parse others with them.
 
@@ -87,23 +85,22 @@ def train_and_parse(
     """
     networks = list(dict.fromkeys(network for network, _ in trainers.values()))
     right = {name: [] for name in trainers}
-    passes = len(networks) * (epochs * len(learnt[0].sentences) + len(parsed[0].sentences))
+    passes = len(networks) * (len(learnt[0].sentences) + len(parsed[0].sentences))
     with progress(passes, run.what, "maps") as bar:
 
         def maps_of(
             part: ReadSentences, vectors: Sequence[np.ndarray]
         ) -> Iterator[tuple[Sentence, dict[PreTrainedModel, ProbedSentence]]]:
-            how = {"subwords": subwords, "batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
+            how = {"batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
             read = (maps_in_both_directions(network, part.encoded, **how) for network in networks)
             for sentence, own, *maps in zip(part.sentences, vectors, *read, strict=True):
                 probed = (ProbedSentence(each, torch.from_numpy(own)) for each in maps)
                 yield sentence, dict(zip(networks, probed, strict=True))
 
-        for _ in range(epochs):
-            for sentence, read in maps_of(*learnt):
-                heads = torch.tensor(sentence.heads)
-                for network, trainer in trainers.values():
-                    trainer.train(read[network], heads)
+        for sentence, read in maps_of(*learnt):
+            heads = torch.tensor(sentence.heads)
+            for network, trainer in trainers.values():
+                trainer.train(read[network], heads)
         for sentence, read in maps_of(*parsed):
             heads, counted = torch.tensor(sentence.heads), torch.tensor(counts(sentence))
             for name, (network, trainer) in trainers.items():

@@ -151,8 +151,7 @@ class Trainer:
         # Of numbers that are none, the first would be the largest.
         if not (scores < torch.inf).all():
             raise InputError(
-                "The scores of a probe are not finite; lower probes.learning_rate, or check the numbers of the word "
-                "vectors (probes.vectors)."
+                "The scores of a probe are not finite; check the numbers of the word vectors (probes.vectors)."
             )
         return scores.argmax(1)
 

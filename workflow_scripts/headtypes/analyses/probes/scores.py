@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.relations.guesses import ArcGuesses
-from headtypes.analyses.relations.offsets import offset_guesses, offsets_up_to
+from headtypes.analyses.relations.offsets import OFFSETS, offset_guesses, offsets_up_to
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.statistics import ratio_intervals
@@ -38,7 +38,7 @@ def read_probe_scores(path: StrPath) -> pd.DataFrame:
 
 
 def measure_probes(
-    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, *, offsets: int, seed: int
+    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, *, offsets: int = OFFSETS, seed: int
 ) -> pd.DataFrame:
     """Unlabelled attachment scores of probes, right-branching, the best offset and the best head, and all differences.
 
@@ -74,7 +74,7 @@ def measure_probes(
 
 
 def right_words(
-    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, offsets: int
+    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, offsets: int = OFFSETS
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """How many words' heads each system finds, sentence by sentence; the arguments are those of `measure_probes`.
 

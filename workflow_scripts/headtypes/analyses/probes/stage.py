@@ -6,9 +6,9 @@ from headtypes.analyses.stage import Plan, stage, words_of
 
 
 def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
-    """The model and a network of random weights read what is scored and, in each epoch, what is learnt."""
+    """The model and a network of random weights read what is scored and what is learnt."""
     probes = plan.config.probes
-    return 2 * (1 + probes.epochs * (_TRAINING if probes.sentences == "all" else probes.sentences / max(rows, 1)))
+    return 2 * (1 + (_TRAINING if probes.sentences == "all" else probes.sentences / max(rows, 1)))
 
 
 # How many times as large as its part that is evaluated a treebank's training part is; of UD English EWT, 6.
@@ -19,12 +19,12 @@ _TRAINING = 8
 def train_probes(plan: Plan, model: str, task: str) -> dict:
     """How the probes learn, on how many sentences, and how these are read."""
     probes = plan.config.probes
-    how = {key: getattr(probes, key) for key in ("learning_rate", "epochs", "sentences", "root")}
+    how = {key: getattr(probes, key) for key in ("sentences", "root")}
     seed = plan.seed("train_probes", model, task)
     return {**words_of(plan, task), **how, "starts": probes.seeds, "seed": seed}
 
 
 @stage(reads="rows")
 def measure_probes(plan: Plan, model: str, task: str) -> dict:
-    """The largest offset, and the seed of the intervals."""
-    return {"offsets": plan.config.relations.offsets, "seed": plan.seed("measure_probes", model, task)}
+    """The seed of the intervals."""
+    return {"seed": plan.seed("measure_probes", model, task)}

@@ -20,7 +20,7 @@ from headtypes.analyses.relations.choice import (
     right_in,
 )
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
-from headtypes.analyses.relations.offsets import FILE
+from headtypes.analyses.relations.offsets import FILE, OFFSETS
 from headtypes.analyses.relations.separators import columns_of
 from headtypes.core.statistics import ratio_intervals
 from headtypes.data.kinds.treebank import Sentence
@@ -38,7 +38,7 @@ def measure_relations(
     arcs: Mapping[str, ArcGuesses],
     *,
     least: int,
-    offsets: int,
+    offsets: int = OFFSETS,
     seed: int,
 ) -> RelationTables:
     """The accuracy of every head at every relation, and the best head of each.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
-from headtypes.analyses.relations.offsets import FILE, TEST, offset_guesses, offsets_up_to
+from headtypes.analyses.relations.offsets import FILE, OFFSETS, TEST, offset_guesses, offsets_up_to
 from headtypes.analyses.relations.pairs import TOTALS, Pairs, all_pairs, sentence_of_word
 from headtypes.analyses.relations.separators import ToSep, both, groups_of
 from headtypes.core.errors import InputError
@@ -98,7 +98,7 @@ def listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
 
 
 def best_heads(
-    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int, offsets: int
+    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int, offsets: int = OFFSETS
 ) -> list[Choice]:
     """What stands in the table `best` of `measure_relations`, sentence by sentence, for intervals of other values.
 

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.words.encoding import encode_sentences
-from headtypes.analyses.words.settings import Subwords
 from headtypes.analyses.words.words import WordReducer, WordRows
 from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
@@ -106,13 +105,10 @@ class Guesses(WordReducer):
         of_columns[:, 1] = torch.where(some, ends[:, 1], of_columns[:, 1])
 
 
-def extract_arcs(
-    parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, *, subwords: Subwords, **settings
-) -> dict[str, ArcGuesses]:
+def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, **settings) -> dict[str, ArcGuesses]:
     """Run a model over the parts of a treebank and keep every head's guesses at the head of every word.
 
     parts:  `file` and, where there is one, `test`.
-    subwords: how a word of several tokens looks at others.
     settings: of `ModelOnTask`; sentences of more tokens are left out.
     Raises `InputError` where no sentence can be read.
     """
@@ -120,7 +116,7 @@ def extract_arcs(
     guesses = {}
     for name, sentences in parts.items():
         encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
-        (found,) = run.read(encoded.encoded, Guesses(encoded.word_of_token, subwords))
+        (found,) = run.read(encoded.encoded, Guesses(encoded.word_of_token))
         length = np.array([len(guess) for guess, *_ in found], dtype=np.int32)
         of_words = (np.concatenate(each) for each in zip(*found, strict=True))
         guesses[name] = ArcGuesses(encoded.kept, length, *of_words)

@@ -14,8 +14,12 @@ FILE, EVEN, ODD, TEST = "file", "even", "odd", "test"
 COLUMNS = ("part", "annotation", "relation", "words", "offset", "accuracy")
 
 
+# The largest offset that is tried, in both directions.
+OFFSETS = 3
+
+
 def measure_offsets(
-    sentences: Sequence[Sentence], test: Sequence[Sentence] | None = None, *, offsets: int
+    sentences: Sequence[Sentence], test: Sequence[Sentence] | None = None, *, offsets: int = OFFSETS
 ) -> pd.DataFrame:
     """The accuracy of each offset at each relation.
 

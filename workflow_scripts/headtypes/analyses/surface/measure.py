@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from headtypes.analyses.readings import Reading, Segments, read_samples
+from headtypes.analyses.readings import Reading, read_samples
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import EntropySums
@@ -159,9 +159,7 @@ def _reducers(run: ModelOnTask, encoded: Encoded, norms: bool) -> list[SurfacePa
 SURFACE_READ = Reading(_reducers, _surface)
 
 
-def measure_surface(
-    run: ModelOnTask, samples: list[Sample], *, kind: str, segment_ids: Segments, norms: bool = False
-) -> Surface:
+def measure_surface(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Surface:
     """Run a model over samples and read the surface patterns of all its heads; arguments as of `read_samples`."""
-    (surface,) = read_samples(run, samples, kind, [(SURFACE_READ, segment_ids)], norms)
+    (surface,) = read_samples(run, samples, kind, [SURFACE_READ], norms)
     return surface

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.types.clustering import Clustering, IndivisibleError, cluster_heads, fit, one_thread
 from headtypes.analyses.types.names import MIXTURES
-from headtypes.analyses.types.stability import HALVES, PAIR_METHODS, measure_stability, own_cluster_share
+from headtypes.analyses.types.stability import HALVES, MODELS, PAIR_METHODS, measure_stability, own_cluster_share
 from headtypes.core.seeds import derive_seed
 
 COUNTS = tuple(range(1, 9))
@@ -67,7 +67,7 @@ def compare_numbers(
     k: int,
     scale: bool,
     restarts: int,
-    models: int,
+    models: int = MODELS,
     seed: int,
     references: int = REFERENCES,
 ) -> tuple[pd.DataFrame, dict[str, float]]:

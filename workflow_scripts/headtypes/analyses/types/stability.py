@@ -18,6 +18,8 @@ HALVES = ("heads", "samples", "pairs")
 # The methods that are fitted to pairs. The others compare every two points, of which there may be half a million.
 PAIR_METHODS = ("kmeans", "gmm")
 
+# Clusterings of each kind of half, as in the paper.
+MODELS = 10
 # Samples converted to float64 at once: some 4 MB at BERT-large's 384 heads and 21 columns.
 _BLOCK = 64
 
@@ -26,7 +28,7 @@ def measure_stability(
     features_by_sample: np.ndarray,
     labels: np.ndarray,
     *,
-    models: int,
+    models: int = MODELS,
     seed: int,
     method: str,
     k: int,

@@ -25,13 +25,12 @@ def import_partition(plan: Plan, model: str, partition: str) -> dict:
 
 @stage()
 def measure_stability(plan: Plan, model: str, partition: str) -> dict:
-    """The clustering whose stability is measured, and by how many models."""
+    """The clustering whose stability is measured, and the seeds."""
     entry = plan.partitions[model, partition]
     # Named for the rule and the results that once were: another name would be another seed.
     features = entry.task if entry.of == "weights" else f"{entry.task}-{entry.of}"
     return {
         **cluster_heads(plan, model, partition),
-        "models": plan.config.stability.models,
         "seed": plan.seed("measure_stability", model, partition),
         "numbers_seed": plan.seed("choose_clustering", model, features),
     }

@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-# How a split word looks at others: by the mean of its subwords; or as its first subword, as the released code has it.
-Subwords = Literal["mean", "first"]
 # Which words of a document are read: the first that fit into an input, as the paper does; or all, in chunks that fit.
 Extent = Literal["first", "chunks"]
 # Where the root stands among the words' vectors: before the first word; or, as in the released code, behind the last,

@@ -17,7 +17,6 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headtypes.analyses.words.settings import Subwords
 from headtypes.attention.batches import Batch
 from headtypes.attention.reducers import Block, ListPerSample
 
@@ -64,14 +63,11 @@ class _Sample:
     from_word: weight of each token in the row of its index.
     """
 
-    def __init__(self, word_of_token: Sequence[int], subwords: Subwords, device: torch.device):
+    def __init__(self, word_of_token: Sequence[int], device: torch.device):
         self.index = indices_of(word_of_token)
         member = np.zeros((len(self.index), max(word_of_token) + 3), np.float32)
         member[np.arange(len(self.index)), self.index] = 1
-        weight = member
-        if subwords == "first":
-            weight = member * np.append(True, np.diff(self.index) > 0)[:, None]
-        weight = weight / np.maximum(weight.sum(0), 1)
+        weight = member / np.maximum(member.sum(0), 1)
         self.to_word = torch.from_numpy(member).to(device)
         self.from_word = torch.from_numpy(weight.T.astype(np.float32)).contiguous().to(device)
 
@@ -82,14 +78,14 @@ class WordReducer(ListPerSample):
     A word whose subwords stand in two blocks is held back until the second one.
     """
 
-    def __init__(self, word_of_token: Sequence[Sequence[int]], subwords: Subwords):
+    def __init__(self, word_of_token: Sequence[Sequence[int]]):
         """word_of_token: [sample][token] as `encoding.encode_words` gives it."""
-        self._word_of_token, self._subwords = word_of_token, subwords
+        self._word_of_token = word_of_token
 
     def start(self, batch: Batch) -> None:
         """Prepare the words of a batch."""
         super().start(batch)
-        self._samples = [_Sample(self._word_of_token[index], self._subwords, batch.device) for index in batch.samples]
+        self._samples = [_Sample(self._word_of_token[index], batch.device) for index in batch.samples]
         self._held: tuple[Tensor, Tensor | None] | None = None
         shape = len(batch.samples), self.about.layers, self.about.heads
         self._sums = torch.zeros(shape, device=batch.device)

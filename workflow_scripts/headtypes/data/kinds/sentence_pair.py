@@ -40,7 +40,7 @@ class SentencePair(TableKind):
     title = "sentence pairs"
     formats = "TSV, CSV, JSONL or Parquet"
     keys = ("columns", "labels", "samples", "divided_by", "questions")
-    source_keys = ("training_file", "training_split")
+    source_keys = ("training_file",)
     columns: ClassVar = {"first": Column("sentence1"), "second": Column("sentence2"), "label": Column(None), "id": ID}
     truncation = "longest_first"
     head = "sequence_classification"

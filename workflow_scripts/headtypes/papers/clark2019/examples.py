@@ -3,7 +3,6 @@
 import numpy as np
 
 from headtypes.analyses.maps.measure import Maps, readable
-from headtypes.analyses.readings import Segments
 from headtypes.analyses.surface.results import Surface
 from headtypes.attention.reducers import Block
 from headtypes.attention.run import ModelOnTask
@@ -35,17 +34,16 @@ def map_examples(
     surface: Surface,
     *,
     kind: str,
-    segment_ids: Segments = "pair",
     tokens: int = TOKENS,
 ) -> Examples:
     """Run a model over one segment, and keep for each pattern the attention of the head that shows it best.
 
     surface:   the model's surface patterns on these samples.
-    kind, segment_ids: how samples are encoded, as in `encoding.encode_samples`.
+    kind:      how samples are encoded, as in `encoding.encode_samples`.
     tokens:    how many of the segment's last tokens are kept.
     """
-    chosen = choose_segment(run.encode(samples, kind, segment_ids), tokens)
-    encoded = run.encode([samples[chosen]], kind, segment_ids)
+    chosen = choose_segment(run.encode(samples, kind), tokens)
+    encoded = run.encode([samples[chosen]], kind)
     ((attention,),) = run.read(encoded, LastTokens(tokens), batch_tokens=1)
     (ids,) = encoded.input_ids
     labels = [readable(run.tokenizer, token) for token in ids[-tokens:]]

@@ -10,7 +10,6 @@ In percent where nothing else is said:
 | `heads.{layer}.{type}` | number of heads; layers from 0 |
 | `special.{type}` | attention of the type's heads to special tokens, their mean |
 | `stability.{k}.{halves}` | heads (or pairs of a head and a sample) on which all clusterings of random halves agree |
-| `stability_models` | clusterings that had to agree |
 | `gap` | the gap statistic of the clusters less that of a single one, with an interval by its standard errors |
 | `own_cluster` | pairs of a head and a sample that are nearest to the head's cluster |
 | `mixture_agreement.{covariance}` | adjusted Rand index of the clusters of k-means and of a mixture, 1 for equal ones |
@@ -95,10 +94,6 @@ class Model(Quantities):
         stability = self.of_kind(f"stability.{k}").values()
         if not stability:
             raise NoVerdictError("stability was not measured")
-        models = self.known("stability_models", "it is not known how many clusterings had to agree").value
-        theirs = self.published.stability.fits
-        if models != theirs:
-            raise NoVerdictError(f"{models:g} clusterings had to agree and not {theirs} (stability.models)")
         lowest, highest = min(stability), max(stability)
         measured = Measured(lowest) if lowest == highest else Measured(math.nan, lowest, highest)
         return Quantity(f"stability with {k} clusters, over what is halved", measured)

@@ -54,7 +54,6 @@ class _Guan2020(Paper):
                 "partition": partition.name,
                 "method": partition.method,
                 "k": partition.k,
-                "stability_models": plan.config.stability.models,
                 "published": plan.config.models[partition.model].published.get(self.name),
                 "parent": plan.parent(partition.model),
             }

@@ -78,7 +78,6 @@ def published_quantities(published: Guan2020, stability: Iterable[float]) -> Mod
     values |= {f"share.{name}": share.percent for name, share in published.shares.types.items()}
     k = len(published.shares.types)
     values |= {f"stability.{k}.published {number}": value for number, value in enumerate(stability, start=1)}
-    values["stability_models"] = published.stability.fits
     return Model({name: Measured(value) for name, value in values.items()}, published=published)
 
 

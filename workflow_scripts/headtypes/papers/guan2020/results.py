@@ -67,7 +67,7 @@ def read_stabilities(
 ) -> dict[Key, dict[str, float]]:
     """What clusterings like each partition say: quantities, as `model` names them.
 
-    partitions: model, partition and k of each, and stability_models, how many clusterings have to agree.
+    partitions: model, partition and k of each.
     stabilities, numbers: both files of `measure_stability`, of each partition that clustering made.
     returns by partition the stability of clusterings that differ from it in k alone, its gap less that of a single
         cluster and the standard error of that, and the agreement of k-means and each Gaussian mixture with its k, where
@@ -76,7 +76,7 @@ def read_stabilities(
     found = {}
     for partition in partitions:
         key = partition["model"], partition["partition"]
-        found[key] = {"stability_models": partition["stability_models"]}
+        found[key] = {}
         if key not in stabilities:
             continue
         with undamaged(stabilities[key], "does not say how stable types are"):

@@ -15,7 +15,6 @@ from headtypes.planning.config.derived import (
     clusterings,
     family_of,
     has_features,
-    made_by,
     parent_of,
     types_of,
 )
@@ -56,13 +55,12 @@ def _references(config: Config) -> Mistakes:
     """What is named exists."""
     named = [("tasks", f"models.{name}.tasks", task) for name, model in config.models.items() for task in model.tasks]
     for name, model in config.models.items():
-        made, kept = model.source.finetuned, model.source.checkpoint
+        made = model.source.finetuned
         named += [
             ("tasks", f"models.{name}.evaluate", model.evaluate),
             ("models", f"models.{name}.parent", model.parent),
             ("models", f"models.{name}.source.finetuned.base", made and made.base),
             ("tasks", f"models.{name}.source.finetuned.task", made and made.task),
-            ("models", f"models.{name}.source.checkpoint.of", kept and kept.of),
         ]
     for name, entry in config.partitions.items():
         named += [(f"{part}s", f"partitions.{name}.{part}", getattr(entry, part)) for part in ("model", "task")]
@@ -84,18 +82,8 @@ def published(config: Config, paper: str, rows: Sequence[str]) -> Mistakes:
 
 
 def _circles(config: Config) -> Mistakes:
-    """No model descends from itself, and a checkpoint is one that the training of the workflow's own keeps."""
-    for name, model in config.models.items():
-        key = f"models.{name}.source.checkpoint"
-        if (checkpoint := model.source.checkpoint) is not None:
-            source = config.models[checkpoint.of].source
-            if (made := source.finetuned or source.trained) is None:
-                yield f"{key}.of", f"{checkpoint.of} is not trained by the workflow, which has no checkpoints of it."
-                continue
-            if checkpoint.step not in (made.keep or ()):
-                where = f"models.{checkpoint.of}.source.{'finetuned' if source.finetuned else 'trained'}.keep"
-                kept = ", ".join(map(str, sorted(made.keep or ()))) or "none"
-                yield f"{key}.step", f"step {checkpoint.step} is not kept; add it to {where} (now {kept})."
+    """No model descends from itself."""
+    for name in config.models:
         seen = [name]
         while (parent := parent_of(config, seen[-1])) is not None:
             if parent in seen:
@@ -142,7 +130,7 @@ def _evaluated(config: Config, name: str) -> Mistakes:
     model, key = config.models[name], f"models.{name}.evaluate"
     if model.evaluate is None:
         return
-    made, kind = config.models[made_by(config, name)].source.finetuned, config.tasks[model.evaluate].kind
+    made, kind = model.source.finetuned, config.tasks[model.evaluate].kind
     yield from _answerable(config, key, model.evaluate)
     if made and KINDS[config.tasks[made.task].kind].head != KINDS[kind].head:
         yield (
@@ -170,7 +158,7 @@ def _answerable(config: Config, key: str, name: str) -> Mistakes:
 
 
 def _partitions(config: Config) -> Mistakes:
-    """Partitions have names and features of their own, and those that are selected exist."""
+    """Partitions have names and features of their own."""
     task_of: dict[str, str] = {}
     for task in config.tasks:
         for name in clusterings(config, task) if has_features(config, task) else ():
@@ -183,10 +171,6 @@ def _partitions(config: Config) -> Mistakes:
             yield f"partitions.{name}.task", f"{entry.task} is of kind {config.tasks[entry.task].kind}, without types."
         elif entry.task not in config.models[entry.model].tasks:
             yield f"partitions.{name}.task", f"{entry.model} does not read it; add it to models.{entry.model}.tasks."
-    known = {name for task in config.tasks if has_features(config, task) for name in clusterings(config, task)}
-    for name in config.select.partitions or ():
-        if name not in {*known, *config.partitions}:
-            yield "select.partitions", unknown(name, {*known, *config.partitions})
 
 
 def _selection(config: Config) -> Mistakes:

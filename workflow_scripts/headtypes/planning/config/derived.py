@@ -31,7 +31,7 @@ def clustering_name(method: str, k: int, of: Of) -> str:
 
 def parent_of(config: Config, model: str) -> str | None:
     """The model that this one was fine-tuned from."""
-    finetuned = config.models[made_by(config, model)].source.finetuned
+    finetuned = config.models[model].source.finetuned
     return finetuned.base if finetuned else config.models[model].parent
 
 
@@ -40,14 +40,7 @@ def family_of(config: Config, model: str) -> str:
     parent = parent_of(config, model)
     if parent:
         return family_of(config, parent)
-    made = made_by(config, model)
-    return config.models[model].family or config.models[made].family or made
-
-
-def made_by(config: Config, model: str) -> str:
-    """The model of whose training a checkpoint was kept; of another model, itself."""
-    checkpoint = config.models[model].source.checkpoint
-    return checkpoint.of if checkpoint else model
+    return config.models[model].family or model
 
 
 def changes_nothing(condition: Mapping[str, str]) -> bool:
@@ -70,6 +63,6 @@ def made_from(config: Config, model: str | None) -> list[str]:
     models: list[str] = []
     while model in config.models and model not in models:
         models.append(model)
-        source = config.models[model].source
-        model = source.checkpoint.of if source.checkpoint else source.finetuned and source.finetuned.base
+        finetuned = config.models[model].source.finetuned
+        model = finetuned and finetuned.base
     return models

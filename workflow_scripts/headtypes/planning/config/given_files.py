@@ -38,7 +38,7 @@ def missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) -
         named |= {f"tasks.{task}.source.{part}": getattr(source, part) for part in parts}
     named |= {f"tasks.{task}.source.training_file": config.tasks[task].source.training_file for task in learned}
     if config.probes.seeds and any(config.tasks[task].kind == Treebank.name for task in tasks):
-        named["probes.vectors.file"] = config.probes.vectors.file
+        named["probes.vectors"] = config.probes.vectors
     for key, path in named.items():
         if path is not None and (sentence := _missing(path, is_folder=key.endswith(".folder"))):
             yield key, sentence

@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from headtypes.analyses.types.names import METHODS
-from headtypes.analyses.words.settings import Extent, Root, Subwords
+from headtypes.analyses.words.settings import Extent, Root
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, one_line
@@ -180,13 +180,6 @@ class Clustering(Strict):
         return {"distance_bins": self.distance_bins, **first_token, **({} if of == "weights" else {"of": of})}
 
 
-class Stability(Strict):
-    """How much the types depend on which heads and samples are used (von Luxburg 2010)."""
-
-    models: Annotated[int, Field(ge=2)] = 10
-    """Clusterings, each fitted on a random half."""
-
-
 class Partition(Strict):
     """A division of heads into types, read from a file of the user's."""
 
@@ -253,21 +246,11 @@ class Curves(Strict):
     """How many of the task's questions, pairs or documents."""
 
 
-class Words(Strict):
-    """How the attention of tokens becomes that of words (Clark et al. 2019, section 4.1)."""
-
-    subwords: Literal[*get_args(Subwords)] = "mean"
-    """A word of several tokens looks at others as the mean of its tokens does, or as the first, as the released code
-    has it; what it is looked at is the sum over its tokens."""
-
-
 class Relations(Strict):
     """How heads are measured on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
 
     least: Positive = 100
     """Words that a relation needs to be listed."""
-    offsets: Annotated[int, Field(ge=1, le=20)] = 3
-    """Largest offset of the baselines that guess the word at a fixed distance, in both directions."""
 
 
 class Coreference(Strict):
@@ -277,27 +260,12 @@ class Coreference(Strict):
     """Of each document the first words that fit into max_seq_length, or all of it in chunks that fit."""
 
 
-class Vectors(Strict):
-    """Where the word vectors of probes come from: a file, or the model's own embeddings."""
-
-    file: LocalPath | None = None
-    """GloVe's text format: a word and its numbers on each line, separated by single spaces."""
-    embeddings: bool = False
-    """Whether they are the mean of the model's own input embeddings of a word's tokens."""
-
-    @model_validator(mode="after")
-    def _check(self):
-        if (self.file is None) != self.embeddings:
-            raise ValueError("needs a file of word vectors, or embeddings: true")
-        return self
-
-
 class Probes(Strict):
     """Parsers that read the attention of all heads, trained on a treebank (Clark et al. 2019, section 5)."""
 
-    vectors: Vectors = Vectors(embeddings=True)
-    learning_rate: PositiveFloat = 0.002
-    epochs: Positive = 1
+    vectors: LocalPath | None = None
+    """File of word vectors in GloVe's text format: a word and its numbers on each line, separated by single spaces.
+    Without it, a word's vector is the mean of the model's own input embeddings of its tokens."""
     sentences: Positive | Literal["all"] = "all"
     """How many of the first training sentences the probes learn from."""
     seeds: NonNegativeInt = 3
@@ -305,23 +273,6 @@ class Probes(Strict):
     root: Literal[*get_args(Root)] = "first"
     """Where the root stands among the words' vectors; `released` as in the released code, which gives every candidate
     the vector of the next word and lets a word be its own head."""
-
-
-class Surface(Strict):
-    """What single heads look at, as position and kind of token tell (Clark et al. 2019, sections 3.1 to 3.3)."""
-
-    segment_ids: Literal["pair", "zeros"] = "pair"
-    """Segment ids of the two paragraphs of a segment: the tokenizer's, or zeros, as in the paper's code. They apply to
-    the distances between heads as well."""
-
-
-class Divergence(Strict):
-    """How differently heads attend (Clark et al. 2019, section 6)."""
-
-    smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.001
-    """Share of each row of attention that is spread evenly over the tokens before rows are compared."""
-    scale: Literal["plain", "root"] = "plain"
-    """Distances that the projection shows: mean divergences of a row, or their square roots, which are a metric."""
 
 
 class Gradients(Strict):
@@ -336,12 +287,6 @@ class Detectors(Strict):
 
     models: list[PatternName] = []
     """Models whose heads are tested on random tokens."""
-    sequences: Annotated[int, Field(ge=2)] = 32
-    """Sequences that are drawn; with too few, no head can be told from chance."""
-    length: Annotated[int, Field(ge=4)] = 32
-    """Tokens of half a sequence; the other half has the same ones."""
-    least: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of its attention by which a head that is detected exceeds the null."""
 
 
 class Compute(Strict):
@@ -353,14 +298,13 @@ class Compute(Strict):
 
 
 class Select(Strict):
-    """Which models, tasks, partitions and conditions are used; without a list, all of them.
+    """Which models, tasks and conditions are used; without a list, all of them.
 
     The baseline is added to any conditions; an empty list of these leaves evaluation out.
     """
 
     models: Annotated[list[PatternName], Field(min_length=1)] | None = None
     tasks: Annotated[list[Name], Field(min_length=1)] | None = None
-    partitions: Annotated[list[Name], Field(min_length=1)] | None = None
     conditions: list[Name] | None = None
 
 
@@ -372,7 +316,6 @@ class Config(Strict):
     tasks: Annotated[dict[Name, Task], Field(min_length=1)]
     models: Annotated[dict[Name, Model], Field(min_length=1, json_schema_extra=_with_patterns)]
     clustering: Clustering = Clustering()
-    stability: Stability = Stability()
     partitions: dict[Name, Partition] = {}
     windows: Windows = Windows()
     ablation: Ablation = Ablation()
@@ -383,12 +326,9 @@ class Config(Strict):
     heads not named are kept."""
     controls: Controls = Controls()
     curves: Curves = Curves()
-    words: Words = Words()
     relations: Relations = Relations()
     coreference: Coreference = Coreference()
     probes: Probes = Probes()
-    surface: Surface = Surface()
-    divergence: Divergence = Divergence()
     gradients: Gradients = Gradients()
     detectors: Detectors = Detectors()
     compute: Compute = Compute()

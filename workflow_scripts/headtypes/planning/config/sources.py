@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from headtypes.core.errors import nearest
 from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.config.messages import UNKNOWN_KEY
-from headtypes.training.settings import COPYING_STEPS, STRICT, Learning
+from headtypes.training.settings import STRICT, Learning
 
 TaskKind = Literal[*KINDS]
 _FORMATS = "; ".join(f"{kind.formats} for {kind.title}" for kind in KINDS.values()) + "."
@@ -91,29 +91,10 @@ class Trained(Strict):
 
     layers: Annotated[int, Field(ge=1, le=8)]
     """Layers of the model: two are enough for induction heads, and one is not."""
-    keep: Annotated[list[Annotated[int, Field(ge=0, le=COPYING_STEPS)]], Field(min_length=1)] | None = None
-    """Numbers of updates after which the model is kept as a checkpoint; 0 for that before the first. It is trained on
-    until the last of them, also where it copies before."""
-
-
-def _or_variable(schema: dict[str, Any]) -> None:
-    """For editors: in an entry that stands for many models, also the {name} that is replaced by a number."""
-    number = {key: schema.pop(key) for key in ("type", "minimum")}
-    schema["anyOf"] = [number, {"type": "string", "pattern": r"^\{\w+\}$"}]
-
-
-class Checkpoint(Strict):
-    """A model as it was at one moment of a training of the workflow's own."""
-
-    of: PatternName
-    """Model that the workflow fine-tunes, or trains from scratch."""
-    step: Annotated[int, Field(ge=0, json_schema_extra=_or_variable)]
-    """Number of updates, one of those that its `keep` names."""
 
 
 class ModelSource(Strict):
-    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `gguf`, `finetuned`, `trained`,
-    `checkpoint`."""
+    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `gguf`, `finetuned`, `trained`."""
 
     hub: Text | None = None
     """Hugging Face Hub id, such as google-bert/bert-base-uncased."""
@@ -136,12 +117,10 @@ class ModelSource(Strict):
     """Fine-tuned by the workflow from another model."""
     trained: Trained | None = None
     """Trained by the workflow from scratch to copy, with another seed for each name of a model."""
-    checkpoint: Checkpoint | None = None
-    """Kept by the workflow in the training of another model."""
 
     @model_validator(mode="after")
     def _check(self):
-        made = ("finetuned", "trained", "checkpoint")
+        made = ("finetuned", "trained")
         in_package = self.package is not None and self.gguf is not None
         _exactly_one(self, "hub", "folder", "package", *(() if in_package else ("gguf",)), *made)
         _only_with(self, "hub", "revision")
@@ -187,9 +166,7 @@ class TaskSource(Strict):
     revision: Text | None = None
     """Hub commit, tag or branch; without it, the current main is resolved once and recorded."""
     split: Text = "validation"
-    """Split of the Hub data set that samples and questions are drawn from."""
-    training_split: Text = "train"
-    """Split of the Hub data set that models are fine-tuned on."""
+    """Split of the Hub data set that samples and questions are drawn from; models are fine-tuned on its `train`."""
     file: Annotated[LocalPath | None, Field(description=_FORMATS)] = None
     training_file: LocalPath | None = None
     """File of the same kind that models are fine-tuned on, or that probes learn from."""
@@ -202,6 +179,6 @@ class TaskSource(Strict):
     @model_validator(mode="after")
     def _check(self):
         _exactly_one(self, "hub", "file", "folder")
-        _only_with(self, "hub", "name", "revision", "split", "training_split")
+        _only_with(self, "hub", "name", "revision", "split")
         _only_with(self, "file", "training_file", "test_file")
         return self

@@ -20,7 +20,6 @@ def fetch_model(plan: Plan, model: str) -> dict:
     return {
         "model": model,
         "source": None if plan.is_made(model) else source,
-        **({"step": checkpoint.step} if (checkpoint := plan.config.models[model].source.checkpoint) else {}),
     }
 
 

@@ -51,7 +51,7 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
     entry = plan.config.tasks[task]
     source, training = entry.source, part == "training"
     if source.hub is not None:
-        split = source.training_split if training else source.split
+        split = "train" if training else source.split
         where = {"hub": source.hub, "name": source.name, "revision": source.revision, "split": split}
     elif source.file is not None:
         files = {"evaluated": source.file, "training": source.training_file, "test": source.test_file}

@@ -106,7 +106,7 @@ def test_maps_are_those_of_the_plain_model_with_special_tokens(tmp_path):
     model, tokenizer = tiny_bert(layers=2, heads=3)
     record = recorded(model, tokenizer, tmp_path)
     chosen = [about("det", range(8), [0, 4]), about("pobj", range(8), [5]), about("coreference", range(2, 6), [5])]
-    how = {"task": "told", "max_seq_length": 40, "subwords": "mean", "precision": "float32"}
+    how = {"task": "told", "max_seq_length": 40, "precision": "float32"}
     whole, other, part = map_sentences(chosen, record, **how)
     ids, word_of = encode_words(tokenizer, WORDS)
     plain = dense_words(plain_attentions(model, ids, None), word_of)[1, 2]
@@ -126,7 +126,7 @@ def test_a_model_without_special_tokens_shows_words_alone(tmp_path):
     model, tokenizer = tiny_family("gpt2")
     record = recorded(model, tokenizer, tmp_path)
     one = Chosen("det", 0, 0, DIRECTIONS[0], 80.0, WORDS, range(8), [0])
-    (shown,) = map_sentences([one], record, task="told", max_seq_length=40, subwords="mean", precision="float32")
+    (shown,) = map_sentences([one], record, task="told", max_seq_length=40, precision="float32")
     assert (shown.words, shown.marked) == (WORDS, [0])
     np.testing.assert_allclose(shown.attention.sum(-1), 1, atol=1e-5)
 

@@ -28,7 +28,7 @@ class QuestionAnswering(Kind):
     form = "json"
     formats = "SQuAD v1.1 JSON, or its rows as JSON Lines"
     keys = ("samples", "divided_by", "questions")
-    source_keys = ("training_file", "training_split")
+    source_keys = ("training_file",)
     truncation = "only_second"
     head = "question_answering"
     window_keys = ("doc_stride", "max_query_length")

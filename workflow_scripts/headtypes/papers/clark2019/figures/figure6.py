@@ -66,7 +66,7 @@ def divergence_figure(
         # Above the legend.
         axes.set_title(title, loc="left", pad=72 * above)
         half = frame_projection(axes, places)
-    _add_bar(panels[0], half, "root of nats a row" if summary["scale"] == "root" else "nats a row")
+    _add_bar(panels[0], half, "nats a row")
     figure.text(_LEFT / PAGE, 0.08 / height, _fit(summary), fontsize=SMALL, ha="left", va="bottom")
     return figure
 

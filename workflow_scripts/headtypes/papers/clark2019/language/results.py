@@ -28,13 +28,12 @@ def collect_treebanks(
     *,
     seed: int,
     least: int = 0,
-    offsets: int = 0,
 ) -> dict[Key, Quantities]:
     """What is known of every model on every treebank, in the order of the arcs.
 
     arcs, rows, probes: files by model and treebank, rows those of the sentences; of probes there may be fewer.
     tests: by treebank, where it has such a part.
-    least, offsets: as in `relations.accuracy.measure_relations`, needed where there are arcs.
+    least: as in `relations.accuracy.measure_relations`, needed where there are arcs.
     seed: of the sentences that are drawn for intervals.
     """
     found = {}
@@ -42,8 +41,8 @@ def collect_treebanks(
         guesses, parts = read_arcs(path), read_parts(rows[key], tests.get(key[1]))
         of_probes = None
         if key in probes:
-            of_probes = right_words(read_probes(probes[key]), parts["file"], guesses["file"], offsets)
-        choices = best_heads(parts, guesses, least=least, offsets=offsets)
+            of_probes = right_words(read_probes(probes[key]), parts["file"], guesses["file"])
+        choices = best_heads(parts, guesses, least=least)
         found[key] = treebank_quantities(choices, of_probes, published, seed=seed)
     return found
 

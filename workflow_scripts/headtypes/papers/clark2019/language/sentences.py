@@ -15,7 +15,6 @@ from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.pairs import sentence_of_word, stanford_pairs
 from headtypes.analyses.relations.results import read_best_heads
 from headtypes.analyses.words.encoding import encode_sentences, special_tokens
-from headtypes.analyses.words.settings import Subwords
 from headtypes.analyses.words.words import WordMaps
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
@@ -120,12 +119,10 @@ def choose_passages(
     return chosen
 
 
-def map_sentences(
-    chosen: Sequence[Chosen], record: ModelRecord, *, subwords: Subwords, **settings
-) -> list[SentenceMap]:
+def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> list[SentenceMap]:
     """Run a model over the chosen sentences, and keep the attention of the head that is shown on each.
 
-    subwords, settings: as in `relations.measure.extract_arcs`.
+    settings: as in `relations.measure.extract_arcs`.
     """
     if not chosen:
         return []
@@ -135,7 +132,7 @@ def map_sentences(
         raise InputError(
             f"{run.what}: the guesses are of sentences that the model cannot read; delete them and run again."
         )
-    (maps,) = run.read(encoded.encoded, WordMaps(encoded.word_of_token, subwords))
+    (maps,) = run.read(encoded.encoded, WordMaps(encoded.word_of_token))
     ends = [[readable(run.tokenizer, token) for token in tokens[:1]] for tokens in special_tokens(run.tokenizer)]
     return [_shown(it, of_sentence[it.layer, it.head], *ends) for it, of_sentence in zip(chosen, maps, strict=True)]
 
