@@ -38,7 +38,7 @@ WITHOUT_SPEC = {
     "probes/vectors": ("train_probes", "trained", "bank"),
 }
 # Leaves whose other value is not selected, and what no result depends on.
-IDLE = {"models/base/source/sha256", "clustering/methods", "clustering/k"}
+IDLE = {"models/base/source/sha256"}
 IDLE |= {f"models/packed/memory/{place}" for place in ("gpu", "cpu")}
 IDLE |= {f"models/kin-{{seed}}/{key}" for key in ("source/hub", "tasks", "over/seed")}
 

@@ -15,8 +15,10 @@ from tests.workflow.conftest import Workdir, tiny_config
 
 __all__ = ["tiny_config"]
 
-# The model is found, read, clustered and ablated.
-TARGETS = ("--", "results/ablation/tiny/animals-kmeans-k4/zero-dense/metrics.json")
+FEATURES = "results/features/tiny/animals.h5"
+PARTITION = "results/partitions/tiny/animals-kmeans-k4.csv"
+# The model is found, read, clustered and ablated; as in a whole run, what lies between is a target as well.
+TARGETS = ("--", FEATURES, PARTITION, "results/ablation/tiny/animals-kmeans-k4/zero-dense/metrics.json")
 PATIENCE_S = 600
 
 
@@ -54,7 +56,8 @@ class Place(Workdir):
         """The time of each result whose job has ended, for itself and for Snakemake."""
         records = (file.relative_to(self.path / "results/provenance") for file in self._records())
         paths = {f"results/{file}".removesuffix(".json") for file in records} - self.unfinished()
-        return {path: (self.path / path).stat().st_mtime_ns for path in paths}
+        # Snakemake removes what a job has made that was killed after it had recorded this.
+        return {path: (self.path / path).stat().st_mtime_ns for path in paths if (self.path / path).exists()}
 
     def _records(self) -> list[Path]:
         return [*self.path.glob("results/provenance/*/**/*.json")]

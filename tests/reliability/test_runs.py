@@ -6,11 +6,8 @@ import shutil
 
 import pytest
 
-from tests.reliability.conftest import TARGETS, Place
+from tests.reliability.conftest import FEATURES, PARTITION, TARGETS, Place
 from tests.support.disks import mounts_allowed, small_disk
-
-FEATURES = "results/features/tiny/animals.h5"
-PARTITION = "results/partitions/tiny/animals-kmeans-k4.csv"
 
 
 def copy_of(undisturbed: Place, place: Place) -> Place:

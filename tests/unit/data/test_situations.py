@@ -7,6 +7,7 @@ import pytest
 
 from headtypes.core.errors import InputError
 from headtypes.data.fetching import fetch_task
+from headtypes.data.kinds.sentence_pair import label_numbers
 from tests.support.conllu import lines_of
 
 TREE = ["1 {0} DET DT 2 det {1}", "2 {0} NOUN NN 3 nsubj {2}", "3 {0} VERB VBD 0 root _"]
@@ -114,3 +115,52 @@ def test_choices_that_are_equal_but_for_spaces_are_refused(tmp_path):
     columns = {"question": "question", "choices": "choices", "answer": "answer"}
     with pytest.raises(InputError, match="row 1 has the choice 'a' more than once"):
         fetched("multiple_choice", written(tmp_path / "a.jsonl", json.dumps(row) + "\n"), columns)
+
+
+PAIRS = [("A cat sat.", "It sat.", label) for label in ("entailment", "-", "neutral", "-")]
+PLAIN = {"first": "sentence1", "second": "sentence2"}
+LABELLED = {**PLAIN, "label": "gold_label"}
+
+
+def nli(path: Path) -> Path:
+    rows = [{"sentence1": one, "sentence2": other, "gold_label": label} for one, other, label in PAIRS]
+    return written(path, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_pairs_that_nobody_could_decide_are_left_out_and_counted(tmp_path, capsys):
+    """As in SNLI and MNLI, where annotators disagreed."""
+    pairs, origin = fetched("sentence_pair", nli(tmp_path / "nli.jsonl"), {**LABELLED, "labels": {"-": None}})
+    assert [(pair.id, pair.label) for pair in pairs] == [("0", "entailment"), ("2", "neutral")]
+    assert origin["left_out"] == {"rows whose label is null in labels": 2}
+    assert "2 rows whose label is null in labels left out, 2 rows read" in capsys.readouterr().out
+    every = {"-": None, "entailment": None, "neutral": None}
+    with pytest.raises(InputError, match=r"tasks\.t\.labels: every row of .*nli\.jsonl is left out; keep a label"):
+        fetched("sentence_pair", nli(tmp_path / "nli.jsonl"), {**LABELLED, "labels": every})
+
+
+def test_advice_on_a_label_that_is_none_says_how_to_leave_its_rows_out(tmp_path):
+    pairs, _ = fetched("sentence_pair", nli(tmp_path / "nli.jsonl"), LABELLED)
+    with pytest.raises(InputError, match=r'as labels: \{"-": \.\.\.\}, with null for what is no label'):
+        label_numbers(pairs, ["entailment", "neutral"], "models.m")
+
+
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_tables_of_a_spreadsheet_are_read_whatever_separates_their_columns(tmp_path, separator):
+    text = f"\ufeffsentence1{separator}sentence2\r\nA cat, a dog{separator}It; sat.\r\n"
+    if separator != "\t":
+        text = text.replace("A cat, a dog", '"A cat, a dog"').replace("It; sat.", '"It; sat."')
+    pairs, _ = fetched("sentence_pair", written(tmp_path / "a.csv", text), PLAIN)
+    assert [(pair.first, pair.second) for pair in pairs] == [("A cat, a dog", "It; sat.")]
+
+
+def test_a_table_in_another_encoding_is_refused_with_its_line(tmp_path):
+    (tmp_path / "a.csv").write_bytes(
+        "sentence1,sentence2\r\nA cat.,It.\r\nThe \u201ccat\u201d.,It.\r\n".encode("cp1252")
+    )
+    with pytest.raises(InputError, match=r"a\.csv, line 3 is not UTF-8 text; save the file as UTF-8"):
+        fetched("sentence_pair", tmp_path / "a.csv", PLAIN)
+
+
+def test_a_column_in_other_letters_is_asked_for_by_its_name(tmp_path):
+    with pytest.raises(InputError, match=r'has no column sentence1\. Did you mean "Sentence1"\?'):
+        fetched("sentence_pair", written(tmp_path / "a.csv", "Sentence1,sentence2\na,b\n"), PLAIN)

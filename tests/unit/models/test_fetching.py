@@ -14,6 +14,7 @@ from transformers import (
     AutoModelForQuestionAnswering,
     DebertaV2Config,
     DebertaV2Model,
+    Gemma3Config,
 )
 
 from headtypes.attention.hook import run
@@ -217,6 +218,24 @@ class TestFilesThatAreNotAModel:
     def test_an_adapter_which_is_read_once_a_package_is_installed(self, folder):
         (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/else"}')
         assert "holds adapter_config.json" in refused(fetch, folder)
+
+    def test_an_adapter_alone(self, folder):
+        (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/else"}')
+        (folder / "model.safetensors").rename(folder / "adapter_model.safetensors")
+        assert "holds an adapter for someone/else and no model; load both with the package peft" in refused(
+            fetch, folder
+        )
+
+    def test_heads_that_an_earlier_transformers_pruned(self, folder):
+        change_config(folder, pruned_heads={"1": [0]})
+        message = refused(fetch, folder)
+        assert "has heads that were pruned (pruned_heads in its config.json, in layers 2), which this Transf" in message
+
+    def test_a_model_of_several_parts(self, folder):
+        text = {"vocab_size": 300, "num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 8, "head_dim": 4}
+        Gemma3Config(text_config=text).save_pretrained(folder)
+        message = refused(fetch, folder)
+        assert "is a gemma3 model, of which the part that reads text is one of several; load it with Tra" in message
 
     def test_weights_of_another_hash(self, folder):
         message = refused(fetch, folder, sha256="0" * 64)

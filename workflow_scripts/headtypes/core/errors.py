@@ -33,5 +33,7 @@ def shortened(text: str) -> str:
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """Return ` Did you mean "…"?` for the closest of `allowed`, or nothing where none is close."""
-    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.6)
+    known = list(allowed)
+    close = [it for it in known if it.casefold() == name.casefold()]
+    close += difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f' Did you mean "{close[0]}"?' if close else ""

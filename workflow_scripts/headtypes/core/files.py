@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headtypes.core.errors import InputError, one_line, shortened
+from headtypes.core.texts import text_of
 
 # What a function takes for a file or folder.
 StrPath = str | Path
@@ -125,14 +126,11 @@ def read_json(path: StrPath, unique: bool = False) -> Any:
 
     unique: whether an object that has a key twice is refused, too: readers differ in which of the two they take.
     """
+    text = text_of(path)
     try:
-        # Some editors write a byte-order mark, which is not part of the data.
-        text = Path(path).read_text(encoding="utf-8-sig")
         return json.loads(text, object_pairs_hook=_once if unique else None)
     except json.JSONDecodeError as error:
         raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (byte {error.start}).") from error
     except InputError as error:
         raise InputError(f"{path} {error}") from None
     except (RecursionError, ValueError) as error:
@@ -178,7 +176,7 @@ def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
         except json.JSONDecodeError as error:
             raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
         except UnicodeDecodeError as error:
-            raise InputError(f"{path}, line {number} is not UTF-8 text.") from error
+            raise InputError(f"{path}, line {number} is not UTF-8 text; save the file as UTF-8.") from error
         except (RecursionError, ValueError) as error:
             raise InputError(f"{path}, line {number} {_beyond_reading(error)}.") from error
         if not isinstance(row, dict):

@@ -1,13 +1,13 @@
 """Tables on disk, CSV and Parquet, with one sentence for a file that is damaged."""
 
-import csv
 import warnings
 from collections.abc import Iterable
+from io import StringIO
 
 import pandas as pd
 
 from headtypes.core.files import StrPath, atomic_write, undamaged, write_text
-from headtypes.core.texts import check_header
+from headtypes.core.texts import check_header, separator_of, text_of
 
 
 def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
@@ -18,19 +18,26 @@ def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 
     Raises `InputError` where the file is damaged, or has fewer rows, or lacks a column.
     """
     with undamaged(path, otherwise):
-        return _checked(_read(path, **options), columns, rows)
+        return _checked(pd.read_csv(path, **options), columns, rows)
 
 
-def read_as_text(path: StrPath, **form) -> pd.DataFrame:
-    """Read a table of the user's, all of it as text; form: options of `pandas.read_csv`.
+def read_as_text(path: StrPath, sep: str | None = None, **form) -> pd.DataFrame:
+    """Read a table of the user's, all of it as text.
 
-    Raises `InputError` where two columns have one name, `pandas.errors.ParserWarning` where lines have more fields than
-    the first, and as pandas does.
+    sep: what separates columns; None for what the first line has most of: commas, semicolons or tabs, since
+        spreadsheets write each of them. form: options of `pandas.read_csv`.
+    Raises `InputError` where it is not UTF-8 or two columns have one name, `pandas.errors.ParserWarning` where lines
+    have more fields than the first, and as pandas does.
     """
+    text = text_of(path)
+    form |= {"sep": sep or separator_of(text.partition("\n")[0]), "dtype": str, "keep_default_na": False}
+    # Of two columns with one name, pandas renames the second.
+    header = pd.read_csv(StringIO(text), header=None, nrows=1, **form)
+    check_header((name.strip() for name in header.iloc[0]), path)
     with warnings.catch_warnings():
         # Without this and index_col, a surplus field in every line would shift the columns, or be dropped.
         warnings.simplefilter("error", pd.errors.ParserWarning)
-        return _read(path, dtype=str, keep_default_na=False, index_col=False, **form)
+        return pd.read_csv(StringIO(text), index_col=False, **form)
 
 
 def write_csv(path: StrPath, table: pd.DataFrame) -> None:
@@ -48,14 +55,6 @@ def write_parquet(path: StrPath, table: pd.DataFrame) -> None:
     """Write a table as a whole Parquet file, with checksums."""
     with atomic_write(path) as temporary:
         table.to_parquet(temporary, index=False, write_page_checksum=True)
-
-
-def _read(path: StrPath, sep: str = ",", quoting: int = csv.QUOTE_MINIMAL, **options) -> pd.DataFrame:
-    form = {"sep": sep, "quoting": quoting}
-    # Of two columns with one name, pandas renames the second.
-    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **form)
-    check_header((name.strip() for name in header.iloc[0]), path)
-    return pd.read_csv(path, **form, **options)
 
 
 def _checked(table: pd.DataFrame, columns: Iterable[str], rows: int) -> pd.DataFrame:

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import fields
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from headtypes.core.errors import InputError
@@ -20,6 +22,21 @@ def check_text(text: str, what: str) -> str:
             f"{what} is not valid Unicode text: character {error.start + 1} is half of a surrogate pair; correct it."
         ) from error
     return text
+
+
+def text_of(path: str | PathLike) -> str:
+    """The text of a user's file, without a byte-order mark; raises `InputError` with the line that is not UTF-8."""
+    content = Path(path).read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line} is not UTF-8 text; save the file as UTF-8.") from error
+
+
+def separator_of(header: str) -> str:
+    """What separates the columns of a table of the user's: a comma, or what its first line has more of."""
+    return max(",;\t", key=header.count)
 
 
 def check_id(id_: str, what: str) -> str:

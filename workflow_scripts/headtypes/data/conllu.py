@@ -53,7 +53,7 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
                 # Some editors write a byte-order mark, which is not part of the data.
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                raise malformed(path, number, "this is not UTF-8 text") from error
+                raise malformed(path, number, "this is not UTF-8 text; save the file as UTF-8") from error
             yield number, text.rstrip("\r\n")
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer
@@ -51,6 +52,8 @@ def fetch_model(model: str, source: dict | None, made: str | None = None, sha256
         raise InputError(f"{key}: there is no installed package {source['package']}; install it with pip.")
     where = f"{key}: {Path(folder, gguf or '')}"
     files = weight_files(folder, pickle, gguf)
+    if gguf is None and Path(folder, _ADAPTER).exists():
+        _refuse_adapter(where, read_json(Path(folder, _ADAPTER)), alone=not files)
     if not files:
         remedy = (
             "and no pytorch_model.bin"
@@ -59,11 +62,6 @@ def fetch_model(model: str, source: dict | None, made: str | None = None, sha256
             f"set {key}.source.pickle: true"
         )
         raise InputError(f"{where} holds no model.safetensors, {remedy}.")
-    if gguf is None and Path(folder, _ADAPTER).exists():
-        raise InputError(
-            f"{where} holds {_ADAPTER}, with which Transformers loads another model once the package peft is "
-            "installed; merge the adapter into the weights (merge_and_unload) and save these, or remove the file."
-        )
     if gguf is None:
         _check_names(where, folder)
     shape = _shape(where, folder, gguf)
@@ -83,6 +81,20 @@ def fetch_model(model: str, source: dict | None, made: str | None = None, sha256
         reader=gguf and version_of("gguf"),
         parameters=sum(_numbers(key, file, is_quantised) for file in files),
         **shape,
+    )
+
+
+def _refuse_adapter(where: str, settings: dict, alone: bool) -> NoReturn:
+    """Raise `InputError` for a folder with an adapter of peft, alone or beside the weights of a model."""
+    of = settings.get("base_model_name_or_path") or "another model"
+    if alone:
+        raise InputError(
+            f"{where} holds an adapter for {of} and no model; load both with the package peft, merge them "
+            "(merge_and_unload), save that with its tokenizer and name that folder."
+        )
+    raise InputError(
+        f"{where} holds {_ADAPTER}, with which Transformers loads another model once the package peft is "
+        "installed; merge the adapter into the weights (merge_and_unload) and save these, or remove the file."
     )
 
 
@@ -180,6 +192,17 @@ def _shape(where: str, folder: StrPath, gguf: str | None) -> dict:
     """The fields of `ModelRecord` that config.json and the tokenizer give; also checks that these two fit together."""
     with said_by_transformers(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):
         config = AutoConfig.from_pretrained(**pretrained(folder, gguf))
+    if "text_config" in config.sub_configs:
+        raise InputError(
+            f"{where} is a {config.model_type} model, of which the part that reads text is one of several; load it "
+            "with Transformers, save its language_model with its tokenizer by save_pretrained, and name that folder."
+        )
+    if pruned := getattr(config, "pruned_heads", None):
+        layers = ", ".join(str(int(layer) + 1) for layer in sorted(pruned, key=int))
+        raise InputError(
+            f"{where} has heads that were pruned (pruned_heads in its config.json, in layers {layers}), which this "
+            "Transformers does not load; name the model as it was before, and leave the heads out by a condition."
+        )
     needed = ("vocab_size", "num_hidden_layers", "num_attention_heads")
     if lacking := [name for name in needed if not hasattr(config, name)]:
         raise InputError(f"{where} is not a Transformer that reads text: its config.json lacks {', '.join(lacking)}.")

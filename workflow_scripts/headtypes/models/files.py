@@ -16,6 +16,7 @@ from headtypes.core.files import StrPath, read_json
 # What `from_pretrained` reads for a model and its tokenizer; a repository may hold much more.
 MODEL_FILES = (
     "config.json",
+    "adapter_config.json",
     "model*.safetensors",
     "model*.safetensors.index.json",
     "tokenizer*.json",

@@ -9,6 +9,7 @@ import pytest
 from headtypes.analyses.types.clustering import cluster_heads, import_partition, partition_of
 from headtypes.analyses.types.partitions import COLUMNS, order_types, read_partition, write_partition
 from headtypes.core.errors import InputError
+from headtypes.planning.config.given_files import types_in
 from tests.support.planted import heads
 
 SHAPE = (4, 6)
@@ -147,6 +148,14 @@ def test_import_reads_what_spreadsheets_write(user_file):
     assert import_partition(path, FEATURES, SHAPE).types == ("even", "odd")
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_import_takes_semicolons_and_tabs_which_spreadsheets_write_too(user_file, separator):
+    path = user_file([line.replace(",", separator) for line in head_lines()], separator.join(("layer", "head", "type")))
+    assert (
+        import_partition(path, FEATURES, SHAPE).types == types_in("partitions.mine.file", str(path)) == ("even", "odd")
+    )
+
+
 def changed(number, line):
     """The lines of a right file with one of them, counted from 0, put in another's place."""
     lines = head_lines()
@@ -190,11 +199,11 @@ def test_heads_alone_counted_from_one(user_file):
 def test_missing_columns_and_files_and_encodings(user_file, tmp_path):
     with pytest.raises(InputError, match=r"mine.csv lacks the columns head, type.* it names layer, kind\."):
         import_partition(user_file(["0,odd"], header="layer,kind"), FEATURES, SHAPE)
-    with pytest.raises(InputError, match=r"mine.csv lacks the columns layer, head, type.*separated by commas"):
-        import_partition(user_file(["0;0;odd"], header="layer;head;type"), FEATURES, SHAPE)
-    with pytest.raises(InputError, match=r"mine.csv cannot be read as CSV in UTF-8 \(Length of header"):
+    with pytest.raises(InputError, match=r"mine.csv lacks the columns layer, head, type: its first line must name l"):
+        import_partition(user_file(["0|0|odd"], header="layer|head|type"), FEATURES, SHAPE)
+    with pytest.raises(InputError, match=r"mine.csv cannot be read as CSV \(Length of header"):
         import_partition(user_file(header="layer,head"), FEATURES, SHAPE)
     with pytest.raises(InputError, match=r"none.csv does not exist"):
         import_partition(tmp_path / "none.csv", FEATURES, SHAPE)
-    with pytest.raises(InputError, match=r"mine.csv cannot be read as CSV in UTF-8"):
+    with pytest.raises(InputError, match=r"mine.csv, line 5 is not UTF-8 text; save the file as UTF-8"):
         import_partition(user_file(changed(3, "0,3,läng"), encoding="latin-1"), FEATURES, SHAPE)

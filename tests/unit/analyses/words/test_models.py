@@ -6,10 +6,14 @@ import torch
 
 from headtypes.analyses.coreference.measure import extract_antecedents
 from headtypes.analyses.probes.measure import train_probes
+from headtypes.analyses.relations.accuracy import measure_relations
+from headtypes.analyses.relations.guesses import read_arcs, write_arcs
 from headtypes.analyses.relations.measure import extract_arcs
 from headtypes.analyses.words.encoding import encode_sentences
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from headtypes.models.fetching import fetch_model
+from headtypes.papers.clark2019.language.table1 import relation_tables, relations_page, relations_table
+from tests.support.language_results import PUBLISHED
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
 from tests.support.word_maps import dense_guesses, dense_words, sentence
 
@@ -73,6 +77,25 @@ def test_sentences_that_are_too_long_are_left_out_not_cut(tmp_path):
     assert found["file"].sentence.tolist() == [0, 1, 3]
     assert found["file"].length.tolist() == [5, 1, 3]
     assert len(found["test"].guess) == 3
+    assert found["file"].warnings == ("Of 4 sentences, 1 with more than 16 tokens are left out.",)
+
+
+def test_sentences_with_a_word_that_the_tokenizer_drops_are_counted_with_the_reason(tmp_path):
+    """Such as a zero-width space that stands as a word of its own."""
+    record, *_ = fetched("bert", tmp_path)
+    dropped = sentence("it \u200b ran", (3, 1, 0), "nsubj dep root")
+    bank = [*SENTENCES, dropped, dropped]
+    found = extract_arcs({"file": bank}, record, **HOW)["file"]
+    assert found.sentence.tolist() == [0, 1, 2, 3]
+    said = "Of 6 sentences, 2 with a word for which the tokenizer has no token are left out."
+    assert found.warnings == (said,)
+    write_arcs(tmp_path / "arcs.h5", {"file": found}, {})
+    best = measure_relations({"file": bank}, read_arcs(tmp_path / "arcs.h5"), least=1, seed=0).best
+    assert set(best["left_out"]) == {said}
+    table = relations_table({("bert", "trees"): best}, [], PUBLISHED)
+    (shown,) = relation_tables(table)
+    assert shown.about == said
+    assert said in relations_page(table, PUBLISHED)
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])

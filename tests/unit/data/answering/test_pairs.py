@@ -230,13 +230,20 @@ def test_labels_that_are_one_to_a_model_are_refused(tmp_path):
             labels_of(record)
 
 
+def test_a_model_that_predicts_a_number_is_not_evaluated(tmp_path):
+    """As of STS-B: a head for regression has a single output."""
+    record = recorded(*classifier(tiny_bert, 1), tmp_path)
+    with pytest.raises(InputError, match=r"predicts a number and not a label; leave models\.\w+\.evaluate out"):
+        labels_of(record)
+
+
 @pytest.mark.parametrize(
     ("names", "labels", "message"),
     [
         (["0", "1"], [1, 2], "models.m knows the labels 0, 1, and pair p1 has 2, the first such pair of 1; write"),
         (["entailment", "neutral"], [0], "knows the labels entailment, neutral, and pair p0 has 0"),
         (["0", "1"], [0, 2, "x", 1, 2], "pair p1 has 2, the first such pair of 3;"),
-        (["0", "1"], [2, "x: y", 1, 2], 'labels: {"2": ..., "x: y": ...}, or evaluate a model'),
+        (["0", "1"], [2, "x: y", 1, 2], 'labels: {"2": ..., "x: y": ...}, with null'),
         (["LABEL_0", "LABEL_1"], [0, -1], "knows the labels 0, 1, and pair p1 has -1"),
         (["0", "1"], [0, None], "Pair p1 has no label; name the column of the labels"),
     ],

@@ -4,6 +4,8 @@ import base64
 import gzip
 import http.client
 import json
+import socket
+import struct
 import threading
 import time
 
@@ -239,6 +241,34 @@ def test_what_fails_inside_is_told_and_the_next_question_answered(served, monkey
     monkeypatch.setattr(served.live, "read", lambda **_: 1 / 0)
     assert asked(served, question()) == (500, {"error": "The model failed on this; its terminal says how."})
     assert "ZeroDivisionError" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert asked(served, question())[0] == 200
+
+
+def test_a_browser_that_breaks_off_is_a_line(served, monkeypatch, capsys):
+    began, went = threading.Event(), threading.Event()
+
+    def slow(**_) -> dict:
+        began.set()
+        assert went.wait(30)
+        return {"long": "x" * 50_000_000}
+
+    monkeypatch.setattr(served.live, "read", slow)
+    with socket.create_connection((LOOPBACK, served.server_port)) as client:
+        # Closed at once, and not when all has been read.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        body = json.dumps(question()).encode()
+        head = f"POST /{served.word}/read HTTP/1.1\r\nHost: {served.hosts[0]}\r\nContent-Length: {len(body)}\r\n\r\n"
+        client.sendall(head.encode() + body)
+        assert began.wait(30)
+    said = ""
+    went.set()
+    for _ in range(300):
+        said += capsys.readouterr().err
+        if said:
+            break
+        time.sleep(0.1)
+    assert said == "A browser broke off before it had its answer.\n"
     monkeypatch.undo()
     assert asked(served, question())[0] == 200
 

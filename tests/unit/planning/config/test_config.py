@@ -129,7 +129,7 @@ def test_paths_expand_home_environment_and_the_workflow(full, tmp_path, monkeypa
     monkeypatch.setenv("HEADTYPES_DATA", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     full["tasks"]["squad"]["source"]["file"] = "$HEADTYPES_DATA/squad.json"
-    full["models"]["tuned+1.0"]["source"]["folder"] = "~/model"
+    full["models"]["tuned+1.0"]["source"]["folder"] = "~/elsewhere/..//model/"
     full["tasks"]["bank"]["source"]["file"] = "{workflow}/demo/trees_dev.conllu"
     config = planned(full).config
     assert os.path.samefile(config.tasks["bank"].source.file, ROOT / "demo/trees_dev.conllu")

@@ -60,13 +60,15 @@ def measure_relations(
       forward_above_backward, the best from dependent to head minus the best from head to dependent; visible and
       visible_accuracy of the best head; to_sep and to_sep_others, how much of the attention in it goes to [SEP]
       (`separators.columns_of`). Each of these and of `QUANTITIES` has an interval over sentences, {name}_low and
-      {name}_high. Where halves choose differently, layer, head, direction and offset are empty.
+      {name}_high. Where halves choose differently, layer, head, direction and offset are empty. left_out: how many
+      sentences of `file` no head reads, and why, as a sentence; empty where there are none.
     """
     read, tried = read_treebank(parts, arcs, offsets)
     listed = list(listed_relations(read[FILE], least))
     best = [_with_intervals(choice, seed) for choice in choices(read, listed, tried)]
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
-    return RelationTables(pd.concat(rows, ignore_index=True), pd.concat(best, ignore_index=True))
+    table = pd.concat(best, ignore_index=True)
+    return RelationTables(pd.concat(rows, ignore_index=True), table.assign(left_out=" ".join(arcs[FILE].warnings)))
 
 
 def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.DataFrame:

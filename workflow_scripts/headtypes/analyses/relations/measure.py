@@ -119,5 +119,5 @@ def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, *
         (found,) = run.read(encoded.encoded, Guesses(encoded.word_of_token))
         length = np.array([len(guess) for guess, *_ in found], dtype=np.int32)
         of_words = (np.concatenate(each) for each in zip(*found, strict=True))
-        guesses[name] = ArcGuesses(encoded.kept, length, *of_words)
+        guesses[name] = ArcGuesses(encoded.kept, length, *of_words, encoded.left_out)
     return guesses

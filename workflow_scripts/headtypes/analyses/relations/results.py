@@ -10,7 +10,7 @@ NAMED = {"dtype": {"annotation": str, "relation": str}, "keep_default_na": False
 _HEADS = ("annotation", "relation", "part", "layer", "head", "direction", "accuracy")
 _BEST = (
     *("annotation", "relation", "chosen", "scored", "words", "layer", "head", "direction", "offset"),
-    *("accuracy", "other_accuracy", "offset_accuracy", "above_offset"),
+    *("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "left_out"),
 )
 
 
@@ -21,7 +21,7 @@ def read_relations(path: StrPath) -> pd.DataFrame:
 
 def read_best_heads(path: StrPath) -> pd.DataFrame:
     """Read the table of the best heads of `relations.measure_relations`; errors name a damaged file."""
-    return read_csv(path, "holds no best heads", _BEST, **NAMED)
+    return read_csv(path, "holds no best heads", _BEST, **NAMED).fillna({"left_out": ""})
 
 
 def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:

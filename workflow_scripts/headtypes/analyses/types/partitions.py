@@ -162,14 +162,14 @@ def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
     except FileNotFoundError as error:
         raise InputError(f"The partition file {path} does not exist.") from error
     except (ValueError, pd.errors.ParserWarning) as error:
-        raise InputError(f"{path} cannot be read as CSV in UTF-8 ({one_line(error)}).") from error
+        raise InputError(f"{path} cannot be read as CSV ({one_line(error)}).") from error
     table = table.fillna("").map(str.strip).rename(columns=str.strip)
     table = table[(table != "").any(axis=1)]
     lacking = [name for name in ("layer", "head", "type") if name not in table]
     if lacking:
         raise InputError(
             f"{path} lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}: its first line must name layer, "
-            f"head and type, separated by commas, but it names {', '.join(table)}."
+            f"head and type, but it names {', '.join(table)}."
         )
 
     def refuse(wrong: pd.Series, column: str, why: str) -> None:

@@ -42,6 +42,7 @@ class EncodedWords(NamedTuple):
     """Those of some sentences that a model can read, in the order given.
 
     kept:          [sentence] which they are.
+    left_out:      how many are not among them, by the reason.
     encoded:       as a model reads them.
     word_of_token: of each sentence the word that each token is a subword of, from 0; -1 for special tokens.
     """
@@ -49,6 +50,7 @@ class EncodedWords(NamedTuple):
     kept: np.ndarray
     encoded: Encoded
     word_of_token: list[list[int]]
+    left_out: dict[str, int]
 
 
 def encode_sentences(
@@ -61,9 +63,16 @@ def encode_sentences(
     Raises `InputError` where no sentence is left.
     """
     kept, input_ids, word_of_token = [], [], []
+    left_out: dict[str, int] = {}
     for number, words in enumerate(sentences):
         ids, word_of = encode_words(tokenizer, words)
-        if len(ids) <= max_length and (not whole or len(set(word_of) - {-1}) == len(words)):
+        if len(ids) > max_length:
+            reason = f"more than {max_length} tokens"
+            left_out[reason] = left_out.get(reason, 0) + 1
+        elif whole and len(set(word_of) - {-1}) < len(words):
+            reason = "a word for which the tokenizer has no token"
+            left_out[reason] = left_out.get(reason, 0) + 1
+        else:
             kept.append(number)
             input_ids.append(ids)
             word_of_token.append(word_of)
@@ -74,11 +83,14 @@ def encode_sentences(
         )
     no_kinds = [np.zeros(len(ids), np.int8) for ids in input_ids]
     return EncodedWords(
-        np.array(kept, dtype=np.int32), Encoded(input_ids, None, no_kinds, np.zeros(len(kept), bool)), word_of_token
+        np.array(kept, dtype=np.int32),
+        Encoded(input_ids, None, no_kinds, np.zeros(len(kept), bool)),
+        word_of_token,
+        left_out,
     )
 
 
 def part_of(encoded: EncodedWords, start: int, stop: int) -> EncodedWords:
     """Some of the sentences that are kept."""
     part = encoded.encoded.of_some(range(start, stop))
-    return EncodedWords(encoded.kept[start:stop], part, encoded.word_of_token[start:stop])
+    return EncodedWords(encoded.kept[start:stop], part, encoded.word_of_token[start:stop], {})

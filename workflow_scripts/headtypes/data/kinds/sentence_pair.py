@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from headtypes.core.errors import InputError, nearest
 from headtypes.data.kinds.metrics import ACCURACY, F1
-from headtypes.data.kinds.protocol import ID, Column, Draw, Scored
+from headtypes.data.kinds.protocol import ID, Column, Draw, Rows, Scored
 from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, read_texts
 from headtypes.data.records import Sample, Strict
 
@@ -52,7 +52,8 @@ class SentencePair(TableKind):
     def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, Any] | None) -> list[Pair]:
         """The pairs of a table (a pandas.DataFrame).
 
-        columns: those of first and second and, if there are any, of label and id; labels, what models call a label.
+        columns: those of first and second and, if there are any, of label and id; labels, what models call a label, or
+            None where rows with it are left out.
         """
         columns = dict(columns)
         called = columns.pop("labels", {})
@@ -65,8 +66,15 @@ class SentencePair(TableKind):
         for label in sorted(called.keys() - given):
             if meant := nearest(label, sorted(given - called.keys())):
                 raise InputError(f"{key.removesuffix('.columns')}.labels: no row of {where} has {label!r}.{meant}")
-        labels = [called.get(str(label), label) for label in labels]
-        return list(map(Pair, ids, first, second, labels))
+        undecided = {label for label, name in called.items() if name is None}
+        pairs = [
+            Pair(id_, one, other, called.get(str(label), label))
+            for id_, one, other, label in zip(ids, first, second, labels, strict=True)
+            if str(label) not in undecided
+        ]
+        if not pairs:
+            raise InputError(f"{key.removesuffix('.columns')}.labels: every row of {where} is left out; keep a label.")
+        return Rows(pairs, {"rows whose label is null in labels": len(table) - len(pairs)})
 
     def draw_samples(self, rows: Sequence[Pair], draw: Draw) -> list[Sample]:
         """Pairs without their labels."""
@@ -228,8 +236,8 @@ def advice_on_labels(unknown: Iterable[Any]) -> str:
     """What to do where data have labels that a classifier does not know, with the line to write."""
     line = ", ".join(f"{json.dumps(str(label), ensure_ascii=False)}: ..." for label in unknown)
     return (
-        f"write which of the model's each is into the task, as labels: {{{line}}}, or evaluate a model that was "
-        "fine-tuned for these labels"
+        f"write which of the model's each is into the task, as labels: {{{line}}}, with null for what is no label "
+        "(rows that nobody could decide are then left out), or evaluate a model that was fine-tuned for these labels"
     )
 
 
@@ -238,6 +246,11 @@ def labels_of(record: ModelRecord) -> list[str]:
     from headtypes.models.model_config import config_of
 
     config = config_of(record)
+    if config.num_labels == 1:
+        raise InputError(
+            f"models.{record.name}: {record.folder} predicts a number and not a label; leave models.{record.name}."
+            "evaluate out."
+        )
     if set(config.id2label) != set(range(config.num_labels)):
         raise InputError(
             f"models.{record.name}: {record.folder} does not number its labels (id2label in its config.json) from 0 "

@@ -6,6 +6,7 @@ a browser send names another origin or, where a host name of its own leads here 
 
 import json
 import secrets
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -33,6 +34,13 @@ class LiveServer(ThreadingHTTPServer):
         self.page = page_of(live.page(*texts), {"model": live.record.name}, live=asset("live.js"))
         super().__init__((LOOPBACK, port), _Handler)
         self.hosts = [f"{name}:{self.server_port}" for name in (LOOPBACK, "localhost")]
+
+    def handle_error(self, request, client_address) -> None:
+        """Say in a line that a browser has broken off; of anything else, all there is to say."""
+        if isinstance(sys.exception(), ConnectionError):
+            print("A browser broke off before it had its answer.", file=sys.stderr)
+        else:
+            super().handle_error(request, client_address)
 
     @property
     def address(self) -> str:
@@ -68,6 +76,8 @@ class _Handler(BaseHTTPRequestHandler):
                 status, why = HTTPStatus.FORBIDDEN, "Only the page whose address look.py printed is served."
         except InputError as error:
             status, why = HTTPStatus.BAD_REQUEST, str(error)
+        except ConnectionError:
+            raise
         except Exception:
             traceback.print_exc()
             status, why = HTTPStatus.INTERNAL_SERVER_ERROR, "The model failed on this; its terminal says how."

@@ -4,12 +4,13 @@ import csv
 import os
 import re
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from itertools import combinations
 
 from headtypes.analyses.types.names import ALL, TYPE_NAME
 from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError, one_line
-from headtypes.core.texts import check_header
+from headtypes.core.texts import check_header, separator_of, text_of
 from headtypes.data.files import looked_in
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.treebank import Treebank
@@ -76,8 +77,10 @@ def _types_in(file: str) -> set[str]:
     if sentence := _missing(file):
         raise InputError(sentence)
     try:
-        with open(file, encoding="utf-8-sig", newline="") as rows:
-            lines = [[cell.strip() for cell in row] for row in csv.reader(rows, skipinitialspace=True) if row]
+        text = text_of(file)
+        form = {"delimiter": separator_of(text.partition("\n")[0]), "skipinitialspace": True}
+        read = csv.reader(StringIO(text, newline=""), **form)
+        lines = [[cell.strip() for cell in row] for row in read if row]
     except (OSError, ValueError, csv.Error) as error:
         raise InputError(f"{file} cannot be read as CSV ({one_line(error)}).") from error
     if not lines or "type" not in lines[0]:

@@ -79,9 +79,9 @@ class Task(Strict):
     kind: TaskKind = "question_answering"
     source: TaskSource
     columns: Columns = Columns()
-    labels: dict[Text, Text | int] = {}
+    labels: dict[Text, Text | int | None] = {}
     """What the models call a label of the data, by what stands there: a name of theirs or, where a model has only the
-    names LABEL_0 and so on, its number."""
+    names LABEL_0 and so on, its number; null leaves rows with this label out, as those that nobody could decide."""
     samples: Annotated[int, Field(ge=2)] = 1000
     """Inputs drawn for the distance features (the paper: 1,000)."""
     divided_by: Annotated[list[Literal[*get_args(Of)]], Field(min_length=1)] | None = None

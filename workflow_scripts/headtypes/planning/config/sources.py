@@ -36,7 +36,8 @@ def _expand(path: str) -> str:
     expanded = os.path.expanduser(os.path.expandvars(path))
     if not expanded.isprintable():
         raise ValueError("a path is one line of printable text")
-    return expanded
+    # However it is spelt, it is the same input.
+    return os.path.normpath(expanded)
 
 
 def _module(package: str) -> str:

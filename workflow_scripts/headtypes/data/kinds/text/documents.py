@@ -10,7 +10,7 @@ from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import numbered_objects, read_json
-from headtypes.core.texts import check_text
+from headtypes.core.texts import check_text, text_of
 from headtypes.data.records import Sample, Strict
 
 
@@ -106,12 +106,7 @@ def _read_json_lines(file: str) -> Iterator[tuple[str, Document]]:
 
 
 def _read_plain(file: str) -> Iterator[tuple[str, Document]]:
-    try:
-        # Some editors write a byte-order mark, which is not part of the text.
-        text = Path(file).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{file}, line {line} is not UTF-8 text.") from error
+    text = text_of(file)
     documents = [paragraphs for part in text.split("\f") if (paragraphs := _paragraphs(part))]
     if not documents:
         raise InputError(f"{file} has no text; give one that has some, or delete it.")

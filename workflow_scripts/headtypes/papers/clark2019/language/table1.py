@@ -21,7 +21,7 @@ COLUMNS = [
     "offset",
     *(f"{name}{end}" for name in _VALUES[2:] for end in ("", "_low", "_high")),
     *(f"published_{name}" for name in ("head", "direction", "accuracy", "offset", "baseline")),
-    *("derived", "differs"),
+    *("derived", "differs", "left_out"),
 ]
 _DIRECTIONS = {"dependent_to_head": "dependent to head", "head_to_dependent": "head to dependent"}
 _NAME = ["annotation", "relation"]
@@ -69,7 +69,7 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
     returns the columns `COLUMNS`; of each model and treebank first the paper's relations in its order, then the other
       ones that are derived, the totals, and the treebank's own labels, the most frequent first. paper: the paper's name
       of the relation; head: counted from 1, empty where halves choose differently; derived, differs: of the paper's
-      relations, from which labels they are derived, and what differs in the annotation.
+      relations, from which labels they are derived, and what differs in the annotation; left_out: as there.
     """
     rows = {our_relation(row.relation): row for row in published.relations.rows}
     derived = {our_relation(it.relation): it for it in published.derived}
@@ -115,6 +115,7 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
             _COLUMNS,
             brief=[*_OURS[:8], "there_above_offset", *(beside if values[beside[0]].notna().any() else [])],
             brief_rows=derived if derived.any() else None,
+            about=values["left_out"].iloc[0],
             model=model,
         )
 
@@ -134,7 +135,8 @@ def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
     for (model, task), shown in zip(table.groupby(TASK_KEYS, sort=False).groups, relation_tables(table), strict=True):
         is_of_paper, is_published = shown.data["paper"] != "", shown.data["published_head"].notna()
         of_paper, others = shown.where(is_of_paper), shown.where(~is_of_paper)
-        parts += [f"## {model}, {task}", "### Relations of the paper", of_paper.markdown(*_OURS, "derived", "differs")]
+        parts += [f"## {model}, {task}", *filter(None, [shown.about])]
+        parts += ["### Relations of the paper", of_paper.markdown(*_OURS, "derived", "differs")]
         if is_published.any():
             values = shown.data[is_published].assign(
                 remark=lambda rows: [published.remarks(f"relation.{name}.accuracy") for name in rows["paper"]]
