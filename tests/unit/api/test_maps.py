@@ -101,6 +101,25 @@ def test_maps_that_do_not_fit_are_refused(change, why):
         heads_of_maps(change([plain_attentions(model, ids, None)]), [ids], tokenizer)
 
 
+def test_what_a_model_gives_and_takes_is_not_mixed_up_with_maps_and_tokens_of_texts():
+    """A model of two layers on two texts: by their number, layers could be texts."""
+    model, tokenizer = tiny_bert(layers=2)
+    model.set_attn_implementation("eager")
+    read = tokenizer([TEXTS[0], TEXTS[0]], return_tensors="pt")
+    attentions = model(**read, output_attentions=True).attentions
+    assert len(attentions) == len(read["input_ids"]) == 2
+    with pytest.raises(InputError, match=r"those of layers, as a model gives them; give those of each text, \[\["):
+        heads_of_maps(attentions, read["input_ids"], tokenizer)
+    for nothing in (None, (None, None)):
+        with pytest.raises(InputError, match=r"gave no attention.* load it with attn_implementation='eager'"):
+            heads_of_maps(nothing, read["input_ids"], tokenizer)
+    with pytest.raises(InputError, match=r"those of one text; give a list of texts, \[input_ids\]"):
+        heads_of_maps([attentions[0]], read["input_ids"][0], tokenizer)
+    by_text = [[layer[[text]] for layer in attentions] for text in range(2)]
+    found = heads_of_maps(by_text, read["input_ids"], tokenizer)
+    np.testing.assert_allclose(found.distance, read_heads(model, tokenizer, [TEXTS[0]] * 2).distance, atol=1e-6)
+
+
 def test_no_other_program_is_imported():
     assert headtypes.read_maps is read_maps
     assert not {"transformer_lens", "nnsight", "bertviz"} & set(sys.modules)

@@ -86,6 +86,7 @@ def heads_of_maps(
     returns what `reading.read_heads` does, for `reading.head_types`; a text's id is its number, from 0.
     Raises `InputError` where maps and tokens do not fit together, are padded without a mask, or maps are no attention.
     """
+    _check_form(maps, input_ids)
     if len(maps) != len(input_ids) or not len(input_ids):
         raise InputError(f"There are maps of {len(maps)} texts and tokens of {len(input_ids)}; give both of each text.")
     if attention_mask is not None and len(attention_mask) != len(input_ids):
@@ -120,6 +121,22 @@ def heads_of_maps(
         sample_ids=[str(number) for number in range(len(ids))],
         **shares_of([reducer.result() for reducer in reducers]),
     )
+
+
+def _check_form(maps: Any, input_ids: Any) -> None:
+    """Raise `InputError` where maps and tokens are not those of each text, but what a model gives and takes."""
+    if maps is None or (isinstance(maps, list | tuple) and any(of_text is None for of_text in maps)):
+        raise InputError(
+            "The model gave no attention, as with its fast implementations; load it with attn_implementation='eager' "
+            "and call it with output_attentions=True."
+        )
+    if isinstance(maps, tuple) and all(getattr(layer, "ndim", 0) == 4 for layer in maps):
+        raise InputError(
+            "The maps are those of layers, as a model gives them; give those of each text, "
+            "[[layer[[text]] for layer in attentions] for text in range(len(input_ids))]."
+        )
+    if len(input_ids) and np.ndim(input_ids[0]) == 0:
+        raise InputError("The tokens are those of one text; give a list of texts, [input_ids], and [maps] of them.")
 
 
 def _real_tokens(tokens: np.ndarray, mask: np.ndarray | None, tokenizer: Tokenizer, number: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Heads of a loaded model read on texts, and their types."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ def head_types(
 def samples_of(texts: Sequence[str | tuple[str, str]]) -> list[Sample]:
     """Texts, or pairs of them, as samples. Raises `InputError` where they are no such list."""
     # Of a mapping, such as rows of a data set, the names of columns would be read.
-    texts = [] if isinstance(texts, str | bytes | Mapping) else list(texts)
+    texts = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str | bytes | Mapping) else []
     if not texts:
         raise InputError("The texts to read are a list of at least one.")
     for number, text in enumerate(texts):
