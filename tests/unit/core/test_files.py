@@ -79,7 +79,7 @@ def test_broken_json_is_named_with_its_line(tmp_path):
     with pytest.raises(InputError, match=r"x\.json is not valid JSON: line 2"):
         read_json(path)
     path.write_bytes(b'{"a": "\xff"}')
-    with pytest.raises(InputError, match=r"x\.json is not UTF-8 text \(byte 7\)"):
+    with pytest.raises(InputError, match=r"x\.json, line 1 is not UTF-8 text; save"):
         read_json(path)
     path.write_text('{"a": 1}\n{"a":\n')
     with pytest.raises(InputError, match=r"x\.json, line 2 is not valid JSON"):

@@ -87,7 +87,7 @@ def test_marks_of_spreadsheets_and_line_ends_are_no_data(file):
         ("x.tsv", "one\ttwo\na\tb\nc\n", "row 2 has no text in one or two"),
         ("x.tsv", "one\ttwo\n", "has no rows"),
         ("x.csv", "one,two\na,b\nc,d,e\n", "cannot be read as csv"),
-        ("x.tsv", "one\ttwo\nä\tb\n".encode("latin-1"), "cannot be read as tsv"),
+        ("x.tsv", "one\ttwo\nä\tb\n".encode("latin-1"), "line 2 is not UTF-8 text; save the file as UTF-8"),
     ],
 )
 def test_pairs_that_are_not_what_they_should_be_are_refused_in_one_sentence(file, name, content, fragment):

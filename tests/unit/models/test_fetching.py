@@ -186,6 +186,12 @@ def test_the_limit_is_the_smaller_of_the_models_and_the_tokenizers(tmp_path):
     assert fetch(save(tmp_path, tokenizer=tokenizer)).max_length == 20
 
 
+def test_positions_without_a_limit_leave_that_of_the_tokenizer(folder):
+    """XLNet's config.json says -1."""
+    change_config(folder, max_position_embeddings=-1)
+    assert fetch(folder).max_length == min(10**9, TOKENIZER.model_max_length)
+
+
 def test_a_package_that_carries_a_model_is_found_without_being_imported(saved, tmp_path, monkeypatch):
     package = tmp_path / "carrier_of_bert"
     shutil.copytree(saved, package / "files" / "bert")

@@ -25,8 +25,11 @@ def check_text(text: str, what: str) -> str:
 
 
 def text_of(path: str | PathLike) -> str:
-    """The text of a user's file, without a byte-order mark; raises `InputError` with the line that is not UTF-8."""
-    content = Path(path).read_bytes()
+    """The text of a user's file, without a byte-order mark; raises `InputError` with the line that is not UTF-8.
+
+    Lines end in newlines, whatever the system on which they were written.
+    """
+    content = Path(path).read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
