@@ -198,3 +198,24 @@ def test_each_random_choice_has_its_own_seed(full):
     seeds = {job: json.loads(spec).get("seed") for job, spec in specs.items()}
     drawn = [seed for seed in seeds.values() if seed is not None]
     assert len(set(drawn)) == len(drawn) > 10
+
+
+def reversed_keys(part, entries: bool, of: tuple[str, ...] = ()):
+    """A part of a configuration with its keys in the other order; entries: those of registries, too."""
+    if not isinstance(part, dict):
+        return part
+    keys = list(part) if len(of) == 1 and of[0] in REGISTRIES and not entries else list(part)[::-1]
+    return {key: reversed_keys(part[key], entries, (*of, key)) for key in keys}
+
+
+REGISTRIES = ("models", "tasks", "partitions", "conditions", "readings")
+
+
+def test_the_order_of_keys_is_in_no_spec_and_that_of_entries_in_those_of_tables_and_pages_alone(full):
+    """Rows of tables stand in the order of the configuration."""
+    specs = all_specs(full)
+    assert all_specs(reversed_keys(full, entries=False)) == specs
+    others = all_specs(reversed_keys(full, entries=True))
+    assert others.keys() == specs.keys()
+    changed = {job[0] for job, spec in specs.items() if spec != others[job]}
+    assert changed == {"compare_with_paper", "tabulate_guan2020", "write_summary"}
