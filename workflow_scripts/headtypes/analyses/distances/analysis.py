@@ -28,8 +28,6 @@ FEATURES = Result(
     "the same of [norms](../understand/method.md#norms); `length`, `truncated` and "
     "`sample_id` of each sample",
 )
-# Of the same files where another rule writes them.
-UNNAMED = {"name": "", "content": ""}
 DISTANCES = Analysis(
     "distances",
     results=(

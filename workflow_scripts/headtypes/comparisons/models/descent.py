@@ -7,8 +7,6 @@ import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.analyses.types.stability import check_shapes, compare_partitions, matched_clusters, most_together
-from headtypes.core.files import StrPath
-from headtypes.core.table_files import read_csv
 
 COLUMNS = ["model", "parent", "same_type", "same_cluster", "adjusted_rand"]
 
@@ -62,11 +60,3 @@ def layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str 
         table["same_cluster"] = 100 * matched_clusters(partition, parent).mean(axis=1) if parent else np.nan
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
-
-
-def read_comparison(path: StrPath) -> pd.DataFrame:
-    """Read a table of `comparison_table` that was written as CSV. Raises `InputError` that names a damaged file."""
-    # A name may be a number, or what pandas takes for a missing value.
-    kinds = {**dict.fromkeys(COLUMNS, float), "model": str, "parent": str}
-    otherwise = "is not a comparison of models with their parents"
-    return read_csv(path, otherwise, COLUMNS, rows=0, dtype=kinds, keep_default_na=False)

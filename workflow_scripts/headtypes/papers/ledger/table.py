@@ -13,7 +13,6 @@ from headtypes.papers.comparison import TOGETHER, subject_title
 from headtypes.papers.keys import NAMED, OWN_READING
 
 CLAIM = ["paper", "id"]
-CELL = ["model", "partition", "task", "reading"]
 NUMBERS = ["value", "low", "high", "p", "p_holm", "published"]
 _OF_PARTITION = ["method", "k", "of"]
 COLUMNS = [

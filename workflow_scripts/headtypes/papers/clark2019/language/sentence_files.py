@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 
 from headtypes.core.files import StrPath
-from headtypes.core.hdf5_files import add_data, new_result, opened_result, read_texts
+from headtypes.core.hdf5_files import add_data, new_result
 
 # What the figure shows: relations by the paper's names, and coreference.
 RELATIONS = ("dobj", "det", "poss", "auxpass", "pobj")
@@ -44,26 +44,3 @@ def write_sentence_maps(path: StrPath, maps: list[SentenceMap], provenance: dict
             group.create_dataset("marked", data=np.array(shown.marked, np.int32), track_times=False)
             for name in ("phenomenon", "layer", "head", "direction", "accuracy"):
                 group.attrs[name] = getattr(shown, name)
-
-
-def read_sentence_maps(path: StrPath) -> list[SentenceMap]:
-    """Read what `write_sentence_maps` wrote. Raises `InputError` that names a damaged file."""
-    with opened_result(path, "holds no maps of sentences") as file:
-        # A whole file says what made it, also where no sentence is shown.
-        file.attrs["provenance"]
-        maps = [
-            SentenceMap(
-                group.attrs["phenomenon"],
-                int(group.attrs["layer"]),
-                int(group.attrs["head"]),
-                group.attrs["direction"],
-                float(group.attrs["accuracy"]),
-                read_texts(group["word"]),
-                group["marked"][:].tolist(),
-                group["attention"][:],
-            )
-            for group in file.values()
-        ]
-        if any(shown.attention.shape != 2 * (len(shown.words),) for shown in maps):
-            raise ValueError("its words and its maps differ in length")
-        return maps
