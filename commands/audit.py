@@ -74,6 +74,7 @@ class Audit:
         hashed = code_hash(ROOT / "workflow_scripts" / f"{stage.script}.py", modules_by_name(spec))
         code = [] if hashed == record["code"] else ["its code has changed"]
         why = [*_changes(record["spec"], spec), *code, *self._changed_inputs(record["inputs"])]
+        why[3:] = [f"and {len(why) - 3} more"] if len(why) > 4 else why[3:]
         return ("stale", "; ".join(why)) if why else None
 
     def _changed_inputs(self, inputs: dict[str, str]) -> Iterator[str]:
@@ -117,7 +118,7 @@ def on_disk() -> Iterator[str]:
 
 
 def _changes(then: Any, now: Any, path: str = "") -> Iterator[str]:
-    """The values in which two specs differ: "clustering k: 4, now 5"."""
+    """The values in which two specs differ: "k: 4, now 5"."""
     if isinstance(then, dict) and isinstance(now, dict):
         for key in {**then, **now}:
             yield from _changes(then.get(key), now.get(key), f"{path} {key}".strip())

@@ -167,7 +167,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert "damaged  results/samples/animals.jsonl" in workdir.command("audit", check=False)
     config["clustering"]["restarts"] += 1
     workdir.configure(config)
-    assert "clustering restarts: 5, now 6" in workdir.command("audit", check=False)
+    assert "restarts: 5, now 6" in workdir.command("audit", check=False)
 
 
 def test_the_papers_experiment_is_planned_without_network(workdir):
