@@ -145,7 +145,9 @@ def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(t
     ]
     names = ["annotation", "relation", "chosen", "scored", "layer", "head", "direction"]
     table = pd.DataFrame(best, columns=[*names, "offset_accuracy", "accuracy", "above_offset"])
-    write_csv(tmp_path / "best.csv", table.assign(**dict.fromkeys(("words", "offset", "other_accuracy"), 1)))
+    write_csv(
+        tmp_path / "best.csv", table.assign(**dict.fromkeys(("words", "offset", "other_accuracy"), 1), left_out="")
+    )
     found = {"relations": [("trees", tmp_path / "relations.csv")], "relations_best": [("trees", tmp_path / "best.csv")]}
     data = gather(made_up(1, 4), [], found, distance_bins=16, conditions={})
     relation, above = data["columns"]
@@ -165,7 +167,9 @@ def test_a_treebank_in_which_no_head_stands_out_has_no_columns(tmp_path, relatio
     best = [("universal", relation, "file", "file", 0, 0, "dependent_to_head", 90.0, offset, 90.0 - offset)]
     names = ["annotation", "relation", "chosen", "scored", *names[3:], "offset_accuracy", "above_offset"]
     table = pd.DataFrame(best, columns=names)
-    write_csv(tmp_path / "best.csv", table.assign(**dict.fromkeys(("words", "offset", "other_accuracy"), 1)))
+    write_csv(
+        tmp_path / "best.csv", table.assign(**dict.fromkeys(("words", "offset", "other_accuracy"), 1), left_out="")
+    )
     assert per_head("trees", tmp_path / "relations.csv", tmp_path / "best.csv") == []
 
 
