@@ -14,6 +14,7 @@ from headtypes.pages.summary.figures import FIGURES as ALL_FIGURES
 from headtypes.pages.summary.page import Summary
 from headtypes.pages.summary.results import collect_summary
 from headtypes.pages.summary.verdicts import with_signs
+from headtypes.papers.keys import read_named
 from headtypes.papers.ledger.models import over_models
 from headtypes.papers.ledger.table import ledger_table
 from headtypes.papers.registry import PAPERS
@@ -44,6 +45,9 @@ def made_results(folder: Path) -> dict[str, list[str]]:
         shutil.copy(RESULTS / f"demo/{name}.csv", folder / f"guan2020/{name}.csv")
     for name in ("comparison", "table1", "table2", "table3"):
         shutil.copy(RESULTS / f"clark/{name}.csv", folder / f"clark2019/{name}.csv")
+    # The documented table is older than this column.
+    relations = folder / "clark2019/table1.csv"
+    read_named(relations).assign(left_out="").to_csv(relations, index=False)
     kin = {"model": "minilm-qa on qa", "other": "minilm on qa", "relation": "parent", "doubtful": "dense_vertical"}
     other = {"other": "local on qa", "relation": "", "same_layers": 50.0}
     alike = dict.fromkeys(("same_shares", "same_layers", "same_type", "same_cluster"), 73.6) | {"adjusted_rand": 0.35}

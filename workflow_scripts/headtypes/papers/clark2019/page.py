@@ -31,7 +31,7 @@ def _relations(path: str) -> "Iterable[Table]":
     from headtypes.papers.clark2019.language.table1 import relation_tables
     from headtypes.papers.keys import read_named
 
-    return relation_tables(read_named(path, "task"))
+    return relation_tables(read_named(path, "task", "left_out").fillna({"left_out": ""}))
 
 
 def _coreference(path: str) -> "Iterable[Table]":

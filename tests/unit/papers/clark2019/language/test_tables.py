@@ -11,9 +11,11 @@ from headtypes.analyses.probes.scores import measure_probes
 from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.core.markdown import to_html
+from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.language.table1 import relations_page, relations_table
 from headtypes.papers.clark2019.language.table2 import coreference_page, coreference_table
 from headtypes.papers.clark2019.language.table3 import probes_page, probes_table
+from headtypes.papers.clark2019.page import TABLES
 from tests.support.demo import demo_rows
 from tests.support.language_results import PUBLISHED
 from tests.unit.analyses.coreference.test_measure import ANAPHORS, DOCUMENTS, guesses_of
@@ -186,3 +188,9 @@ def test_table_3_has_means_and_ranges_of_the_starts():
     alone = probes_page(probes_table({KEY: scores}, {KEY: probes}, set(), PUBLISHED), PUBLISHED)
     assert "structural" not in alone
     assert "| published |" not in alone
+
+
+def test_nothing_is_said_of_sentences_on_the_page_where_none_is_left_out(tmp_path):
+    write_csv(tmp_path / "table1.csv", relations_table({KEY: BEST}, set(), PUBLISHED))
+    relations = next(each for each in TABLES if each.name == "relations")
+    assert [table.about for table in relations.shown(str(tmp_path / "table1.csv"))] == [""]
