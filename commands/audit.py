@@ -74,7 +74,8 @@ class Audit:
         hashed = code_hash(ROOT / "workflow_scripts" / f"{stage.script}.py", modules_by_name(spec))
         code = [] if hashed == record["code"] else ["its code has changed"]
         why = [*_changes(record["spec"], spec), *code, *self._changed_inputs(record["inputs"])]
-        why[3:] = [f"and {len(why) - 3} more"] if len(why) > 4 else why[3:]
+        if len(why) > 4:
+            why[3:] = [f"and {len(why) - 3} more"]
         return ("stale", "; ".join(why)) if why else None
 
     def _changed_inputs(self, inputs: dict[str, str]) -> Iterator[str]:

@@ -63,12 +63,6 @@ def of_task(pattern):
     )
 
 
-def made_from(model):
-    """A model and those that it is made from, the nearest first."""
-    made = plan.finetuned(model)
-    return [model, *(made_from(made.base) if made else [])]
-
-
 def made_model(model):
     """The folder of a model that the workflow makes."""
     if not plan.is_made(model):

@@ -1,5 +1,6 @@
 """Words that are given already split, as a model reads them: `[CLS] words [SEP]`, joined by single spaces."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -63,15 +64,13 @@ def encode_sentences(
     Raises `InputError` where no sentence is left.
     """
     kept, input_ids, word_of_token = [], [], []
-    left_out: dict[str, int] = {}
+    left_out = Counter()
     for number, words in enumerate(sentences):
         ids, word_of = encode_words(tokenizer, words)
         if len(ids) > max_length:
-            reason = f"more than {max_length} tokens"
-            left_out[reason] = left_out.get(reason, 0) + 1
+            left_out[f"more than {max_length} tokens"] += 1
         elif whole and len(set(word_of) - {-1}) < len(words):
-            reason = "a word for which the tokenizer has no token"
-            left_out[reason] = left_out.get(reason, 0) + 1
+            left_out["a word for which the tokenizer has no token"] += 1
         else:
             kept.append(number)
             input_ids.append(ids)
