@@ -33,7 +33,7 @@ rule plot_text:
     resources:
         **needs("plot_text"),
     params:
-        **identity("plot_text"),
+        **identity("plot_text", lambda wildcards: [REFERENCE["clark2019"]]),
     script:
         "../workflow_scripts/plot_text.py"
 

@@ -68,7 +68,7 @@ ENVIRONMENT = "../envs/headtypes.yaml"
 def identity(rule, files=None):
     """The parameters of a rule, by which Snakemake sees that a job has to run again.
 
-    files: a function from wildcards to the files of the user's that it reads, whose SHA-256 count.
+    files: a function from wildcards to the files that it reads and no job makes, whose SHA-256 count.
 
     spec: its part of the config, as canonical JSON; code: the hash of its script and of what that imports. Both are
         functions, since the process of a job, which reads all rules, needs those of its own rule alone.

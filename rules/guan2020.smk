@@ -55,7 +55,7 @@ rule tabulate_guan2020:
     conda:
         ENVIRONMENT
     params:
-        **identity("tabulate_guan2020"),
+        **identity("tabulate_guan2020", lambda wildcards: [REFERENCE["guan2020"]]),
     script:
         "../workflow_scripts/tabulate_guan2020.py"
 
@@ -105,7 +105,7 @@ rule compare_models:
     resources:
         **needs("compare_models"),
     params:
-        **identity("compare_models"),
+        **identity("compare_models", lambda wildcards: [REFERENCE["guan2020"]]),
     script:
         "../workflow_scripts/compare_models.py"
 

@@ -5,7 +5,7 @@ PAGES = local(os.path.relpath(SCRIPTS / "headtypes" / "pages"))
 
 
 def of_user(files):
-    """Files of the user's, to which a prefix does not apply; what they hold decides, and not how old they are."""
+    """Files that no job makes, to which a prefix does not apply; what they hold decides, and not how old they are."""
     return [ancient(local(file)) for file in files]
 
 

@@ -41,7 +41,7 @@ rule tabulate_clark2019:
     conda:
         ENVIRONMENT
     params:
-        **identity("tabulate_clark2019"),
+        **identity("tabulate_clark2019", lambda wildcards: [REFERENCE["clark2019"]]),
     script:
         "../workflow_scripts/tabulate_clark2019.py"
 

@@ -1,7 +1,7 @@
 # What each paper published beside what was found, and the verdicts on its claims.
 
 # Relative to the working directory: a folder that was moved has the same inputs.
-REFERENCE = {name: local(os.path.relpath(ROOT / "reference" / f"{name}.yaml")) for name in PAPERS}
+REFERENCE = {name: of_user([os.path.relpath(ROOT / "reference" / f"{name}.yaml")])[0] for name in PAPERS}
 
 if workflow.is_main_process:
     # The processes of jobs read the rules as well, and need not read the papers' data each time. What no model is to
@@ -35,7 +35,7 @@ rule compare_with_paper:
     conda:
         ENVIRONMENT
     params:
-        **identity("compare_with_paper"),
+        **identity("compare_with_paper", lambda wildcards: [REFERENCE[wildcards.paper]]),
     script:
         "../workflow_scripts/compare_with_paper.py"
 

@@ -24,7 +24,7 @@ rule write_summary:
     conda:
         ENVIRONMENT
     params:
-        **identity("write_summary"),
+        **identity("write_summary", lambda wildcards: REFERENCE.values()),
     script:
         "../workflow_scripts/write_summary.py"
 

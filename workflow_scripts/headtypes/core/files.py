@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.texts import text_of
 
@@ -213,9 +215,14 @@ def sha256_file(path: StrPath) -> str:
 def sha256_path(path: StrPath) -> str:
     """The SHA-256 of a file's bytes; of a folder, that of the names in it and of their files' bytes.
 
-    Hidden files do not count, since Snakemake puts one into every folder that a job makes.
+    Hidden files do not count, since Snakemake puts one into every folder that a job makes. Of YAML, in which people
+    comment, what it says counts, and not how it is written.
     """
     path = Path(path)
+    if path.suffix == ".yaml":
+        with open(path, "rb") as text, suppress(yaml.YAMLError):
+            said = yaml.load(text, yaml.CSafeLoader)
+            return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
     if not path.is_dir():
         return sha256_file(path)
     visible = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
