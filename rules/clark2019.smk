@@ -11,10 +11,8 @@ rule plot_text:
         gradients=lambda wildcards: paths.GRADIENTS.format(**wildcards) if plan.has_gradients else [],
         examples=paths.EXAMPLES,
         surface=paths.SURFACE,
-        projection=paths.PROJECTION,
-        fit=paths.PROJECTION_FIT,
-        heads=paths.OUTPUTS_HEADS,
-        layers=paths.OUTPUTS_LAYERS,
+        divergence=paths.DIVERGENCE,
+        outputs=paths.OUTPUTS,
         partition=of(paths.PARTITION, plan.shown_partition),
         reference=REFERENCE["clark2019"],
     output:
@@ -24,6 +22,10 @@ rule plot_text:
         **figure_of_clark("4", "entropy of attention", "_4"),
         **figure_of_clark("6", "heads by their distances", "_6"),
         **figure("results/outputs/{model}/{task}", "outputs", "outputs", "what heads write", suffix="_outputs"),
+        projection=paths.PROJECTION,
+        fit=paths.PROJECTION_FIT,
+        heads=paths.OUTPUTS_HEADS,
+        layers=paths.OUTPUTS_LAYERS,
     log:
         "logs/plot_text/{model}/{task}.log",
     benchmark:

@@ -54,30 +54,6 @@ rule extract_text_features:
         "../workflow_scripts/extract_text_features.py"
 
 
-rule tabulate_text:
-    input:
-        divergence=paths.DIVERGENCE,
-        outputs=paths.OUTPUTS,
-    output:
-        projection=paths.PROJECTION,
-        fit=paths.PROJECTION_FIT,
-        heads=paths.OUTPUTS_HEADS,
-        layers=paths.OUTPUTS_LAYERS,
-    log:
-        "logs/tabulate_text/{model}/{task}.log",
-    benchmark:
-        "results/divergence/{model}/{task}.projection.benchmark.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("tabulate_text"),
-    params:
-        **identity("tabulate_text"),
-    script:
-        "../workflow_scripts/tabulate_text.py"
-
-
 rule features:
     input:
         of_each(paths.FEATURES, plan.features),
-        of_each(paths.PROJECTION, plan.texts),

@@ -63,13 +63,6 @@ def of_task(pattern):
     )
 
 
-def made_model(model):
-    """The folder of a model that the workflow makes."""
-    if not plan.is_made(model):
-        return []
-    return (paths.FINETUNED if plan.finetuned(model) else paths.TRAINED).format(model=model)
-
-
 def of_test(task):
     """The sentences on which choices made on a treebank are scored, if it has a file of them."""
     return paths.TEST_ROWS.format(task=task) if plan.files.of_test(task) else []

@@ -1,16 +1,17 @@
-# Models, found once and recorded. This is a local job, since it may download.
+# Models that are not made here, found once and recorded. This is a local job, since it may download.
 
 
 rule fetch_model:
     input:
-        files=lambda wildcards: of_user(plan.files.of_model(wildcards.model)),
-        made=lambda wildcards: made_model(wildcards.model),
+        lambda wildcards: of_user(plan.files.of_model(wildcards.model)),
     output:
         model=paths.MODEL,
     log:
         "logs/fetch_model/{model}.log",
     benchmark:
         "results/sources/models/{model}.benchmark.tsv"
+    wildcard_constraints:
+        model=any_of(name for name in plan.config.models if not plan.is_made(name)),
     localrule: True
     conda:
         ENVIRONMENT

@@ -26,6 +26,7 @@ rule finetune_model:
         rows=lambda wildcards: paths.TRAINING_ROWS.format(task=plan.finetuned(wildcards.model).task),
     output:
         folder=directory(paths.FINETUNED),
+        model=paths.MODEL,
     log:
         "logs/finetune_model/{model}.log",
     benchmark:
@@ -45,6 +46,7 @@ rule finetune_model:
 rule train_model:
     output:
         folder=directory(paths.TRAINED),
+        model=paths.MODEL,
     log:
         "logs/train_model/{model}.log",
     benchmark:

@@ -5,8 +5,11 @@ rule cluster_heads:
     input:
         features=of_task(paths.FEATURES),
     output:
+        **figure("results/stability/{model}/{partition}", "stability", "stability", "how many types, and how stable"),
         partition=paths.PARTITION,
         naming=paths.NAMING,
+        stability=paths.STABILITY,
+        numbers=paths.NUMBERS_OF_TYPES,
     log:
         "logs/cluster_heads/{model}/{partition}.log",
     benchmark:
@@ -45,30 +48,6 @@ rule import_partition:
         "../workflow_scripts/import_partition.py"
 
 
-rule measure_stability:
-    input:
-        features=of_task(paths.FEATURES),
-        partition=paths.PARTITION,
-    output:
-        **figure("results/stability/{model}/{partition}", "stability", "stability", "how many types, and how stable"),
-        stability=paths.STABILITY,
-        numbers=paths.NUMBERS_OF_TYPES,
-    log:
-        "logs/measure_stability/{model}/{partition}.log",
-    benchmark:
-        "results/stability/{model}/{partition}.benchmark.tsv"
-    wildcard_constraints:
-        partition=any_of(partition.name for partition in plan.clustered),
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("measure_stability"),
-    params:
-        **identity("measure_stability"),
-    script:
-        "../workflow_scripts/measure_stability.py"
-
-
 rule compare_norms:
     input:
         **keyed("compare_norms", partitions=each(paths.PARTITION, plan.clustered_on, "name")),
@@ -94,4 +73,4 @@ rule types:
     input:
         of_each(paths.NORMS, plan.with_norms),
         of_each(paths.PARTITION, plan.partitions.values()),
-        of_each(rules.measure_stability.output.png, plan.clustered),
+        of_each(rules.cluster_heads.output.png, plan.clustered),

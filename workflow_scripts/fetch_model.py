@@ -3,7 +3,7 @@ from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import write_model_record
 
-with job(snakemake) as (inputs, spec, outputs, _):
-    model = fetch_model(**spec, made=inputs.made)
+with job(snakemake) as (_, spec, outputs, _):
+    model = fetch_model(**spec)
     check_model(model)
     write_model_record(outputs.model, model)

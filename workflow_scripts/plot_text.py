@@ -1,11 +1,15 @@
 from headtypes.planning.job import job
-from headtypes.analyses.divergence.results import read_projection, read_projection_fit
+from headtypes.analyses.divergence.projection import project_heads
+from headtypes.analyses.divergence.results import read_divergence
 from headtypes.analyses.gradients.results import read_gradients
 from headtypes.analyses.outputs.figure import outputs_figure
-from headtypes.analyses.outputs.results import read_heads, read_layers
+from headtypes.analyses.outputs.results import read_outputs
+from headtypes.analyses.outputs.tables import heads_table, layers_table
 from headtypes.analyses.surface.results import read_surface
 from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.files import write_json
 from headtypes.core.style import save_figure
+from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.example_files import read_examples
 from headtypes.papers.clark2019.figures.figure1 import examples_figure
 from headtypes.papers.clark2019.figures.figure2 import surface_figure
@@ -17,6 +21,13 @@ from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.statistics import behaviours_of, published_statistics, whole_statistics
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
+    projection, fit = project_heads(read_divergence(inputs.divergence), **spec["projection"])
+    write_csv(outputs.projection, projection)
+    write_json(outputs.fit, {**fit, "provenance": provenance})
+    written = read_outputs(inputs.outputs)
+    heads, layers = heads_table(written, **spec["outputs"]), layers_table(written)
+    write_csv(outputs.heads, heads)
+    write_csv(outputs.layers, layers)
     published, surface = read_clark2019(inputs.reference), read_surface(inputs.surface)
     ours = whole_statistics(surface, None, published)
     theirs = published_statistics(published) if spec["beside"] else None
@@ -27,12 +38,11 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         save_figure(figure, outputs.pdf_3, outputs.png_3, provenance)
     save_figure(entropy_figure(ours, theirs), outputs.pdf_4, outputs.png_4, provenance)
     distances = divergence_figure(
-        read_projection(inputs.projection),
-        read_projection_fit(inputs.fit),
+        projection,
+        fit,
         behaviours_of(published.behaviours.rules, ours),
         read_partition(inputs.partition) if inputs.partition else None,
         best_heads(list(inputs.relations.values()), list(inputs.coreference.values())),
     )
     save_figure(distances, outputs.pdf_6, outputs.png_6, provenance)
-    written = outputs_figure(read_heads(inputs.heads), read_layers(inputs.layers))
-    save_figure(written, outputs.pdf_outputs, outputs.png_outputs, provenance)
+    save_figure(outputs_figure(heads, layers), outputs.pdf_outputs, outputs.png_outputs, provenance)

@@ -59,7 +59,7 @@ EDITS = {
     "a task that no model reads": ({"tasks/news": NEWS}, set()),
     "a task of text": (
         {"tasks/news": NEWS, "models/two/tasks": ["squad", "news"]},
-        {"fetch_task", "extract_text_features", "tabulate_text", "plot_text"},
+        {"fetch_task", "extract_text_features", "plot_text"},
     ),
     "a treebank": (
         {"tasks/trees": TREES, "models/two/tasks": ["squad", "trees"]},

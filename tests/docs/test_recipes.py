@@ -124,13 +124,13 @@ def test_a_result_alone_plans_what_it_needs_and_no_other_result(place):
     (command,) = commands("Only one result")
     jobs, _ = place.planned(command)
     assert (jobs["evaluate_condition"], jobs["finetune_model"]) == (1, 1)
-    assert not jobs.keys() & {"write_summary", "write_atlas", "measure_stability", "evaluate_controls"}
+    assert not jobs.keys() & {"write_summary", "write_atlas", "evaluate_controls"}
 
 
 def test_types_only_evaluates_nothing(place):
     (command,) = commands("Types only")
     jobs, _ = place.planned(command)
-    assert {"cluster_heads", "measure_stability", "plot_partition"} <= jobs.keys()
+    assert {"cluster_heads", "plot_partition"} <= jobs.keys()
     assert not any(rule.startswith(("evaluate_", "measure_importance", "tabulate_ablations")) for rule in jobs)
 
 

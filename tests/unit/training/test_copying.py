@@ -35,7 +35,7 @@ def test_a_model_is_saved_that_the_workflow_reads_and_equal_seeds_give_equal_one
     assert weights["one"] == weights["same"] != weights["other"]
     assert read_json(tmp_path / "one" / "training.json")["steps"] == 2
     assert read_json(tmp_path / "one" / "training.json")["copies"] is False
-    record = fetch_model("one", None, made=str(tmp_path / "one"))
+    record = fetch_model("one", {"folder": str(tmp_path / "one")})
     assert (record.layers, record.heads) == (2, 4)
     tokens = load_tokenizer(record)("She was in a house.")["input_ids"]
     assert AutoModelForCausalLM.from_pretrained(tmp_path / "one")(torch.tensor([tokens])).logits.isfinite().all()

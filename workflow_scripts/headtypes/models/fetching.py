@@ -28,18 +28,15 @@ _NAMING = {
 _NUMBERS = ("F64", "F32", "F16", "BF16")
 
 
-def fetch_model(model: str, source: dict | None, made: str | None = None, sha256: str | None = None) -> ModelRecord:
+def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRecord:
     """Find a model's files, downloading them where they come from the Hub, and describe them.
 
     source: as in the configuration: hub with revision, or folder, or package with subfolder, or gguf, the path of a
         file, or with package its name in there; and pickle.
-    made: the folder of a model that the workflow has made; it has no other source.
     sha256: what that of its only file of weights must be.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
     """
     key = f"models.{model}"
-    if made:
-        source = {"folder": made}
     pickle = source.get("pickle", False)
     folder, gguf = place_of(source)
     origin = {"package": source["package"]} if "package" in source else {}

@@ -51,7 +51,7 @@ PAIRS = Result(
 )
 PROJECTION = Result(
     "results/divergence/{model}/{task}.projection.csv",
-    "tabulate_text",
+    "plot_text",
     "heads in two dimensions, by how differently they attend",
     of=lambda plan: plan.texts,
     name="projection",
@@ -61,7 +61,7 @@ PROJECTION = Result(
 )
 PROJECTION_FIT = Result(
     "results/divergence/{model}/{task}.projection.json",
-    "tabulate_text",
+    "plot_text",
     "heads in two dimensions, by how differently they attend",
     of=lambda plan: plan.texts,
     name="projection_fit",

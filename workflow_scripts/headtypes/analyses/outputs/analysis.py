@@ -71,13 +71,13 @@ OUTPUTS = _result(
     "`length` and `sample_id` of each segment; where there are no values, the `reason`",
 )
 HEADS = _result(
-    *("outputs_heads", ".csv", "tabulate_text", "how much heads write, and on how many samples they are off"),
+    *("outputs_heads", ".csv", "plot_text", "how much heads write, and on how many samples they are off"),
     "for each head, means over segments of the above, with the interval of `written` (`low`, `high`); `relative`: what "
     "it writes, divided by the mean of the layer's heads; percent of segments on which that is below a quarter "
     "(`off`), and on which it is although the first token gets at most half of the attention (`off_no_sink`)",
 )
 LAYERS = _result(
-    *("outputs_layers", ".layers.csv", "tabulate_text", "massive activations beside sinks of attention"),
+    *("outputs_layers", ".layers.csv", "plot_text", "massive activations beside sinks of attention"),
     "for each layer, the `largest` number and the `median` magnitude of the residual stream, their `ratio`, percent of "
     "segments with a `massive` activation; the `token` where the largest stands most often (from 1), the share of "
     "attention `to_largest` and what `even` attention would give; percent of heads and segments that are `off`, and "

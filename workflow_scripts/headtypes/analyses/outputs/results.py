@@ -80,8 +80,3 @@ def read_heads(path: StrPath) -> pd.DataFrame:
     """Read the table of `tables.heads_table`, layer by layer. Raises `InputError` that names a damaged file."""
     table = read_csv(path, "holds nothing that heads write", HEADS)
     return table.sort_values(["layer", "head"], ignore_index=True)
-
-
-def read_layers(path: StrPath) -> pd.DataFrame:
-    """Read the table of `tables.layers_table`. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "says nothing of a residual stream", LAYERS)

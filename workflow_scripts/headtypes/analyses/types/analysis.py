@@ -17,7 +17,7 @@ PARTITION = Result(
 )
 STABILITY = Result(
     "results/stability/{model}/{partition}.json",
-    "measure_stability",
+    "cluster_heads",
     "how stable the types are, and how many there are",
     of=lambda plan: plan.clustered,
     name="stability",
@@ -51,7 +51,7 @@ TYPES = Analysis(
         STABILITY,
         Result(
             "results/stability/{model}/{partition}.csv",
-            "measure_stability",
+            "cluster_heads",
             "criteria of how many types there are",
             of=lambda plan: plan.clustered,
             name="numbers_of_types",
@@ -63,7 +63,7 @@ TYPES = Analysis(
         ),
         Result(
             "results/stability/{model}/{partition}.{pdf,png}",
-            "measure_stability",
+            "cluster_heads",
             "how many types there are, and how often each head keeps its type",
             of=lambda plan: plan.clustered,
             section="Heads and types",

@@ -6,8 +6,11 @@ from headtypes.core.results import PICTURED, TEXT, Result
 
 @stage()
 def plot_text(plan: Plan, model: str, task: str) -> dict:
-    """Whether the published values are drawn beside ours."""
-    return {"beside": is_beside(plan, model)}
+    """Whether the published values are drawn beside ours; the seeds of the projection and of intervals."""
+    # Named for the rules that once did this.
+    projection = {"seed": plan.seed("project_heads", model, task)}
+    outputs = {"seed": plan.seed("tabulate_outputs", model, task)}
+    return {"beside": is_beside(plan, model), "projection": projection, "outputs": outputs}
 
 
 plot_gradients = of_inputs_alone("plot_gradients")

@@ -8,7 +8,7 @@ from headtypes.planning.plan import Plan
 
 @stage()
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Where the model comes from, and which heads it has; one that the workflow makes is an input.
+    """Where the model comes from, and which heads it has.
 
     Of a file in GGUF also what reads it.
 
@@ -17,20 +17,16 @@ def fetch_model(plan: Plan, model: str) -> dict:
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": version_of("gguf")} if source.get("gguf") else {}
-    return {
-        "model": model,
-        "source": None if plan.is_made(model) else source,
-    }
+    return {"model": model, "source": source}
 
 
-RESULTS = (
-    Result(
-        "results/sources/models/{model}.json",
-        "fetch_model",
-        "where a model was found, and its SHA-256",
-        of=lambda plan: [{"model": model} for model in plan.models],
-        name="model",
-        section="Inputs and fine-tuned models",
-        content="where the model was found: folder, revision, SHA-256 of the weights, shape",
-    ),
+RECORD = Result(
+    "results/sources/models/{model}.json",
+    "fetch_model",
+    "where a model was found, and its SHA-256",
+    of=lambda plan: [{"model": model} for model in plan.models if not plan.is_made(model)],
+    name="model",
+    section="Inputs and fine-tuned models",
+    content="where the model was found: folder, revision, SHA-256 of the weights, shape",
 )
+RESULTS = (RECORD,)

@@ -4,7 +4,6 @@ from headtypes.analyses.ablation import stage as ablation
 from headtypes.analyses.coreference import stage as coreference
 from headtypes.analyses.detectors import stage as detectors
 from headtypes.analyses.distances import stage as distances
-from headtypes.analyses.divergence import stage as divergence
 from headtypes.analyses.gradients import stage as gradients
 from headtypes.analyses.probes import stage as probes
 from headtypes.analyses.registry import ANALYSES
@@ -22,7 +21,6 @@ _MODULES = (
     tasks,
     training,
     distances,
-    divergence,
     gradients,
     detectors,
     types,

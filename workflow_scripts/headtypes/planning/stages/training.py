@@ -1,8 +1,11 @@
 """Fine-tuning models, and training small ones from scratch."""
 
+from dataclasses import replace
+
 from headtypes.analyses.stage import given, stage
 from headtypes.core.results import TEXT, WEIGHTS, Result
 from headtypes.planning.plan import Plan
+from headtypes.planning.stages.models import RECORD
 from headtypes.planning.stages.tasks import source_of
 
 
@@ -32,6 +35,14 @@ def _taught(plan: Plan) -> list[dict[str, str]]:
     return [{"task": each.task} for each in [*made, *plan.probed]]
 
 
+def _finetuned(plan: Plan) -> list[dict[str, str]]:
+    return [{"model": model} for model in plan.models if plan.finetuned(model)]
+
+
+def _trained(plan: Plan) -> list[dict[str, str]]:
+    return [{"model": model} for model in plan.models if plan.config.models[model].source.trained]
+
+
 RESULTS = (
     Result(
         "results/sources/training/{task}.jsonl",
@@ -56,23 +67,26 @@ RESULTS = (
         "results/models/{model}",
         "finetune_model",
         "a model that was fine-tuned",
-        of=lambda plan: [{"model": model} for model in plan.models if plan.finetuned(model)],
+        of=_finetuned,
         name="finetuned",
         section="Inputs and fine-tuned models",
-        content="a model that the workflow fine-tuned, as written by `save_pretrained`; in `step-{number}` what it was "
-        "after so many updates, for those that `keep` names",
+        content="a model that the workflow fine-tuned, as written by `save_pretrained`",
         withheld=WEIGHTS,
     ),
     Result(
         "results/trained/{model}",
         "train_model",
         "a small model that was trained from scratch until it copies",
-        of=lambda plan: [{"model": model} for model in plan.models if plan.config.models[model].source.trained],
+        of=_trained,
         name="trained",
         section="Inputs and fine-tuned models",
         content="a decoder that the workflow trained from scratch, as written by `save_pretrained`; its "
         "`training.json` has the `steps` of its training, whether it `copies`, and the share of repeated tokens that "
-        "it `predicted`; in `step-{number}` what `keep` names",
+        "it `predicted`",
         withheld=WEIGHTS,
+    ),
+    *(
+        replace(RECORD, rule=rule, of=of, name="", section="", content="")
+        for rule, of in (("finetune_model", _finetuned), ("train_model", _trained))
     ),
 )
