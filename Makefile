@@ -37,11 +37,11 @@ lint: .venv/tests.installed
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 
-schema: .venv/run.installed
-	cd workflow_scripts && ../$(BIN)/python -m headtypes.planning.config.schema > ../schemas/config.schema.json
+schema: .venv/tests.installed
+	PYTHONPATH=workflow_scripts $(BIN)/python -m tests.docs.schema > schemas/config.schema.json
 
-docs: .venv/run.installed
-	cd workflow_scripts && ../$(BIN)/python -m headtypes.planning.tools.listed ../docs/lookup/outputs.md
+docs: .venv/tests.installed
+	PYTHONPATH=workflow_scripts $(BIN)/python -m tests.docs.listed docs/lookup/outputs.md
 
 # What an edit of each config value runs, to be read: each line is a promise.
 contract: .venv/tests.installed

@@ -23,8 +23,7 @@ include: "rules/gradients.smk"  # how much a model's own loss depends on the att
 include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
-include: "rules/syntax.smk"  # what finds the dependency relations of treebanks
-include: "rules/coreference.smk"  # what finds the antecedents of mentions
+include: "rules/syntax.smk"  # what finds the dependency relations of treebanks, and the antecedents of mentions
 include: "rules/papers.smk"  # what each paper published beside what was found, and its claims
 include: "rules/guan2020.smk"  # the paper's tables and figures
 include: "rules/clark2019.smk"  # the second paper's figures

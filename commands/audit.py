@@ -28,8 +28,8 @@ from headtypes.planning.code import code_hash, modules_by_name
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import Plan, plan_of_files
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder
-from headtypes.planning.results import RESULTS as DECLARED
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import RESULTS as DECLARED
+from headtypes.planning.registry import STAGES
 
 
 class Finding(NamedTuple):

@@ -31,7 +31,7 @@ from headtypes.core.results import Result
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import Plan, plan_of_files
 from headtypes.planning.provenance import beside, recorded
-from headtypes.planning.results import RESULTS as DECLARED
+from headtypes.planning.registry import RESULTS as DECLARED
 
 UNDECIDED = "results of which nobody has said whether they hold text of a corpus"
 

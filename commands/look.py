@@ -20,11 +20,11 @@ from headtypes.models.placement import limit
 from headtypes.models.records import read_model_record
 from headtypes.pages.atlas.live import Live
 from headtypes.pages.atlas.live_server import LiveServer
+from headtypes.pages.atlas.stage import SHOWN, results_of
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import plan_of_files
+from headtypes.planning.registry import paths
 from headtypes.planning.resources import memory_of
-from headtypes.planning.results import paths
-from headtypes.planning.stages.overview.atlas import SHOWN, results_of
 
 
 def main(arguments: list[str]) -> None:

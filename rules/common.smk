@@ -25,14 +25,13 @@ from headtypes.planning import resources
 from headtypes.planning.code import code_hash, modules_by_name
 from headtypes.planning.plan import Plan, plan_of
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.results import files_of, paths
+from headtypes.planning.registry import files_of, paths
 from headtypes.planning.provenance import contents_of, results_folder
-from headtypes.planning.stages.overview import atlas, ledger, summary
-from headtypes.planning.stages.registry import STAGES
+from headtypes.pages.atlas import stage as atlas
+from headtypes.pages.ledger import stage as ledger
+from headtypes.pages.summary import stage as summary
+from headtypes.planning.registry import STAGES
 
-# Jobs import packages from here before any other: Snakemake has scripts find their folder last, so that an installed
-# package of the same name would be found before.
-os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")])))
 if workflow.remote_exec:
     # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for one.
     os.environ.update(HF_HUB_OFFLINE="1")
@@ -153,6 +152,16 @@ def table(path, caption, name, content, category="Tables", suffix=""):
     """The outputs of a table: CSV, Markdown, and HTML with its entry in the report."""
     html = entry(f"{path}.html", caption, category, content, table=name)
     return {f"csv{suffix}": f"{path}.csv", f"markdown{suffix}": f"{path}.md", f"html{suffix}": html}
+
+
+def tables(paper, category, **named):
+    """The outputs of those tables of a paper that show something: by name, a caption, the content, and of what."""
+    outputs = {}
+    for name, (caption, content, entries) in named.items():
+        number = name.removeprefix("table")
+        path = f"results/{paper}/{name}"
+        outputs |= table(path, caption, number, content, category, f"_{number}") if entries else {}
+    return outputs
 
 
 def result_of(rule, wildcards):

@@ -1,35 +1,14 @@
 # Tables and figures of Guan et al., "How Far Does BERT Look At" (COLING 2020), ours beside the published values.
 
 
-# Of the paper's tables, those that the config asks for.
-GUAN_TABLES = {
-    **(
-        table("results/guan2020/table1", "table1", "1", "stability and shares of the types", suffix="_1")
-        if plan.clustered
-        else {}
-    ),
-    **(
-        table("results/guan2020/table2", "table2", "2", "types left out or made uniform", suffix="_2")
-        if plan.ablations
-        else {}
-    ),
-    **(
-        table("results/guan2020/table3", "table3", "3", "attention within and between sentences", suffix="_3")
-        if plan.ablations
-        else {}
-    ),
-    **(
-        table(
-            "results/guan2020/readings",
-            "readings",
-            "readings",
-            "the paper's claims under other readings",
-            suffix="_readings",
-        )
-        if PAPERS["guan2020"].readings(plan)
-        else {}
-    ),
-}
+GUAN_TABLES = tables(
+    "guan2020",
+    "Tables",
+    table1=("table1", "stability and shares of the types", plan.clustered),
+    table2=("table2", "types left out or made uniform", plan.ablations),
+    table3=("table3", "attention within and between sentences", plan.ablations),
+    readings=("readings", "the paper's claims under other readings", PAPERS["guan2020"].readings(plan)),
+)
 
 
 rule tabulate_guan2020:

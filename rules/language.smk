@@ -1,24 +1,13 @@
 # What single heads know of language: Tables 1 to 3 and Figure 5 of Clark et al. (BlackboxNLP 2019).
 
 
-# Of the paper's tables, those that the config asks for.
-CLARK_TABLES = {
-    name: value
-    for number, content, entries in (
-        ("1", "dependency relations", plan.inputs_of("treebank")),
-        ("2", "coreference", plan.inputs_of("coreference")),
-        ("3", "probes", plan.probed),
-    )
-    if entries
-    for name, value in table(
-        f"results/clark2019/table{number}",
-        f"clark_table{number}",
-        number,
-        content,
-        "Tables of Clark et al.",
-        suffix=f"_{number}",
-    ).items()
-}
+CLARK_TABLES = tables(
+    "clark2019",
+    "Tables of Clark et al.",
+    table1=("clark_table1", "dependency relations", plan.inputs_of("treebank")),
+    table2=("clark_table2", "coreference", plan.inputs_of("coreference")),
+    table3=("clark_table3", "probes", plan.probed),
+)
 
 
 rule tabulate_clark2019:

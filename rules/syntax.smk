@@ -1,10 +1,48 @@
-# Dependency relations of treebanks, and what finds them: heads, offsets, probes (Clark et al. 2019, sections 4.2, 5).
+# What finds dependency relations (heads, offsets, probes) and the antecedents of mentions (heads, baselines), by Clark
+# et al. 2019, sections 4.2, 4.3 and 5.
+
+TREES = {"rows": paths.ROWS, "test": lambda wildcards: of_test(wildcards.task)}
+# Inputs and outputs of what is read and measured of a model's heads on words.
+ON_WORDS = {
+    "extract_arcs": ({"model": paths.MODEL, **TREES}, {"arcs": paths.ARCS}),
+    "measure_relations": ({"arcs": paths.ARCS, **TREES}, {"heads": paths.RELATIONS, "best": paths.RELATIONS_BEST}),
+    "measure_probes": (
+        {"probes": paths.PROBES, "rows": paths.ROWS, "arcs": paths.ARCS},
+        {"scores": paths.PROBE_SCORES},
+    ),
+    "extract_antecedents": ({"model": paths.MODEL, "rows": paths.ROWS}, {"antecedents": paths.ANTECEDENTS}),
+    "measure_coreference": (
+        {"antecedents": paths.ANTECEDENTS, "rows": paths.ROWS},
+        {"accuracy": paths.COREFERENCE},
+    ),
+}
+
+for name, (inputs, outputs) in ON_WORDS.items():
+
+    rule:
+        name:
+            name
+        input:
+            **inputs,
+        output:
+            **outputs,
+        log:
+            f"logs/{name}/{{model}}/{{task}}.log",
+        benchmark:
+            Path(next(iter(outputs.values()))).with_suffix(".benchmark.tsv").as_posix()
+        conda:
+            ENVIRONMENT
+        resources:
+            **needs(name),
+        params:
+            **identity(name),
+        script:
+            f"../workflow_scripts/{name}.py"
 
 
 rule measure_offsets:
     input:
-        rows=paths.ROWS,
-        test=lambda wildcards: of_test(wildcards.task),
+        **TREES,
     output:
         offsets=paths.OFFSETS,
     log:
@@ -21,49 +59,6 @@ rule measure_offsets:
         "../workflow_scripts/measure_offsets.py"
 
 
-rule extract_arcs:
-    input:
-        model=paths.MODEL,
-        rows=paths.ROWS,
-        test=lambda wildcards: of_test(wildcards.task),
-    output:
-        arcs=paths.ARCS,
-    log:
-        "logs/extract_arcs/{model}/{task}.log",
-    benchmark:
-        "results/arcs/{model}/{task}.benchmark.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("extract_arcs"),
-    params:
-        **identity("extract_arcs"),
-    script:
-        "../workflow_scripts/extract_arcs.py"
-
-
-rule measure_relations:
-    input:
-        arcs=paths.ARCS,
-        rows=paths.ROWS,
-        test=lambda wildcards: of_test(wildcards.task),
-    output:
-        heads=paths.RELATIONS,
-        best=paths.RELATIONS_BEST,
-    log:
-        "logs/measure_relations/{model}/{task}.log",
-    benchmark:
-        "results/relations/{model}/{task}.benchmark.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("measure_relations"),
-    params:
-        **identity("measure_relations"),
-    script:
-        "../workflow_scripts/measure_relations.py"
-
-
 rule train_probes:
     input:
         model=paths.MODEL,
@@ -75,7 +70,7 @@ rule train_probes:
     log:
         "logs/train_probes/{model}/{task}.log",
     benchmark:
-        "results/probes/{model}/{task}.benchmark.tsv"
+        "results/probes/{model}/{task}.training.benchmark.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -86,29 +81,9 @@ rule train_probes:
         "../workflow_scripts/train_probes.py"
 
 
-rule measure_probes:
-    input:
-        probes=paths.PROBES,
-        rows=paths.ROWS,
-        arcs=paths.ARCS,
-    output:
-        scores=paths.PROBE_SCORES,
-    log:
-        "logs/measure_probes/{model}/{task}.log",
-    benchmark:
-        "results/probes/{model}/{task}.scores.benchmark.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("measure_probes"),
-    params:
-        **identity("measure_probes"),
-    script:
-        "../workflow_scripts/measure_probes.py"
-
-
 rule syntax:
     input:
         expand(paths.OFFSETS, task=plan.tasks_of("treebank")),
         of_each(paths.RELATIONS, plan.inputs_of("treebank")),
         of_each(paths.PROBE_SCORES, plan.probed),
+        of_each(paths.COREFERENCE, plan.inputs_of("coreference")),

@@ -1,80 +1,57 @@
 # Data, found once and recorded; samples and questions drawn from them; questions cut into windows for a model.
 
-
-rule fetch_task:
-    input:
-        lambda wildcards: of_user(plan.files.of_task(wildcards.task)),
-    output:
-        rows=paths.ROWS,
-        record=paths.ROWS_RECORD,
-    log:
-        "logs/fetch_task/{task}.log",
-    benchmark:
-        "results/sources/tasks/{task}.benchmark.tsv"
-    localrule: True
-    conda:
-        ENVIRONMENT
-    params:
-        **identity("fetch_task", lambda wildcards: plan.files.of_task(wildcards.task)),
-    script:
-        "../workflow_scripts/fetch_task.py"
+# The parts of a task's data: what is evaluated, what is learnt, and the sentences on which choices are scored.
+PARTS = {
+    "fetch_task": (paths.ROWS, paths.ROWS_RECORD, plan.files.of_task),
+    "fetch_training": (paths.TRAINING_ROWS, paths.TRAINING_RECORD, plan.files.of_training),
+    "fetch_test": (paths.TEST_ROWS, paths.TEST_RECORD, plan.files.of_test),
+}
+DRAWN = {"sample_inputs": ("samples", paths.SAMPLES), "sample_questions": ("questions", paths.QUESTIONS)}
 
 
-rule fetch_test:
-    input:
-        lambda wildcards: of_user(plan.files.of_test(wildcards.task)),
-    output:
-        rows=paths.TEST_ROWS,
-        record=paths.TEST_RECORD,
-    log:
-        "logs/fetch_test/{task}.log",
-    benchmark:
-        "results/sources/test/{task}.benchmark.tsv"
-    wildcard_constraints:
-        task=any_of(task for task in plan.config.tasks if plan.files.of_test(task)),
-    localrule: True
-    conda:
-        ENVIRONMENT
-    params:
-        **identity("fetch_test", lambda wildcards: plan.files.of_test(wildcards.task)),
-    script:
-        "../workflow_scripts/fetch_task.py"
+for part, (rows, record, files) in PARTS.items():
+
+    rule:
+        name:
+            part
+        input:
+            lambda wildcards, files=files: of_user(files(wildcards.task)),
+        output:
+            rows=rows,
+            record=record,
+        log:
+            f"logs/{part}/{{task}}.log",
+        benchmark:
+            record.replace(".json", ".benchmark.tsv")
+        localrule: True
+        conda:
+            ENVIRONMENT
+        params:
+            **identity(part, lambda wildcards, files=files: files(wildcards.task)),
+        script:
+            "../workflow_scripts/fetch_task.py"
 
 
-rule sample_inputs:
-    input:
-        rows=paths.ROWS,
-    output:
-        samples=paths.SAMPLES,
-    log:
-        "logs/sample_inputs/{task}.log",
-    benchmark:
-        "results/samples/{task}.benchmark.tsv"
-    localrule: True
-    conda:
-        ENVIRONMENT
-    params:
-        **identity("sample_inputs"),
-    script:
-        "../workflow_scripts/sample_inputs.py"
+for drawing, (drawn, path) in DRAWN.items():
 
-
-rule sample_questions:
-    input:
-        rows=paths.ROWS,
-    output:
-        questions=paths.QUESTIONS,
-    log:
-        "logs/sample_questions/{task}.log",
-    benchmark:
-        "results/questions/{task}.benchmark.tsv"
-    localrule: True
-    conda:
-        ENVIRONMENT
-    params:
-        **identity("sample_questions"),
-    script:
-        "../workflow_scripts/sample_questions.py"
+    rule:
+        name:
+            drawing
+        input:
+            rows=paths.ROWS,
+        output:
+            **{drawn: path},
+        log:
+            f"logs/{drawing}/{{task}}.log",
+        benchmark:
+            path.replace(".jsonl", ".benchmark.tsv")
+        localrule: True
+        conda:
+            ENVIRONMENT
+        params:
+            **identity(drawing),
+        script:
+            f"../workflow_scripts/{drawing}.py"
 
 
 rule prepare_windows:

@@ -1,25 +1,6 @@
 # Models that the workflow fine-tunes or trains itself, in the layout of `save_pretrained`.
 
 
-rule fetch_training:
-    input:
-        lambda wildcards: of_user(plan.files.of_training(wildcards.task)),
-    output:
-        rows=paths.TRAINING_ROWS,
-        record=paths.TRAINING_RECORD,
-    log:
-        "logs/fetch_training/{task}.log",
-    benchmark:
-        "results/sources/training/{task}.benchmark.tsv"
-    localrule: True
-    conda:
-        ENVIRONMENT
-    params:
-        **identity("fetch_training", lambda wildcards: plan.files.of_training(wildcards.task)),
-    script:
-        "../workflow_scripts/fetch_task.py"
-
-
 rule finetune_model:
     input:
         base=lambda wildcards: paths.MODEL.format(model=plan.finetuned(wildcards.model).base),

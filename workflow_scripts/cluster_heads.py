@@ -1,4 +1,4 @@
-from headtypes.planning.job import job, warn
+from snakemake_job import job, warn
 from headtypes.analyses.distances.results import read_distance, read_head_features
 from headtypes.analyses.types.choice import measure_types
 from headtypes.analyses.types.clustering import cluster_heads, partition_of

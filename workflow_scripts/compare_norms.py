@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.distances.columns import attention_groups
 from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.norms.compare import compare_divisions, shares_table

@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.core.markdown import write_table
 from headtypes.core.table_files import write_csv
 from headtypes.papers.paper import by_kind

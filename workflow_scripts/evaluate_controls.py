@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.ablation.controls import evaluate_controls
 from headtypes.analyses.ablation.results import read_head_outputs, write_scores
 from headtypes.analyses.types.partitions import read_partition

@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.ablation.curves import evaluate_curves
 from headtypes.analyses.ablation.results import read_importance
 from headtypes.analyses.types.partitions import read_partition

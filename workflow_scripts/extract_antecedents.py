@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.coreference.guesses import write_antecedents
 from headtypes.analyses.coreference.measure import extract_antecedents
 from headtypes.data.kinds.coreference.records import AnnotatedDocument

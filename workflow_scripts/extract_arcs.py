@@ -1,4 +1,4 @@
-from headtypes.planning.job import job, warn
+from snakemake_job import job, warn
 from headtypes.analyses.relations.guesses import write_arcs
 from headtypes.analyses.relations.measure import extract_arcs
 from headtypes.analyses.relations.parts import read_parts

@@ -1,4 +1,4 @@
-from headtypes.planning.job import job, warn
+from snakemake_job import job, warn
 from headtypes.analyses.distances.measure import DISTANCES_READ
 from headtypes.analyses.distances.results import write_features
 from headtypes.analyses.divergence.measure import measure_divergence

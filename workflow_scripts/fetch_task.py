@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.core.files import write_json
 from headtypes.data.fetching import fetch_task
 from headtypes.data.records import write_records

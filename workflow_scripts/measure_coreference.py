@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.coreference.accuracy import measure_coreference
 from headtypes.analyses.coreference.guesses import read_antecedents
 from headtypes.core.table_files import write_csv

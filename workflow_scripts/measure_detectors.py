@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.detectors.measure import measure_detectors
 from headtypes.analyses.detectors.results import detector_table
 from headtypes.core.table_files import write_csv, write_parquet

@@ -1,4 +1,4 @@
-from headtypes.planning.job import job, warn
+from snakemake_job import job, warn
 from headtypes.analyses.gradients.measure import measure_answer_gradients, measure_text_gradients
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.registry import read_rows

@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.analyses.ablation.results import write_head_outputs
 from headtypes.data.records import Sample, read_records

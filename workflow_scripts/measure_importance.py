@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.registry import read_rows

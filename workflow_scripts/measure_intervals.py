@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.ablation.intervals import condition_intervals
 from headtypes.analyses.ablation.results import read_scores
 from headtypes.core.table_files import write_csv

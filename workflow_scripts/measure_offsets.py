@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.relations.offsets import measure_offsets
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.treebank import Sentence

@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.probes.scores import measure_probes, read_probes
 from headtypes.analyses.relations.guesses import read_arcs
 from headtypes.core.table_files import write_csv

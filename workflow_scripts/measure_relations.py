@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.guesses import read_arcs
 from headtypes.analyses.relations.parts import read_parts

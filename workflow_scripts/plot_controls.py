@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.ablation.control_drops import read_drops_of_draws
 from headtypes.analyses.ablation.controls_figure import controls_figure
 from headtypes.analyses.types.partitions import read_partition

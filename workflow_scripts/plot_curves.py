@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.ablation.curves_figure import curves_figure
 from headtypes.analyses.ablation.results import read_curves
 from headtypes.analyses.types.partitions import read_partition

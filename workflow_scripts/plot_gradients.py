@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.gradients.results import read_gradients
 from headtypes.core.style import save_figure
 from headtypes.papers.clark2019.figures.figure3 import gradient_figure

@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import read_rows
 from headtypes.data.windows import write_windows

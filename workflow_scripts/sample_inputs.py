@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.data.kinds.registry import read_rows
 from headtypes.data.records import write_records
 from headtypes.data.sampling import sample_inputs

@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.core.files import read_json_lines, write_json_lines
 from headtypes.data.sampling import sample_questions
 

@@ -1,4 +1,4 @@
-from headtypes.planning.job import job, warn
+from snakemake_job import job, warn
 from headtypes.analyses.ablation.control_drops import read_control_drops
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.types.partitions import read_partition

@@ -1,4 +1,4 @@
-from headtypes.planning.job import job
+from snakemake_job import job
 from headtypes.analyses.probes.measure import train_probes
 from headtypes.core.files import write_json
 from headtypes.data.kinds.treebank import Sentence

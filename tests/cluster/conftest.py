@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import STAGES
 from tests.cluster.slurm import Slurm, install, missing, running, until
 from tests.workflow.conftest import ROOT, Workdir, tiny_config  # noqa: F401 (a fixture)
 

@@ -19,7 +19,7 @@ from headtypes.core.errors import InputError
 from headtypes.planning.code import code_hash
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import STAGES
 from tests.contract.tables import changed, expected, leaf_rows, scheduled, with_leaf
 from tests.support.configs import reverse
 from tests.support.job_specs import all_specs

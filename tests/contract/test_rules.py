@@ -14,7 +14,7 @@ from headtypes.core.files import canonical_json
 from headtypes.planning.code import NUMERIC_PACKAGES, code_hash, modules_by_name
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import STAGES
 from tests.contract.tables import expected, leaf_rows, with_leaf
 from tests.support.configs import edited
 from tests.support.job_specs import all_specs, jobs_with_results

@@ -1,5 +1,6 @@
 """A paper is its folder, its data, and a line of the registry: a third one is compared, planned, shown and listed."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -46,8 +47,8 @@ def place(tmp_path_factory) -> Workplace:
 
 
 def run(place: Workplace, *arguments: str) -> str:
-    folder = place.folder / "workflow_scripts"
-    return subprocess.run([sys.executable, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+    how = {"cwd": place.folder / "workflow_scripts", "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    return subprocess.run([sys.executable, *arguments], **how, check=True, capture_output=True, text=True).stdout
 
 
 def test_it_is_planned_and_the_page_of_results_waits_for_it(place):
@@ -73,5 +74,5 @@ def test_models_may_name_its_row_and_no_other(place):
 
 def test_the_documentation_lists_it(place):
     (place.folder / "listed.md").write_text((ROOT / "docs/lookup/outputs.md").read_text())
-    run(place, "-m", "headtypes.planning.tools.listed", "../listed.md")
+    run(place, "-m", "tests.docs.listed", "../listed.md")
     assert "partition of every model (`nobody2030`)" in place.text("listed.md")

@@ -7,8 +7,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from headtypes.planning.config.schema import read_config
-from headtypes.planning.results import RESULTS
-from headtypes.planning.tools.listed import with_lists
+from headtypes.planning.registry import RESULTS
+from tests.docs.listed import with_lists
 from tests.support.overlays import DEMO, over_the_demo
 from tests.support.places import ROOT
 

@@ -3,8 +3,7 @@
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
-from headtypes.planning.results import RESULTS
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import RESULTS, STAGES
 
 
 def jobs_with_results(plan: Plan) -> dict[tuple, set[str]]:

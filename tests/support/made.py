@@ -8,7 +8,7 @@ from headtypes.core.files import canonical_json, write_text
 from headtypes.planning.code import code_hash, modules_by_name
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import provenance_of, record, verified
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import STAGES
 from tests.support.places import SCRIPTS
 
 TEXT, WEIGHTS = "Fernweh zinnober", "Gewicht zinnober"

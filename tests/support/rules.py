@@ -2,8 +2,7 @@
 
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
-from headtypes.planning.results import RESULTS
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import RESULTS, STAGES
 
 # And so take a GPU where there is one. `tests/unit/planning/test_stages.py` compares them with the rules' scripts.
 RUN_A_MODEL = {name for name, stage in STAGES.items() if stage.runs_model}

@@ -19,7 +19,7 @@ from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
 
 from headtypes.planning.provenance import recorded
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import STAGES
 from tests.support.internals import workflow_of
 from tests.support.places import ROOT, SCRIPTS
 from tests.workflow.loaded import forget_ours, uncovered

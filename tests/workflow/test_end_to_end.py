@@ -14,7 +14,7 @@ from commands.export import UNDECIDED
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.data.kinds.question_answering.answers import score_predictions
 from headtypes.data.kinds.registry import KINDS
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import STAGES
 from tests.support.compared import differences
 from tests.support.demo import demo_task
 from tests.support.records import read_squad

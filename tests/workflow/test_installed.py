@@ -7,6 +7,18 @@ import pytest
 from tests.support.places import SCRIPTS
 
 ROWS = "results/sources/tasks/animals.jsonl"
+HOOK = """
+import sys
+from importlib.util import spec_from_file_location
+
+class Hook:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "headtypes":
+            return spec_from_file_location(name, "{folder}/__init__.py", submodule_search_locations=["{folder}"])
+
+sys.meta_path.insert(0, Hook)
+"""
 
 
 @pytest.fixture
@@ -23,14 +35,14 @@ def installed(tmp_path_factory, monkeypatch):
 
 
 def test_a_package_that_is_installed_is_not_imported(workdir, installed):
-    (installed / "headtypes/planning/job.py").write_text("raise SystemExit('installed')\n")
+    (installed / "headtypes/core/errors.py").write_text("raise SystemExit('installed')\n")
     workdir.snakemake("--", ROWS)
     assert (workdir.path / ROWS).is_file()
 
 
 def test_a_package_that_is_imported_all_the_same_ends_the_job_with_a_sentence(workdir, installed):
-    """As by the hook of an editable install, which may come before all folders."""
-    (installed / "sitecustomize.py").write_text(f"import sys\nsys.path.insert(0, {str(installed)!r})\n")
+    """As by the hook of an editable install, which comes before all folders."""
+    (installed / "sitecustomize.py").write_text(HOOK.format(folder=str(installed / "headtypes")))
     printed = workdir.snakemake("--", ROWS, check=False)
     assert f"fetch_task animals: the package headtypes was imported from {installed}" in printed
     assert str(SCRIPTS) in printed

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from headtypes.planning.job import job, warn
+from snakemake_job import job, warn
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
 from headtypes.core.progress import progress

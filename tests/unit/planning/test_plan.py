@@ -7,10 +7,10 @@ import pytest
 from headtypes.analyses.ablation.stage import evaluate_condition
 from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.core.errors import InputError
+from headtypes.data.stage import prepare_windows
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.entries import AblationPlan
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.tasks import prepare_windows
 from tests.support.configs import edited, full_config
 from tests.support.job_specs import all_specs
 

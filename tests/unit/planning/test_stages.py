@@ -3,7 +3,7 @@
 import ast
 
 from headtypes.planning.code import covered_files
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import STAGES
 from tests.support.places import SCRIPTS
 
 # Inputs that hold texts.

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headtypes.analyses.stage import Stage
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
+from headtypes.core.stage import Stage
 
 # The files of a result, by model and by task or partition.
 Files = Mapping[tuple[str, str], StrPath]

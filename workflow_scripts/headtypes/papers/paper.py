@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from headtypes.analyses.stage import Stage
 from headtypes.core.results import Result
+from headtypes.core.stage import Stage
 from headtypes.papers.figures import Figure, Tables
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from headtypes.papers.published import Published
 
-# `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.results.paths`, whose room stands above.
+# `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.registry.paths`, whose room stands above.
 Plan = Any
 Paths = Any
 # Files by their keys, of each kind.

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from headtypes.analyses.stage import Plan, stage
 from headtypes.core.results import Result
+from headtypes.core.stage import Plan, stage
 from headtypes.papers.paper import Paths
 from headtypes.papers.registry import PAPERS
 

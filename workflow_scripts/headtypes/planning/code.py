@@ -41,11 +41,11 @@ _UNDERNEATH = {
 # Modules that hand a job its paths, record what made its results, print, or hand names on. No result depends on them.
 NOT_COUNTED = {
     "headtypes",
-    "headtypes.planning.job",
     "headtypes.planning.code",
     "headtypes.planning.provenance",
     "headtypes.core.progress",
     "headtypes.models.silence",
+    "snakemake_job",
 }
 
 

@@ -1,15 +1,10 @@
 """What a job asks for: memory in MB, time in minutes, and GPUs; no result depends on it.
 
 Memory is that of the libraries, the model's weights, what is kept of a batch, and texts; time that of the model's
-multiplications and additions. Estimates lie above what was measured, and not many times above: memory that a job
-reserves and does not use is lost to others. A job that needed more is tried again with more (`grown`).
-
-Measured on a CPU, in MB: MiniLM (6 layers, 22.6 million numbers, batches of 4,096 tokens) on 300 questions of up to
-120 tokens: extraction 670, evaluation 830, importance and gradients 1,340, gradients with masked words 1,500,
-fine-tuning 2,080; on the 10,570 questions of SQuAD, in windows of 384: evaluation 1,310 and 300 to 2,600 s (the latter
-beside other programs), importance 1,700 and 1,570 to 3,100 s. BERT-large (24 layers, 336 million numbers) on 20 of
-these questions: extraction and maps 1,790, evaluation 2,970, importance and gradients 6,650, fine-tuning 8,860. On a
-GPU nothing was measured.
+multiplications and additions. A job that needed more is tried again with more (`grown`). Measured on a CPU, in MB:
+MiniLM on 300 questions: extraction 670, evaluation 830, importance and gradients 1,340, fine-tuning 2,080; on SQuAD's
+10,570: evaluation 1,310, importance 1,700. BERT-large on 20 questions: extraction 1,790, evaluation 2,970, importance
+and gradients 6,650, fine-tuning 8,860. On a GPU nothing was measured.
 """
 
 import math
@@ -18,22 +13,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headtypes.analyses.detectors.stage import LENGTH, SEQUENCES
-from headtypes.analyses.stage import Stage, given
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json
+from headtypes.core.stage import Stage, given
 from headtypes.models.placement import BYTES, GB, gpus_for
 from headtypes.planning.plan import Plan
-from headtypes.planning.stages.registry import STAGES
+from headtypes.planning.registry import STAGES
 
 _MB = 1e6
 # Of Python with torch and Transformers; and of Snakemake, which on a cluster runs inside the job too.
 _BASE_MB, _SNAKEMAKE_MB = 500, 300
-# Where gradients are taken, the memory's gaps take as much.
-_GRADIENTS_MB = 500
+_GRADIENTS_MB = 500  # gaps in the memory where gradients are taken
 # UTF-8 text, of which SQuAD's JSON has 5.8 bytes a token, which take 300 bytes as questions, windows and answers.
 _BYTES_PER_TOKEN, _BYTES_OF_TEXT = 4, 300
-# Tables and arrays are held in a few copies.
-_COPIES = 10
+_COPIES = 10  # of tables and arrays
 # Operations per second of a slow or shared core, a third of what a free one did.
 _SPEED = 20e9
 # A logarithm, and the sums around it, take as long as so many multiplications and additions of matrices.
@@ -51,7 +44,7 @@ class Needs(NamedTuple):
 
 
 class ModelSize(NamedTuple):
-    """The size of a model, as `fetch_model` records it; parameters: the number of its weights."""
+    """The size of a model, as its record has it; parameters: the number of its weights."""
 
     layers: int
     heads: int
@@ -60,16 +53,12 @@ class ModelSize(NamedTuple):
     max_length: int = 512
 
 
-# For a model whose record cannot be read, which the job itself will report: BERT-large's.
+# BERT-large's, for a model whose record cannot be read, which the job itself will report.
 UNKNOWN = ModelSize(24, 16, 1024, 336_000_000)
 
 
 def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any) -> Needs:
-    """What a job of a rule asks for.
-
-    wildcards, inputs: the job's own, as attributes; inputs can also be iterated over.
-    Raises `FileNotFoundError` where an input is not there yet.
-    """
+    """What a job of a rule asks for; wildcards, inputs: the job's. `FileNotFoundError` where an input is missing."""
     stage = STAGES[rule]
     if not stage.runs_model:
         return without_model(sum(map(_size, inputs)))
@@ -78,15 +67,12 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any) -> Needs:
     if stage.computes == "training":
         settings = plan.finetuned(wildcards.model)
         longest = min(settings.max_seq_length, model.max_length)
-        return with_model("training", model, settings.batch_size * longest, longest, tokens * settings.epochs)
+        return with_model("training", model, settings.batch_size * longest, longest, tokens, settings.epochs)
     if stage.passes is not None:
         # Of rows that are shorter than the longest input, there are more; that many passes are not needed.
         passes = stage.passes(plan, wildcards, max(1, round(tokens / model.max_length)))
-    batch = max(compute.batch_tokens, model.max_length)
-    memory = memory_of(plan, wildcards.model)
-    return with_model(
-        stage.computes, model, batch, model.max_length, tokens * passes, compute.precision, memory, tokens
-    )
+    batch, memory = max(compute.batch_tokens, model.max_length), memory_of(plan, wildcards.model)
+    return with_model(stage.computes, model, batch, model.max_length, tokens, passes, compute.precision, memory)
 
 
 def without_model(size_mb: float) -> Needs:
@@ -100,21 +86,19 @@ def with_model(
     batch: int,
     longest: int,
     tokens: float,
+    passes: float = 1,
     precision: str = "float32",
     memory: Mapping[str, float] | None = None,
-    held: float | None = None,
 ) -> Needs:
-    """Needs of a job that runs a model.
+    """Needs of a job that runs a model; computes: as `Stage.computes`.
 
-    computes: as `Stage.computes`.
-    batch, longest: tokens of a batch, and of its longest input; tokens: of all inputs, as often as they are read.
-    memory: GB of the weights by place, if the model is larger than a device; held: tokens that are in memory.
+    batch, longest: tokens of a batch, and of its longest input; tokens, passes: of all inputs, and how often they are
+        read; memory: GB of the weights by place, if the model is larger than a device.
 
-    While weights are loaded, they are in memory twice. A forward pass holds the inputs and outputs of a layer's widest
-    part, about 16 vectors per token; divergences keep the queries and keys of all layers besides, gradients of inputs
-    about 10 vectors per token and layer, and training what Korthikanti et al. (2022, equation 2) count, for numbers of
-    four bytes. Training also has gradients and Adam's two moments. A forward pass multiplies and adds as Kaplan et al.
-    (2020, section 2.1) say, with twice their term for attention; with gradients, three times as often.
+    Loading holds weights twice. A forward pass holds about 16 vectors per token; divergences the queries and keys of
+    all layers besides, gradients about 10 vectors per token and layer, training what Korthikanti et al. (2022, equation
+    2) count in float32, gradients and Adam's two moments. A forward pass multiplies and adds as Kaplan et al. (2020,
+    section 2.1) say, with twice their term for attention; with gradients, three times as often.
     """
     layers, heads, width = model.layers, model.heads, model.width
     kept = {
@@ -125,7 +109,8 @@ def with_model(
     weights = 2 * model.parameters * BYTES[precision]
     if memory is not None:
         weights = weights / layers + min(weights / 2, memory.get("cpu", math.inf) * GB)
-    size = weights + kept * BYTES[precision] + (tokens if held is None else held) * _BYTES_OF_TEXT
+    size = weights + kept * BYTES[precision] + tokens * _BYTES_OF_TEXT
+    tokens *= passes
     operations = 2 * tokens * (12 * layers * width**2 + 2 * layers * longest * width)
     if computes == "divergence":
         operations += _OPERATIONS_PER_LOGARITHM * (layers * heads) ** 2 / 2 * tokens * longest
@@ -135,7 +120,7 @@ def with_model(
 
 
 def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
-    """How many GPUs a job that runs a model needs; record: the path of the model's record, or none where it is made."""
+    """How many GPUs a job that runs a model needs; record: the path of the model's record, None where it is made."""
     if record is None:
         return 1
     return gpus_for(model_size(record).parameters, plan.config.compute.precision, memory_of(plan, model))
@@ -153,7 +138,7 @@ def grown(value: int, attempt: int) -> int:
 
 
 def model_size(record: StrPath) -> ModelSize:
-    """The size of a model, from the record that `fetch_model` wrote."""
+    """The size of a model, from its record."""
     try:
         fields = read_json(record)
         return ModelSize(*(fields[name] for name in ModelSize._fields))

@@ -17,7 +17,7 @@ from headtypes.papers.guan2020.results import (
 )
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
-from headtypes.planning.results import paths
+from headtypes.planning.registry import paths
 
 
 def test_tables_stand_one_below_the_other(tmp_path):

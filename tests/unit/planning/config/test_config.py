@@ -11,8 +11,9 @@ from pydantic import BaseModel
 
 from headtypes.planning.config.derived import clusterings
 from headtypes.planning.config.messages import mistakes_in
-from headtypes.planning.config.schema import Config, Strict, json_schema, read_config
+from headtypes.planning.config.schema import Config, Strict, read_config
 from headtypes.planning.plan import Plan
+from tests.docs.schema import json_schema
 from tests.support.configs import DELETE, edited, full_config
 from tests.support.job_specs import all_specs
 from tests.support.places import ROOT

@@ -8,8 +8,9 @@ from jsonschema import Draft202012Validator
 
 from headtypes.core.errors import InputError
 from headtypes.planning.config.patterns import expanded
-from headtypes.planning.config.schema import json_schema, read_config
+from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
+from tests.docs.schema import json_schema
 
 TASKS = {"news": {"kind": "text", "source": {"hub": "some/news"}}}
 ENTRY = {"source": {"hub": "some/bert-{seed}"}, "tasks": ["news"]}

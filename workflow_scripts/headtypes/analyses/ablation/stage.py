@@ -3,8 +3,9 @@
 from typing import Any
 
 from headtypes.analyses.ablation.curve_sets import most_sets
-from headtypes.analyses.stage import Plan, given, of_inputs_alone, samples_of, share_of, stage
+from headtypes.analyses.stage import samples_of, share_of
 from headtypes.attention.operations import seeded
+from headtypes.core.stage import Plan, given, of_inputs_alone, stage
 
 
 def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:

@@ -1,6 +1,7 @@
 """What heads and baselines find of the antecedents of mentions."""
 
-from headtypes.analyses.stage import Plan, stage, words_of
+from headtypes.analyses.stage import words_of
+from headtypes.core.stage import Plan, stage
 
 
 @stage("forward", reads="rows")

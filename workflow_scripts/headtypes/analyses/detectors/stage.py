@@ -1,6 +1,6 @@
 """Which heads attend by position, or to tokens that have stood before."""
 
-from headtypes.analyses.stage import Plan, given, stage
+from headtypes.core.stage import Plan, given, stage
 
 # Sequences that are drawn; tokens of half of one; the share of its attention by which a detected head exceeds the null.
 SEQUENCES, LENGTH, LEAST = 32, 32, 0.1

@@ -1,6 +1,7 @@
 """What is read of the attention on samples: distance features and maps and, on texts, what single heads look at."""
 
-from headtypes.analyses.stage import Plan, norms_of, samples_of, stage
+from headtypes.analyses.stage import norms_of, samples_of
+from headtypes.core.stage import Plan, stage
 
 
 @stage("forward", reads="samples")

@@ -1,6 +1,8 @@
 """How much a model's own loss depends on the attention to each kind of token."""
 
-from headtypes.analyses.stage import Plan, encoding_of, given, share_of, stage
+from headtypes.analyses.stage import share_of
+from headtypes.core.stage import Plan, given, stage
+from headtypes.data.stage import encoding_of
 
 
 @stage("gradients", reads="texts", passes=lambda plan, wildcards, rows: share_of(plan.config.gradients.samples, rows))

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.stage import Plan, stage
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
+from headtypes.core.stage import Plan, stage
 
 
 @stage()

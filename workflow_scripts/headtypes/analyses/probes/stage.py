@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from headtypes.analyses.stage import Plan, stage, words_of
+from headtypes.analyses.stage import words_of
+from headtypes.core.stage import Plan, stage
 
 
 def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:

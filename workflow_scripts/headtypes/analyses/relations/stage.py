@@ -1,6 +1,7 @@
 """What heads, probes and fixed offsets find of a treebank's dependency relations."""
 
-from headtypes.analyses.stage import Plan, given, stage, words_of
+from headtypes.analyses.stage import words_of
+from headtypes.core.stage import Plan, given, stage
 
 
 @stage("forward", reads="rows")

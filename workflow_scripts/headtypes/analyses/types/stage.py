@@ -1,6 +1,6 @@
 """Types of heads."""
 
-from headtypes.analyses.stage import Plan, stage
+from headtypes.core.stage import Plan, stage
 
 
 @stage()

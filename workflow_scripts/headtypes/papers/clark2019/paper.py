@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headtypes.analyses.stage import given
 from headtypes.core.files import StrPath
+from headtypes.core.stage import given
 from headtypes.papers.clark2019 import page, stage
 from headtypes.papers.clark2019.language import stage as language
 from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files, stages_in

@@ -1,7 +1,7 @@
 """Tables and figures of Clark et al. (BlackboxNLP 2019)."""
 
-from headtypes.analyses.stage import Plan, of_inputs_alone, stage
 from headtypes.core.results import PICTURED, TEXT, Result
+from headtypes.core.stage import Plan, of_inputs_alone, stage
 
 
 @stage()

@@ -1,7 +1,7 @@
 """Tables and figures of Guan et al. (COLING 2020)."""
 
-from headtypes.analyses.stage import Plan, stage
 from headtypes.core.results import PICTURED, Result
+from headtypes.core.stage import Plan, stage
 
 
 @stage()

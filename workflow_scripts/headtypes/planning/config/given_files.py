@@ -1,16 +1,12 @@
 """The user's files and folders that a configuration names: whether they are there, and types in them."""
 
-import csv
 import os
 import re
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from itertools import combinations
 
-from headtypes.analyses.types.names import ALL, TYPE_NAME
-from headtypes.attention.operations import head_of
-from headtypes.core.errors import InputError, one_line
-from headtypes.core.texts import check_header, separator_of, text_of
+from headtypes.analyses.types.given import types_in_file
+from headtypes.core.errors import InputError
 from headtypes.data.files import looked_in
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.treebank import Treebank
@@ -68,32 +64,8 @@ def _missing(path: str, is_folder: bool = False) -> str | None:
 def types_in(key: str, file: str) -> tuple[str, ...]:
     """The types in a file of a partition, sorted; raises `ConfigError` with the key where there are none."""
     try:
-        return tuple(sorted(_types_in(file)))
+        if sentence := _missing(file):
+            raise InputError(sentence)
+        return tuple(sorted(types_in_file(file)))
     except InputError as error:
         raise ConfigError([(key, str(error))]) from None
-
-
-def _types_in(file: str) -> set[str]:
-    if sentence := _missing(file):
-        raise InputError(sentence)
-    try:
-        text = text_of(file)
-        form = {"delimiter": separator_of(text.partition("\n")[0]), "skipinitialspace": True}
-        read = csv.reader(StringIO(text, newline=""), **form)
-        lines = [[cell.strip() for cell in row] for row in read if row]
-    except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"{file} cannot be read as CSV ({one_line(error)}).") from error
-    if not lines or "type" not in lines[0]:
-        raise InputError(f"{file} has no column type; it needs layer, head and type.")
-    check_header(lines[0], file)
-    column = lines[0].index("type")
-    types = {line[column] for line in lines[1:] if len(line) > column}
-    for name in sorted(types):
-        if not re.fullmatch(TYPE_NAME, name):
-            raise InputError(f"{file} has the type {name!r}; a type has letters, digits, _ and -.")
-        if head_of(name) or name == ALL:
-            what = "heads of every type" if name == ALL else "one head"
-            raise InputError(f"{file} has the type {name!r}, which stands for {what}; rename it.")
-    if not types:
-        raise InputError(f"{file} names no type.")
-    return types

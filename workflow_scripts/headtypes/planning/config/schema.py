@@ -1,16 +1,10 @@
 """The configuration: its keys, what each may hold, and one clear line that reports anything else.
 
-`schemas/config.schema.json` is generated from these models (`python -m headtypes.planning.config.schema`), for editors.
+`schemas/config.schema.json` is made from these models (`make schema`), for editors.
 """
 
-import ast
-import inspect
-import json
 import re
-import sys
-from collections.abc import Iterator
 from dataclasses import fields
-from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -32,7 +26,6 @@ from headtypes.data.kinds.catalogue import kinds_with
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.code import is_text
 from headtypes.planning.config.messages import explained
 from headtypes.planning.config.patterns import Value, expanded
 from headtypes.planning.config.sources import (
@@ -346,50 +339,3 @@ def read_config(raw: dict[str, Any]) -> Config:
         return Config.model_validate(raw)
     except ValidationError as error:
         raise explained(error, raw) from None
-
-
-def json_schema() -> str:
-    """The JSON schema of a file of the configuration, as the repository keeps it for editors.
-
-    What one file lacks may stand in another that it is laid over, so that no key is required, and null takes away.
-    """
-    schema = Config.model_json_schema()
-    described = {name: texts for part in (Strict, Config) for name, texts in _described(part.__module__)}
-    for name, part in [("Config", schema), *schema["$defs"].items()]:
-        for key, text in described.get(name, {}).items():
-            part["properties"][key] = dict(sorted({"description": text, **part["properties"][key]}.items()))
-    return json.dumps(_laid_over(schema), indent=1) + "\n"
-
-
-def _described(module: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """What stands below the attributes of each class of a module; pydantic would look for it whenever it is loaded."""
-    for part in ast.parse(inspect.getsource(sys.modules[module])).body:
-        if isinstance(part, ast.ClassDef):
-            texts = {
-                key.target.id: inspect.cleandoc(below.value.value)
-                for key, below in pairwise(part.body)
-                if isinstance(key, ast.AnnAssign) and is_text(below)
-            }
-            yield part.name, texts
-
-
-def _laid_over(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_laid_over(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    found = {key: _laid_over(value) for key, value in schema.items() if key != "required"}
-    for name in found.get("properties", {}):
-        found["properties"][name] = _or_null(found["properties"][name])
-    if isinstance(found.get("additionalProperties"), dict):
-        found["additionalProperties"] = _or_null(found["additionalProperties"])
-    return found
-
-
-def _or_null(schema: dict) -> dict:
-    shown = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
-    return {**shown, "anyOf": [schema, {"type": "null"}]}
-
-
-if __name__ == "__main__":
-    print(json_schema(), end="")

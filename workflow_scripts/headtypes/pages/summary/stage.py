@@ -4,18 +4,17 @@ from collections import defaultdict
 from typing import Any
 
 from headtypes.analyses.registry import ANALYSES
-from headtypes.analyses.stage import stage
+from headtypes.comparisons.types import stage as compared_types
 from headtypes.core.results import PICTURED, Result
+from headtypes.core.stage import Plan, stage
+from headtypes.pages.ledger.stage import comparisons
 from headtypes.pages.summary.figures import FIGURES, TABLES
 from headtypes.papers.figures import files, shown_partitions
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.overview import compared_types
-from headtypes.planning.stages.overview.ledger import comparisons
 
 
 def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
-    """What the page is made of, by name and by what it is of; paths: `planning.results.paths`."""
+    """What the page is made of, by name and by what it is of; paths: `planning.registry.paths`."""
     partitions = {
         "partition": (paths.PARTITION, plan.partitions.values()),
         "stability": (paths.STABILITY, plan.clustered),

@@ -1,4 +1,4 @@
-"""From a Snakemake job to plain values: the only place that knows what a job object looks like."""
+"""From a Snakemake job to plain values: what every script imports, and alone knows what a job object looks like."""
 
 import json
 import sys
@@ -8,12 +8,14 @@ from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdo
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
+# Snakemake has scripts find this folder last, so that an installed package of the same name would be found before ours.
+sys.path.insert(0, str(Path(__file__).parent))
+
 from headtypes.core.errors import InputError
 from headtypes.core.files import check_writable, refusal
 from headtypes.core.processor import arithmetic
 from headtypes.models.placement import limit
 from headtypes.planning.code import check_code, modules_by_name
-from headtypes.planning.keyed import by_key
 from headtypes.planning.provenance import forget, provenance_of, record, results_folder, state_of, verified
 
 
@@ -84,7 +86,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             checked = {"sha256": sha256} if (sha256 := getattr(snakemake.params, "sha256", None)) else {}
             if memory := json.loads(getattr(snakemake.params, "memory", "null")):
                 limit(snakemake.wildcards.model, memory)
-            for name, files in by_key(snakemake.input, getattr(snakemake.params, "keyed", "{}")).items():
+            for name, files in _by_key(snakemake.input, getattr(snakemake.params, "keyed", "{}")).items():
                 setattr(snakemake.input, name, files)
             # A copy, since scripts take keys out of it.
             yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
@@ -102,6 +104,26 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             else:
                 traceback.print_exc()
             sys.exit(1)
+
+
+def _by_key(inputs: Any, keyed: str) -> dict[str, dict]:
+    """The inputs that are many files of a kind, as {name: {key: path}}; a key is a string or a tuple of strings.
+
+    inputs: of a job, as Snakemake has them, in any order.
+    keyed:  as JSON, by name, the keys and paths that the rule declares, in the order in which the result has them; the
+        paths lack the prefix that another workflow may give.
+    Raises `ValueError` where the inputs are not those that are declared.
+    """
+    found = {}
+    for name, declared in json.loads(keyed).items():
+        files, paths = set(getattr(inputs, name)), [path for _, path in declared]
+        prefix = next(
+            (file.removesuffix(path) for file in files for path in paths if f"/{file}".endswith(f"/{path}")), ""
+        )
+        if files != {prefix + path for path in paths}:
+            raise ValueError(f"the inputs {name} are {sorted(files)} where {paths} are declared")
+        found[name] = {key if isinstance(key, str) else tuple(key): prefix + path for key, path in declared}
+    return found
 
 
 def _computed_in(spec: dict) -> dict[str, str]:

@@ -1,13 +1,13 @@
 """The pages with every head of a model."""
 
+from typing import Any
+
 from headtypes.analyses.ablation.analysis import INTERVALS
 from headtypes.analyses.distances.analysis import FEATURES
 from headtypes.analyses.registry import ANALYSES
-from headtypes.analyses.stage import stage
 from headtypes.analyses.types.analysis import PARTITION, STABILITY
 from headtypes.core.results import TEXT, Result
-from headtypes.planning.entries import FeaturePlan, PartitionPlan
-from headtypes.planning.plan import Plan
+from headtypes.core.stage import Plan, stage
 
 # The results that an atlas shows, where there are any, and what each is called among the inputs of its rule.
 SHOWN = {
@@ -20,13 +20,13 @@ SHOWN = {
 }
 
 
-def tasks_with_maps(plan: Plan, model: str) -> list[FeaturePlan]:
+def tasks_with_maps(plan: Plan, model: str) -> list:
     """The model on each of its tasks from which samples are drawn, first the one that its atlas is about."""
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 
 
-def results_of(plan: Plan, kind: str, model: str) -> dict[str, FeaturePlan | PartitionPlan]:
+def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
     """What there is of a kind of `SHOWN`, by task or partition, first what the atlas of the model is about."""
     tasks = tasks_with_maps(plan, model)
     if kind == "features":

@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from headtypes.analyses.stage import given, stage
 from headtypes.core.results import TEXT, WEIGHTS, Result
-from headtypes.planning.plan import Plan
-from headtypes.planning.stages.models import RECORD
-from headtypes.planning.stages.tasks import source_of
+from headtypes.core.stage import Plan, given, stage
+from headtypes.data.stage import source_of
+from headtypes.models.stage import RECORD
 
 
 @stage(of="fetch_task")

@@ -1,8 +1,7 @@
 """Types of heads beside every analysis of their model."""
 
-from headtypes.analyses.stage import stage
 from headtypes.core.results import Result
-from headtypes.planning.plan import Plan
+from headtypes.core.stage import Plan, stage
 
 
 @stage()

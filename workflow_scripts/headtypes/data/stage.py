@@ -2,11 +2,10 @@
 
 from typing import Literal
 
-from headtypes.analyses.stage import encoding_of, given, stage
 from headtypes.core.results import TEXT, Result
+from headtypes.core.stage import Plan, given, stage
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
-from headtypes.planning.plan import Plan
 
 
 @stage()
@@ -63,6 +62,13 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
     if columns is not None and entry.labels:
         columns["labels"] = entry.labels
     return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
+
+
+def encoding_of(plan: Plan, task: str) -> dict:
+    """How samples of a task are encoded: its kind and, where the kind has this key, the most tokens of a sample."""
+    entry = plan.config.tasks[task]
+    kind = KINDS[entry.kind]
+    return {"kind": kind.name, **{key: entry.max_seq_length for key in kind.keys if key == "max_seq_length"}}
 
 
 def _read(plan: Plan) -> list[dict[str, str]]:

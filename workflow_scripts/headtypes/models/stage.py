@@ -1,9 +1,8 @@
 """Finding models."""
 
-from headtypes.analyses.stage import given, stage
 from headtypes.core.installed import version_of
 from headtypes.core.results import Result
-from headtypes.planning.plan import Plan
+from headtypes.core.stage import Plan, given, stage
 
 
 @stage()

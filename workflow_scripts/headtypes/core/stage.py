@@ -1,0 +1,73 @@
+"""What planning knows of a rule: the part of the configuration that it depends on, and what its jobs compute.
+
+A value that a script uses and that its spec leaves out is a defect: it can change without the rule running again. What
+a rule reads from an input file (the revision of a model, say) reaches it through that file instead.
+
+Some seeds bear a name that a rule had before it was renamed (`draw_samples`): another name would draw other samples.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+# `headtypes.planning.plan.Plan`, whose room stands above.
+Plan = Any
+Computation = Literal["forward", "divergence", "gradients", "training"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A rule's spec, and what of its jobs decides how much memory and time they take."""
+
+    spec: Callable[..., dict]
+    """From the plan and the rule's wildcards to the part of the configuration that the rule depends on."""
+    computes: Computation | None = None
+    """What its jobs do with a model: run it over texts, and perhaps compare its heads or take gradients; or train it.
+    None for jobs that run none, and need no GPU."""
+    reads: str | None = None
+    """Name of the input that holds the texts."""
+    passes: Callable[[Plan, Any, int], float] | None = None
+    """How often a job reads all texts, by plan, wildcards and number of texts; None for once."""
+    of: str | None = None
+    """Name of the rule whose script this one runs too; None for a script of its own."""
+
+    @property
+    def name(self) -> str:
+        """Name of the rule."""
+        return self.spec.__name__
+
+    @property
+    def script(self) -> str:
+        """Name of the rule's script."""
+        return self.of or self.name
+
+    @property
+    def runs_model(self) -> bool:
+        """Whether its jobs run a model, and so take a GPU where there is one."""
+        return self.computes is not None
+
+    def __call__(self, plan: Plan, *wildcards: str, **named: str) -> dict:
+        """The spec of a job."""
+        return self.spec(plan, *wildcards, **named)
+
+
+def stage(*about: Any, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
+    """Make a stage of the function that gives its spec, which is named as the rule; given: the other fields."""
+    return lambda spec: Stage(spec, *about, **named)
+
+
+def of_inputs_alone(rule: str) -> Stage:
+    """The stage of a rule that depends on its inputs alone, as most figures do."""
+
+    def nothing(plan: Plan, *wildcards: str, **named: str) -> dict:
+        return {}
+
+    nothing.__name__ = rule
+    return Stage(nothing)
+
+
+def given(part: BaseModel) -> dict:
+    """A part of the configuration as a dictionary, without the keys that are None."""
+    return part.model_dump(exclude_none=True)

@@ -1,1 +1,0 @@
-"""Rules of what brings the results of all analyses together."""

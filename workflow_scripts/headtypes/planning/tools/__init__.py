@@ -1,1 +1,0 @@
-"""What the documentation lists of what is declared."""
