@@ -71,7 +71,7 @@ class Audit:
             spec = json.loads(canonical_json(stage(self.plan, **record["wildcards"])))
         except (KeyError, TypeError):
             return "foreign", "it belongs to another configuration"
-        hashed = code_hash(ROOT / "workflow_scripts" / f"{stage.script}.py", modules_by_name(spec))
+        hashed = code_hash(ROOT / "workflow_scripts" / f"{stage.script}.py", modules_by_name(spec, stage.calls))
         code = [] if hashed == record["code"] else ["its code has changed"]
         why = [*_changes(record["spec"], spec), *code, *self._changed_inputs(record["inputs"])]
         if len(why) > 4:

@@ -28,7 +28,7 @@ rule evaluate_condition:
     params:
         **identity("evaluate_condition"),
     script:
-        "../workflow_scripts/evaluate_condition.py"
+        CALL
 
 
 rule measure_intervals:
@@ -47,7 +47,7 @@ rule measure_intervals:
     params:
         **identity("measure_intervals"),
     script:
-        "../workflow_scripts/measure_intervals.py"
+        CALL
 
 
 rule evaluate_controls:
@@ -68,7 +68,7 @@ rule evaluate_controls:
     params:
         **identity("evaluate_controls"),
     script:
-        "../workflow_scripts/evaluate_controls.py"
+        CALL
 
 
 rule plot_controls:
@@ -93,7 +93,7 @@ rule plot_controls:
     params:
         **identity("plot_controls"),
     script:
-        "../workflow_scripts/plot_controls.py"
+        CALL
 
 
 rule measure_importance:
@@ -114,7 +114,7 @@ rule measure_importance:
     params:
         **identity("measure_importance"),
     script:
-        "../workflow_scripts/measure_importance.py"
+        CALL
 
 
 rule evaluate_curves:
@@ -134,7 +134,7 @@ rule evaluate_curves:
     params:
         **identity("evaluate_curves"),
     script:
-        "../workflow_scripts/evaluate_curves.py"
+        CALL
 
 
 rule plot_curves:
@@ -154,7 +154,7 @@ rule plot_curves:
     params:
         **identity("plot_curves"),
     script:
-        "../workflow_scripts/plot_curves.py"
+        CALL
 
 
 rule ablation:

@@ -18,4 +18,4 @@ rule measure_head_outputs:
     params:
         **identity("measure_head_outputs"),
     script:
-        "../workflow_scripts/measure_head_outputs.py"
+        CALL

@@ -58,7 +58,7 @@ rule plot_gradients:
     params:
         **identity("plot_gradients"),
     script:
-        "../workflow_scripts/plot_gradients.py"
+        CALL
 
 
 rule clark2019:

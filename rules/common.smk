@@ -62,6 +62,8 @@ if plan.left_out_conditions and workflow.is_main_process:
 
 # The environment of every rule that runs a script, with --sdm conda.
 ENVIRONMENT = "../envs/headtypes.yaml"
+# The script of rules that have none of their own: it calls the function that their stage names.
+CALL = "../workflow_scripts/call.py"
 
 
 def identity(rule, files=None):
@@ -71,6 +73,7 @@ def identity(rule, files=None):
 
     spec: its part of the config, as canonical JSON; code: the hash of its script and of what that imports. Both are
         functions, since the process of a job, which reads all rules, needs those of its own rule alone.
+    calls: the function that a job calls which has no script of its own.
     memory: where the weights of a model may lie that is larger than a device, by which Snakemake runs no job again,
         since the function asks for `output`.
     keyed: the keys and paths of the inputs of which there are many of a kind, in the order in which a result has them.
@@ -78,7 +81,10 @@ def identity(rule, files=None):
     stage = STAGES[rule]
     parameters = {
         "spec": lambda wildcards: canonical_json(stage(plan, **wildcards)),
-        "code": lambda wildcards: code_hash(SCRIPTS / f"{stage.script}.py", modules_by_name(stage(plan, **wildcards))),
+        "code": lambda wildcards: code_hash(
+            SCRIPTS / f"{stage.script}.py", modules_by_name(stage(plan, **wildcards), stage.calls)
+        ),
+        **({"calls": stage.calls} if stage.calls else {}),
     }
     if files is not None:
         parameters["contents"] = lambda wildcards: canonical_json(

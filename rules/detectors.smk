@@ -18,7 +18,7 @@ rule measure_detectors:
     params:
         **identity("measure_detectors"),
     script:
-        "../workflow_scripts/measure_detectors.py"
+        CALL
 
 
 rule detectors:

@@ -19,7 +19,7 @@ rule measure_gradients:
     params:
         **identity("measure_gradients"),
     script:
-        "../workflow_scripts/measure_gradients.py"
+        CALL
 
 
 rule gradients:

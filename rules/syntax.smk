@@ -37,7 +37,7 @@ for name, (inputs, outputs) in ON_WORDS.items():
         params:
             **identity(name),
         script:
-            f"../workflow_scripts/{name}.py"
+            CALL
 
 
 rule measure_offsets:
@@ -56,7 +56,7 @@ rule measure_offsets:
     params:
         **identity("measure_offsets"),
     script:
-        "../workflow_scripts/measure_offsets.py"
+        CALL
 
 
 rule train_probes:
@@ -78,7 +78,7 @@ rule train_probes:
     params:
         **identity("train_probes", lambda wildcards: plan.files.of_vectors()),
     script:
-        "../workflow_scripts/train_probes.py"
+        CALL
 
 
 rule syntax:

@@ -29,7 +29,7 @@ for part, (rows, record, files) in PARTS.items():
         params:
             **identity(part, lambda wildcards, files=files: files(wildcards.task)),
         script:
-            "../workflow_scripts/fetch_task.py"
+            CALL
 
 
 for drawing, (drawn, path) in DRAWN.items():
@@ -51,7 +51,7 @@ for drawing, (drawn, path) in DRAWN.items():
         params:
             **identity(drawing),
         script:
-            f"../workflow_scripts/{drawing}.py"
+            CALL
 
 
 rule prepare_windows:
@@ -71,4 +71,4 @@ rule prepare_windows:
     params:
         **identity("prepare_windows"),
     script:
-        "../workflow_scripts/prepare_windows.py"
+        CALL

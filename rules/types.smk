@@ -66,7 +66,7 @@ rule compare_norms:
     params:
         **identity("compare_norms"),
     script:
-        "../workflow_scripts/compare_norms.py"
+        CALL
 
 
 rule types:

@@ -1,10 +1,11 @@
-from snakemake_job import job, warn
+from script_job import job
 from headtypes.analyses.distances.results import read_distance, read_head_features
 from headtypes.analyses.types.choice import measure_types
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.partitions import write_partition
 from headtypes.analyses.types.stability_figure import stability_figure
 from headtypes.core.files import write_json
+from headtypes.core.progress import warn
 from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv
 

@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.comparisons.models.compared import heads_table, list_pairs, pairs_table, types_table
 from headtypes.comparisons.models.descent import comparison_table, layers_table

@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.analyses.divergence.results import read_projection
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import read_partition

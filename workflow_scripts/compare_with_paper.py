@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.core.markdown import write_table
 from headtypes.core.table_files import write_csv
 from headtypes.papers.paper import by_kind

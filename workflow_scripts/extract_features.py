@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.distances.results import write_features
 from headtypes.analyses.maps.measure import map_attention, map_samples

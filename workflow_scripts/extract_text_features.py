@@ -1,4 +1,4 @@
-from snakemake_job import job, warn
+from script_job import job
 from headtypes.analyses.distances.measure import DISTANCES_READ
 from headtypes.analyses.distances.results import write_features
 from headtypes.analyses.divergence.measure import measure_divergence
@@ -11,6 +11,7 @@ from headtypes.analyses.readings import read_samples
 from headtypes.analyses.surface.measure import SURFACE_READ
 from headtypes.analyses.surface.results import write_surface
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.progress import warn
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 from headtypes.papers.clark2019.example_files import write_examples

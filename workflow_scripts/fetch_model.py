@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import write_model_record

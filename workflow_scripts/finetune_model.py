@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.data.kinds.registry import read_rows
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import read_model_record, write_model_record

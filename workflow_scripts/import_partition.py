@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.types.clustering import import_partition
 from headtypes.analyses.types.partitions import write_partition

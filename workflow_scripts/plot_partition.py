@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.maps.results import read_maps
 from headtypes.analyses.types.embedding import embed_heads

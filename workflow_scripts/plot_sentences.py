@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.core.style import save_figure
 from headtypes.models.records import read_model_record
 from headtypes.papers.clark2019.language.figure5 import sentences_figure

@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.analyses.divergence.projection import project_heads
 from headtypes.analyses.divergence.results import read_divergence
 from headtypes.analyses.gradients.results import read_gradients

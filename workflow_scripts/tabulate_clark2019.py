@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.analyses.coreference.results import read_coreference
 from headtypes.analyses.probes.scores import read_probe_scores, read_probes
 from headtypes.analyses.relations.results import read_best_heads

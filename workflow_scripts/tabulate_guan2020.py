@@ -1,9 +1,10 @@
-from snakemake_job import job, warn
+from script_job import job
 from headtypes.analyses.ablation.control_drops import read_control_drops
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import numbered_rows, read_each, read_json
 from headtypes.core.markdown import write_table
+from headtypes.core.progress import warn
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
 from headtypes.papers.guan2020.results import read_intervals_of

@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.analyses.maps.results import read_sample_maps
 from headtypes.models.records import read_model_record
 from headtypes.pages.atlas.data import gather

@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.core.files import write_text
 from headtypes.core.table_files import write_csv
 from headtypes.pages.ledger.page import page_of

@@ -1,4 +1,4 @@
-from snakemake_job import job
+from script_job import job
 from headtypes.core.files import write_text
 from headtypes.pages.rendering import render
 from headtypes.pages.summary.results import collect_summary

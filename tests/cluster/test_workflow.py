@@ -26,12 +26,12 @@ def test_jobs_of_which_some_fail_in_every_way_make_the_tables_of_a_local_run(slu
     with cluster_workdir.started(*LITTLE_MEMORY, *ON_GPU, "--", TABLES) as run:
         cancelled = cluster_workdir.next_job("evaluate_condition")
         # Downloads are local jobs; no other asks for the network. Each job has its GPU from Slurm.
-        for environment in slurm.processes_of(cancelled, "evaluate_condition.py").values():
+        for environment in slurm.processes_of(cancelled, "call.py").values():
             assert (environment["HF_HUB_OFFLINE"], environment["CUDA_VISIBLE_DEVICES"]) == ("1", "0")
         slurm.ask("scancel", cancelled)
 
         hanging = cluster_workdir.next_job("evaluate_condition", cancelled)
-        slurm.overrun(hanging, "evaluate_condition.py")
+        slurm.overrun(hanging, "call.py")
 
         lost = cluster_workdir.next_job("evaluate_condition", cancelled, hanging)
         slurm.node_down()

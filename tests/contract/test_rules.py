@@ -83,10 +83,13 @@ def test_what_is_not_public_would_be_seen(line):
     assert NOT_PUBLIC.search(line)
 
 
-def test_modules_are_imported_by_statements_except_kinds_of_task_by_their_names():
+def test_modules_are_imported_by_statements_except_kinds_of_task_and_what_rules_call_by_their_names():
     by_name = re.compile(r"import_module|__import__|(?<![\w.])(exec|eval)\(|run_path|run_module|\bsys\.path\b")
     kinds = "workflow_scripts/headtypes/data/kinds/registry.py"
-    assert {line.partition(":")[0] for line in lines_with(by_name, MODULES)} == {kinds}
+    assert {line.partition(":")[0] for line in lines_with(by_name, MODULES)} == {
+        kinds,
+        "workflow_scripts/script_job.py",
+    }
 
 
 def test_no_module_reads_the_environment_but_for_which_gpu_it_uses():
@@ -100,7 +103,7 @@ def test_rules_take_of_the_configuration_what_is_in_spec_and_names_of_models_and
 
 
 def test_the_version_of_every_package_that_can_change_a_result_counts():
-    known = {*sys.stdlib_module_names, "headtypes", *NUMERIC_PACKAGES, *UNCOUNTED}
+    known = {*sys.stdlib_module_names, "headtypes", "script_job", *NUMERIC_PACKAGES, *UNCOUNTED}
     for file in MODULES:
         for node in ast.walk(ast.parse(file.read_bytes())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -123,11 +126,11 @@ def test_the_jobs_of_the_plan_are_those_of_snakemake_with_these_parameters_and_r
     for job in finished:
         stage, spec = STAGES[job.rule], json.loads(specs[job.key])
         assert Path(job.script).stem == stage.script
-        code = code_hash(SCRIPTS / f"{stage.script}.py", modules_by_name(spec))
+        code = code_hash(SCRIPTS / f"{stage.script}.py", modules_by_name(spec, stage.calls))
         counted = {name: value for name, value in job.parameters.items() if name not in UNCOUNTED_PARAMETERS}
         for name in counted.keys() & {"contents", "keyed"}:
             assert canonical_json(json.loads(counted[name])) == counted.pop(name)
-        assert counted == {"spec": specs[job.key], "code": code}
+        assert counted == {"spec": specs[job.key], "code": code, **({"calls": stage.calls} if stage.calls else {})}
         written = {path.removesuffix("/") for path in job.outputs if not path.endswith("benchmark.tsv")}
         assert declared[job.key] == written, job
 

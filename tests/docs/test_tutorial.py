@@ -51,7 +51,7 @@ def run(folder: Path, *command: str) -> str:
 def test_every_block_of_code_of_the_tutorial_is_a_step():
     """But for commands, which have no language."""
     text = TUTORIAL.read_text(encoding="utf-8")
-    assert len(steps()) == sum(line.startswith("```") and line != "```" for line in text.splitlines()) == 7
+    assert len(steps()) == sum(line.startswith("```") and line != "```" for line in text.splitlines()) == 6
 
 
 def test_its_rules_run_on_a_tiny_model(followed, tmp_path):

@@ -10,12 +10,21 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import headtypes
+from headtypes.planning.registry import STAGES
 from tests.support.rules import RUN_A_MODEL
 
 PACKAGE = Path(headtypes.__file__).parent
 ROOT = PACKAGE.parents[1]
-JOB = PACKAGE.parent / "snakemake_job.py"
-SCRIPTS = sorted({*PACKAGE.parent.glob("*.py")} - {JOB})
+JOB = PACKAGE.parent / "script_job.py"
+CALL = PACKAGE.parent / "call.py"
+SCRIPTS = sorted({*PACKAGE.parent.glob("*.py")} - {JOB, CALL})
+# By rule, what its jobs run: a script, or the module of the function that they call.
+RUN = {
+    name: PACKAGE / f"{stage.calls.partition(':')[0].replace('.', '/')}.py"
+    if stage.calls
+    else PACKAGE.parent / f"{name}.py"
+    for name, stage in STAGES.items()
+}
 MODULES = {
     ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): file
     for file in sorted(PACKAGE.rglob("*.py"))
@@ -110,12 +119,16 @@ def test_a_script_maps_inputs_and_outputs_and_holds_no_logic():
         body = tree(script)
         definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
         assert not [node for node in ast.walk(body) if isinstance(node, definitions)], script
-        assert {"snakemake_job"} <= imported(script) <= MODULES.keys() | {"snakemake_job"}, script
+        assert {"script_job"} <= imported(script) <= MODULES.keys() | {"script_job"}, script
         uses = [node for node in ast.walk(body) if isinstance(node, ast.Name) and node.id == "snakemake"]
         assert len(uses) == 1, f"{script}: snakemake is handed to `job` and used nowhere else"
         jobs = [node for node in body.body if isinstance(node, ast.With)]
         contexts = [ast.unparse(item.context_expr) for each in jobs for item in each.items]
         assert contexts == ["job(snakemake)"], script
+
+
+def test_what_has_no_script_of_its_own_is_called():
+    assert ast.unparse(tree(CALL)) == "from script_job import call\ncall(snakemake)"
 
 
 def test_planning_loads_no_heavy_library():
@@ -134,12 +147,12 @@ def test_planning_loads_no_heavy_library():
 def test_a_job_that_runs_no_model_loads_no_torch():
     """The import takes longer than most of these jobs."""
     wrong = []
-    for script in SCRIPTS:
-        loaded, ahead = set(), [script]
+    for rule, file in RUN.items():
+        loaded, ahead = set(), [file]
         while ahead:
             new = {MODULES[name] for name in imported(ahead.pop(), loading) & MODULES.keys()} - loaded
             loaded |= new
             ahead += new
         heavy = [file for file in loaded if packages(imported(file, loading)) & {"torch", "transformers"}]
-        wrong += [(script.stem, heavy)] if heavy and script.stem not in WITH_A_MODEL else []
+        wrong += [(rule, heavy)] if heavy and rule not in WITH_A_MODEL else []
     assert not wrong

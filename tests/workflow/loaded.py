@@ -12,14 +12,14 @@ from tests.support.places import SCRIPTS
 
 def forget_ours() -> None:
     """Have the next job in this process load its modules itself."""
-    for name in [name for name in sys.modules if f"{name}.".startswith("headtypes.")]:
+    for name in [name for name in sys.modules if f"{name}.".startswith(("headtypes.", "script_job."))]:
         del sys.modules[name]
 
 
 def uncovered(record: dict) -> set[str]:
     """The names of these modules, by the record of a result; without those that every job loads to get its paths."""
     script = SCRIPTS / f"{STAGES[record['rule']].script}.py"
-    covered = covered_files(script, modules_by_name(record["spec"]))
+    covered = covered_files(script, modules_by_name(record["spec"], STAGES[record["rule"]].calls))
     files = {name: SCRIPTS / f"{name.replace('.', '/')}.py" for name in {*record["modules"]} - _of_any_job()}
     # Folders have no code of their own.
     return {name for name, file in files.items() if file.is_file() and file not in covered}

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from snakemake_job import job, warn
+import script_job as of_jobs
+from script_job import job
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
-from headtypes.core.progress import progress
+from headtypes.core.progress import progress, warn
 from headtypes.models.placement import limits_of
-from headtypes.planning import job as of_jobs
 from headtypes.planning.provenance import recorded
 
 

@@ -1,8 +1,9 @@
-"""What a stage says of a rule is what the rule's script does."""
+"""What a stage says of a rule is what its script does, or the function that it calls."""
 
 import ast
 
-from headtypes.planning.code import covered_files
+from headtypes.core.stage import Stage
+from headtypes.planning.code import covered_files, modules_by_name
 from headtypes.planning.registry import STAGES
 from tests.support.places import SCRIPTS
 
@@ -12,18 +13,26 @@ TEXTS = {"samples", "questions", "rows", "texts"}
 LOADERS = {SCRIPTS / f"headtypes/{name}.py" for name in ("models/loading", "training/finetuning")}
 
 
-def inputs_of(script) -> set[str]:
-    """The inputs that a script names."""
-    tree = ast.parse(script.read_text(encoding="utf-8"))
+def inputs_of(stage: Stage) -> set[str]:
+    """The inputs that a script, or the function that is called, names."""
+    module, _, function = (stage.calls or "").partition(":")
+    file = f"headtypes/{module.replace('.', '/')}.py" if module else f"{stage.script}.py"
+    tree = ast.parse((SCRIPTS / file).read_text(encoding="utf-8"))
+    if function:
+        (tree,) = (node for node in tree.body if getattr(node, "name", None) == function)
     named = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     return {name.removeprefix("inputs.") for name in named if name.startswith("inputs.")}
 
 
 def test_a_stage_runs_a_model_if_its_script_loads_one():
-    loading = {name for name, stage in STAGES.items() if LOADERS & covered_files(SCRIPTS / f"{stage.script}.py")}
+    covered = {
+        name: covered_files(SCRIPTS / f"{stage.script}.py", modules_by_name({}, stage.calls))
+        for name, stage in STAGES.items()
+    }
+    loading = {name for name, files in covered.items() if LOADERS & files}
     assert {name for name, stage in STAGES.items() if stage.runs_model} == loading
 
 
 def test_a_stage_reads_the_texts_that_its_script_reads():
-    read = {name: inputs_of(SCRIPTS / f"{stage.script}.py") & TEXTS for name, stage in STAGES.items()}
+    read = {name: inputs_of(stage) & TEXTS for name, stage in STAGES.items()}
     assert read == {name: {stage.reads} if stage.reads else set() for name, stage in STAGES.items()}

@@ -1,7 +1,8 @@
-"""Progress of long work, with an estimate of the time left."""
+"""What a job says while it runs: progress with an estimate of the time left, and warnings."""
 
 import io
 import sys
+from collections.abc import Iterable
 
 from tqdm import tqdm
 
@@ -23,3 +24,14 @@ def progress(total: int, what: str, unit: str) -> tqdm:
     # `display` prints the lines; all that tqdm would write itself is an empty line at the end, which is discarded.
     settings = {"mininterval": 10, "maxinterval": 20, "bar_format": form, "file": io.StringIO()}
     return _Lines(total=total, desc=what, unit=unit, **settings)
+
+
+def warn(provenance: dict, sentences: Iterable[str]) -> None:
+    """Show the user what to keep in mind when reading the result of a job; provenance: as `job` yields it."""
+    for sentence in sentences:
+        print(f"warning: {title_of(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
+
+
+def title_of(rule: str, wildcards: Iterable) -> str:
+    """How messages call a job: its rule and its wildcards."""
+    return " ".join([rule, *map(str, wildcards)])

@@ -30,8 +30,9 @@ class Stage:
     """Name of the input that holds the texts."""
     passes: Callable[[Plan, Any, int], float] | None = None
     """How often a job reads all texts, by plan, wildcards and number of texts; None for once."""
-    of: str | None = None
-    """Name of the rule whose script this one runs too; None for a script of its own."""
+    calls: str | None = None
+    """The function that its jobs call, `module:function` below `headtypes`, with inputs, spec, outputs and provenance;
+    None for a rule with a script of its own."""
 
     @property
     def name(self) -> str:
@@ -41,7 +42,7 @@ class Stage:
     @property
     def script(self) -> str:
         """Name of the rule's script."""
-        return self.of or self.name
+        return "call" if self.calls else self.name
 
     @property
     def runs_model(self) -> bool:
@@ -58,14 +59,14 @@ def stage(*about: Any, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
     return lambda spec: Stage(spec, *about, **named)
 
 
-def of_inputs_alone(rule: str) -> Stage:
+def of_inputs_alone(rule: str, **named: Any) -> Stage:
     """The stage of a rule that depends on its inputs alone, as most figures do."""
 
     def nothing(plan: Plan, *wildcards: str, **named: str) -> dict:
         return {}
 
     nothing.__name__ = rule
-    return Stage(nothing)
+    return Stage(nothing, **named)
 
 
 def given(part: BaseModel) -> dict:

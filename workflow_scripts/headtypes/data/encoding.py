@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL
-from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.records import Sample
 from headtypes.data.tokens import separates_texts, token_kinds
-from headtypes.data.windows import Windows
-from headtypes.models.records import ModelRecord
+from headtypes.data.windows import Windows, write_windows
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.records import ModelRecord, read_model_record
 
 _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the question out of the data."
 
@@ -112,3 +114,11 @@ def prepare_windows(
     if KINDS[kind].head == LANGUAGE_MODEL:
         shape |= {"record": record, "seed": seed}
     return KINDS[kind].cut_windows(rows, tokenizer, max_length=max_length, max_seq_length=max_seq_length, **shape)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `prepare_windows`."""
+    model = read_model_record(inputs.model)
+    rows, tokenizer = read_rows(inputs.questions, spec["kind"]), load_tokenizer(model)
+    windows = prepare_windows(rows, tokenizer, record=model, max_length=model.max_length, **spec)
+    write_windows(outputs.windows, windows, provenance)

@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 
 from headtypes.core.errors import InputError, one_line
-from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file
+from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file, write_json
 from headtypes.core.table_files import read_as_text
 from headtypes.core.texts import check_rows
 from headtypes.data.files import files_of
 from headtypes.data.kinds.registry import KINDS
+from headtypes.data.records import write_records
 from headtypes.models.hub.data_sets import read_data_set
 
 
@@ -92,3 +93,10 @@ def _read_table(path: str) -> pd.DataFrame:
         return _TABLES[suffix](path)
     except (ValueError, TypeError, AttributeError, OSError, pd.errors.ParserWarning) as error:
         raise InputError(f"{path} cannot be read as {suffix[1:]} ({one_line(error)}).") from error
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `fetch_task`."""
+    rows, record = fetch_task(**spec)
+    write_records(outputs.rows, rows)
+    write_json(outputs.record, record)

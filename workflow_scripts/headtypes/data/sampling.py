@@ -1,11 +1,13 @@
 """Random samples of a task's rows: inputs for the features, and questions for evaluation."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from headtypes.data.kinds.registry import KINDS
-from headtypes.data.records import Sample
+from headtypes.core.files import read_json_lines, write_json_lines
+from headtypes.data.kinds.registry import KINDS, read_rows
+from headtypes.data.records import Sample, write_records
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
@@ -24,3 +26,13 @@ def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> l
 
 def _draw(inputs: int, wanted: int, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).permutation(inputs)[:wanted])
+
+
+def run_inputs(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `sample_inputs`."""
+    write_records(outputs.samples, sample_inputs(read_rows(inputs.rows, spec["kind"]), **spec))
+
+
+def run_questions(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `sample_questions`."""
+    write_json_lines(outputs.questions, sample_questions(read_json_lines(inputs.rows), **spec))

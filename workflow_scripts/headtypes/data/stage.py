@@ -8,26 +8,26 @@ from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
 
 
-@stage()
+@stage(calls="data.fetching:run")
 def fetch_task(plan: Plan, task: str) -> dict:
     """Where the data come from, and which columns hold what."""
     return source_of(plan, task, "evaluated")
 
 
-@stage(of="fetch_task")
+@stage(calls="data.fetching:run")
 def fetch_test(plan: Plan, task: str) -> dict:
     """Where the sentences come from on which choices are scored."""
     return source_of(plan, task, "test")
 
 
-@stage(reads="rows")
+@stage(reads="rows", calls="data.sampling:run_inputs")
 def sample_inputs(plan: Plan, task: str) -> dict:
     """How many samples."""
     seed = plan.seed("draw_samples", task)
     return {"kind": plan.kind_of(task).name, "samples": plan.config.tasks[task].samples, "seed": seed}
 
 
-@stage(reads="rows")
+@stage(reads="rows", calls="data.sampling:run_questions")
 def sample_questions(plan: Plan, task: str) -> dict:
     """How many questions."""
     questions = plan.config.tasks[task].questions
@@ -36,7 +36,7 @@ def sample_questions(plan: Plan, task: str) -> dict:
     return {"questions": questions, "seed": seed}
 
 
-@stage(reads="questions")
+@stage(reads="questions", calls="data.encoding:run")
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
     """The shape of a window and, for what language models answer, the seed of the words that are hidden."""
     kind = plan.kind_of(task)

@@ -45,7 +45,7 @@ NOT_COUNTED = {
     "headtypes.planning.provenance",
     "headtypes.core.progress",
     "headtypes.models.silence",
-    "snakemake_job",
+    "script_job",
 }
 
 
@@ -97,9 +97,10 @@ def check_code(planned: str, script: Path, loaded_by_name: Iterable[str] = ()) -
         )
 
 
-def modules_by_name(spec: dict) -> list[str]:
-    """The modules that a job loads by their names, from its spec: that of the kind of its task."""
-    return [module_of(spec["kind"])] if "kind" in spec else []
+def modules_by_name(spec: dict, calls: str | None = None) -> list[str]:
+    """The modules that a job loads by their names: that of the kind of its task, and that of the function it calls."""
+    called = [f"headtypes.{calls.partition(':')[0]}"] if calls else []
+    return [*called, *([module_of(spec["kind"])] if "kind" in spec else [])]
 
 
 @cache

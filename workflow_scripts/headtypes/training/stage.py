@@ -8,7 +8,7 @@ from headtypes.data.stage import source_of
 from headtypes.models.stage import RECORD
 
 
-@stage(of="fetch_task")
+@stage(calls="data.fetching:run")
 def fetch_training(plan: Plan, task: str) -> dict:
     """Where the training data come from, and which columns hold what."""
     return source_of(plan, task, "training")

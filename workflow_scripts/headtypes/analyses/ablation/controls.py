@@ -1,6 +1,7 @@
 """Controls of a condition: the same operations on equally many heads, drawn at random."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,13 +9,16 @@ import pandas as pd
 from headtypes.analyses.ablation.control_drops import FAMILIES, LAYER, PROFILE
 from headtypes.analyses.ablation.evaluation import Settings, evaluator
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
+from headtypes.analyses.ablation.results import read_head_outputs, write_scores
 from headtypes.analyses.ablation.sequential import further_draws
-from headtypes.analyses.types.partitions import Partition, profile_groups
+from headtypes.analyses.types.partitions import Partition, profile_groups, read_partition
 from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import EQUAL, mean_over
-from headtypes.data.windows import Windows, draw_part
-from headtypes.models.records import ModelRecord
+from headtypes.core.table_files import read_parquet
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.windows import Windows, draw_part, read_windows
+from headtypes.models.records import ModelRecord, read_model_record
 
 # Why there are no more draws.
 ALL_DRAWN, UNDECIDABLE = "all were drawn", "p is above 5 %"
@@ -115,3 +119,17 @@ def _costs_as_much(scores: pd.DataFrame, own: pd.DataFrame) -> list[bool]:
         for table in (own, scores)
     )
     return [it.drop(*both) >= -EQUAL for it, *both in zip(metrics_in(own), before, after, strict=True)]
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `evaluate_controls`."""
+    scores = evaluate_controls(
+        read_rows(inputs.questions, spec["kind"]),
+        read_windows(inputs.windows),
+        read_partition(inputs.partition),
+        read_model_record(inputs.model),
+        read_parquet(inputs.scores, "holds no scores", ["id"]),
+        read_head_outputs(inputs.head_outputs),
+        **spec,
+    )
+    write_scores(outputs.scores, scores, provenance)

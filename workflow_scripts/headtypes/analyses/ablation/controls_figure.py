@@ -1,14 +1,15 @@
 """What a condition costs beside the same operations on random heads, on the same questions."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from headtypes.analyses.ablation.control_drops import DropsOfDraws
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.ablation.control_drops import DropsOfDraws, read_drops_of_draws
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import type_styles
-from headtypes.core.style import PAGE, legend_key, styled
+from headtypes.core.style import PAGE, legend_key, save_figure, styled
 from headtypes.data.kinds.metrics import METRICS
 
 # Inches: of a condition, of the legend and the scale, and of the conditions' names and the ranks beside them.
@@ -64,3 +65,13 @@ def controls_figure(
     ]
     figure.legend(handles=keys, loc="upper center", ncols=3, columnspacing=2, handlelength=1.8)
     return figure
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `plot_controls`."""
+    drops = {
+        condition: read_drops_of_draws(controls, inputs.scores[condition], inputs.baseline, seed=spec["seed"])
+        for condition, controls in inputs.controls.items()
+    }
+    figure = controls_figure(drops, spec["conditions"], read_partition(inputs.partition))
+    save_figure(figure, outputs.pdf, outputs.png, provenance)

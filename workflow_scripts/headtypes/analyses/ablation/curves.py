@@ -1,18 +1,21 @@
 """Heads removed in growing sets, to separate the effect of their number from that of their kind."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.curve_sets import POINTS
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
+from headtypes.analyses.ablation.results import read_importance
 from headtypes.analyses.types.names import ALL
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.registry import KINDS
-from headtypes.data.windows import Windows, draw_part
-from headtypes.models.records import ModelRecord
+from headtypes.core.table_files import write_csv
+from headtypes.data.kinds.registry import KINDS, read_rows
+from headtypes.data.windows import Windows, draw_part, read_windows
+from headtypes.models.records import ModelRecord, read_model_record
 
 
 def growing_sets(order: np.ndarray, also: Iterable[int] = ()) -> list[np.ndarray]:
@@ -85,3 +88,16 @@ def _removal(heads: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     operations = np.full(shape, "keep", dtype=object)
     operations[tuple(heads.T)] = "zero"
     return operations
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `evaluate_curves`."""
+    curves = evaluate_curves(
+        read_rows(inputs.questions, spec["kind"]),
+        read_windows(inputs.windows),
+        read_partition(inputs.partition),
+        read_model_record(inputs.model),
+        read_importance(inputs.importance),
+        **spec,
+    )
+    write_csv(outputs.curves, curves)

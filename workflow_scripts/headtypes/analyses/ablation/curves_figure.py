@@ -1,16 +1,18 @@
 """Scores while growing sets of heads are removed: heads of each type, beside heads of any type."""
 
 from textwrap import fill
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from headtypes.analyses.ablation.results import read_curves
 from headtypes.analyses.types.names import ALL
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import TypeStyle, type_labels, type_styles
-from headtypes.core.style import PAGE, PAGE_HEIGHT, legend_key, styled
+from headtypes.core.style import PAGE, PAGE_HEIGHT, legend_key, save_figure, styled
 from headtypes.data.kinds.metrics import MAIN_METRICS
 
 # Panels beside each other, at most; letters that a panel's title has room for, by panels beside each other.
@@ -94,3 +96,9 @@ def _set_scale(axes: Axes, heads: int) -> None:
     axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     axes.grid(axis="y", color="0.92", lw=0.5)
     axes.set_axisbelow(True)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `plot_curves`."""
+    figure = curves_figure(read_curves(inputs.curves), read_partition(inputs.partition))
+    save_figure(figure, outputs.pdf, outputs.png, provenance)

@@ -5,24 +5,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 from tqdm import tqdm
 
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.ablation.results import read_head_outputs, write_scores
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import Batch, run_batches
 from headtypes.attention.operations import Reading, operations_by_head, reading_matters
 from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
+from headtypes.core.files import write_json
 from headtypes.core.progress import progress
 from headtypes.data.answering import Answers, load_for
 from headtypes.data.kinds.protocol import Scored
-from headtypes.data.kinds.registry import KINDS
-from headtypes.data.windows import Windows
-from headtypes.models.records import ModelRecord
+from headtypes.data.kinds.registry import KINDS, read_rows
+from headtypes.data.windows import Windows, read_windows
+from headtypes.models.records import ModelRecord, read_model_record
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,3 +210,18 @@ def _full_window(operations: np.ndarray, settings: Settings) -> int:
     """Tokens that every window is padded to, where padding counts; else 0."""
     matters = "uniform_over_padding" in reading_matters(set(operations.flat))
     return settings.max_seq_length if settings.chosen_reading.uniform_over_padding and matters else 0
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `evaluate_condition`."""
+    read = (
+        read_rows(inputs.questions, spec["kind"]),
+        read_windows(inputs.windows),
+        read_partition(inputs.partition),
+        read_model_record(inputs.model),
+        read_head_outputs(inputs.head_outputs),
+    )
+    predictions, scores = evaluate_condition(*read, **spec)
+    write_json(outputs.predictions, predictions)
+    write_scores(outputs.per_question, scores, provenance)
+    write_json(outputs.metrics, {**KINDS[spec["kind"]].mean_scores(scores), "provenance": provenance})

@@ -1,15 +1,18 @@
 """What a head adds to the model on average: its mean output, which the operation `mean` puts in its place."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from headtypes.analyses.ablation.results import write_head_outputs
 from headtypes.attention.batches import Batch
 from headtypes.attention.reducers import Block, Pass, Reducer
 from headtypes.attention.run import ModelOnTask
-from headtypes.data.records import Sample
-from headtypes.models.records import ModelRecord
+from headtypes.data.records import Sample, read_records
+from headtypes.models.records import ModelRecord, read_model_record
 
 
 class MeanHeadOutputs(Reducer):
@@ -59,3 +62,9 @@ def measure_head_outputs(samples: list[Sample], record: ModelRecord, *, kind: st
     run = ModelOnTask(record, **settings)
     (means,) = run.read(run.encode(samples, kind), MeanHeadOutputs())
     return means
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `measure_head_outputs`."""
+    head_outputs = measure_head_outputs(read_records(inputs.samples, Sample), read_model_record(inputs.model), **spec)
+    write_head_outputs(outputs.head_outputs, head_outputs, provenance)

@@ -1,5 +1,7 @@
 """How much the loss depends on each head: the gradient-based importance of Michel et al. 2019."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import torch
@@ -8,10 +10,11 @@ from torch import Tensor
 from headtypes.attention.batches import Batch, check_heads, run_model
 from headtypes.attention.hook import Layer
 from headtypes.core.heads import per_head
+from headtypes.core.table_files import write_csv
 from headtypes.data.answering import AnswerLoss, load_for
-from headtypes.data.kinds.registry import KINDS
-from headtypes.data.windows import Windows
-from headtypes.models.records import ModelRecord
+from headtypes.data.kinds.registry import KINDS, read_rows
+from headtypes.data.windows import Windows, read_windows
+from headtypes.models.records import ModelRecord, read_model_record
 
 
 class HeadGates:
@@ -102,3 +105,9 @@ def normalise(importance: np.ndarray) -> np.ndarray:
     """Importance [layer, head], of each layer with norm one (Michel et al. 2019, section 4.1), or zeros as they are."""
     norm = np.linalg.norm(importance, axis=1, keepdims=True)
     return np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `measure_importance`."""
+    questions, windows = read_rows(inputs.questions, spec["kind"]), read_windows(inputs.windows)
+    write_csv(outputs.importance, measure_importance(questions, windows, read_model_record(inputs.model), **spec))

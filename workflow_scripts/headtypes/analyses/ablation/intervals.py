@@ -1,12 +1,13 @@
 """Intervals of a model's scores under all conditions of a partition, from the scores of each question."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
+from headtypes.analyses.ablation.results import read_scores
 from headtypes.core.statistics import (
     RESAMPLES,
     bounds,
@@ -16,6 +17,7 @@ from headtypes.core.statistics import (
     score_intervals,
     sums_by_unit,
 )
+from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.metrics import METRICS
 
 
@@ -92,3 +94,9 @@ def _by_metric(scores: Sequence[pd.DataFrame]) -> dict[str, np.ndarray]:
 
 def _articles(scores: pd.DataFrame) -> np.ndarray | None:
     return scores["article"].to_numpy() if "article" in scores else None
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `measure_intervals`."""
+    scores = read_scores(list(inputs.scores.values()))
+    write_csv(outputs.intervals, condition_intervals(scores, conditions=list(inputs.scores), **spec))

@@ -18,27 +18,27 @@ def _sets_of_curves(plan: Plan, wildcards: Any, rows: int) -> float:
     return (1 + curves.orders) * most_sets(len(types)) * share_of(curves.questions, rows)
 
 
-@stage("forward", reads="samples")
+@stage("forward", reads="samples", calls="analyses.ablation.head_outputs:run")
 def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, and the arithmetic."""
     return samples_of(plan, task)
 
 
-@stage("forward", reads="questions")
+@stage("forward", reads="questions", calls="analyses.ablation.evaluation:run")
 def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -> dict:
     """What is done to which heads, under which reading of the paper, and the arithmetic."""
     task = plan.partitions[model, partition].task
     return {**_evaluation(plan, model, condition, task), "condition": condition}
 
 
-@stage()
+@stage(calls="analyses.ablation.intervals:run")
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
     """Which condition is the baseline, and the seed."""
     baseline = plan.baseline(model, partition)
     return {"baseline": baseline and baseline.name, "seed": plan.seed("measure_intervals", model, partition)}
 
 
-@stage("forward", reads="questions", passes=_draws_of_controls)
+@stage("forward", reads="questions", passes=_draws_of_controls, calls="analyses.ablation.controls:run")
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
     """The condition, and from where heads are drawn how often, on how many questions."""
     task, controls = plan.partitions[model, partition].task, plan.config.controls
@@ -47,20 +47,20 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
     return {**_evaluation(plan, model, condition, task), "condition": condition, **drawn}
 
 
-@stage()
+@stage(calls="analyses.ablation.controls_figure:run")
 def plot_controls(plan: Plan, model: str, partition: str) -> dict:
     """What the conditions do, and the seed of the intervals."""
     conditions = {entry.name: plan.operations(entry.condition) for entry in plan.controlled_of(model, partition)}
     return {"conditions": conditions, "seed": plan.seed("plot_controls", model, partition)}
 
 
-@stage("gradients", reads="questions")
+@stage("gradients", reads="questions", calls="analyses.ablation.importance:run")
 def measure_importance(plan: Plan, model: str, task: str) -> dict:
     """The kind of the task, and the arithmetic."""
     return {"kind": plan.kind_of(task).name, **given(plan.config.compute)}
 
 
-@stage("forward", reads="questions", passes=_sets_of_curves)
+@stage("forward", reads="questions", passes=_sets_of_curves, calls="analyses.ablation.curves:run")
 def evaluate_curves(plan: Plan, model: str, partition: str) -> dict:
     """The orders in which heads are removed, on how many questions, and the arithmetic."""
     task, curves = plan.partitions[model, partition].task, plan.config.curves
@@ -68,7 +68,7 @@ def evaluate_curves(plan: Plan, model: str, partition: str) -> dict:
     return {**answers_of(plan, task), "orders": curves.orders, "questions": curves.questions, "seed": seed}
 
 
-plot_curves = of_inputs_alone("plot_curves")
+plot_curves = of_inputs_alone("plot_curves", calls="analyses.ablation.curves_figure:run")
 
 
 def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:

@@ -1,18 +1,20 @@
 """How often heads and baselines find an antecedent (Clark et al. 2019, section 4.3, Table 2), from stored guesses."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from headtypes.analyses.coreference.baselines import BASELINES, chance, is_right, nearest_other
 from headtypes.analyses.coreference.descriptions import TYPES, Reference, references
-from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
+from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses, read_antecedents
 from headtypes.analyses.coreference.mentions import Anaphor, anaphors
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import ratio_intervals
+from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
+from headtypes.data.records import read_records
 
 ALL = "all"
 # Systems whose difference from the best head is in the table.
@@ -214,3 +216,9 @@ def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, n
     np.add.at(sums, unit, np.nan_to_num(values))
     np.add.at(sizes, unit, ~np.isnan(values))
     return sums, sizes
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `measure_coreference`."""
+    documents = read_records(inputs.rows, AnnotatedDocument)
+    write_csv(outputs.accuracy, measure_coreference(documents, read_antecedents(inputs.antecedents), **spec))

@@ -1,11 +1,12 @@
 """Every head's guesses at the antecedents of mentions, read while a model runs (Clark et al. 2019, section 4.3)."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 
-from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
+from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses, write_antecedents
 from headtypes.analyses.coreference.mentions import Anaphor, anaphors, spans_of
 from headtypes.analyses.coreference.parts import parts_of
 from headtypes.analyses.words.encoding import encode_sentences, encode_words, special_tokens
@@ -15,7 +16,8 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
-from headtypes.models.records import ModelRecord
+from headtypes.data.records import read_records
+from headtypes.models.records import ModelRecord, read_model_record
 
 
 class AntecedentReducer(WordReducer):
@@ -118,3 +120,10 @@ def _candidates(anaphor: Anaphor, words: int) -> torch.Tensor:
     """Which words are candidates, [candidates, word] bool."""
     index, head = torch.arange(words), anaphor.mention.head
     return torch.stack([index != head, index < head, torch.isin(index, torch.tensor(anaphor.candidate_heads))])
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `extract_antecedents`."""
+    documents = read_records(inputs.rows, AnnotatedDocument)
+    guesses = extract_antecedents(documents, read_model_record(inputs.model), **spec)
+    write_antecedents(outputs.antecedents, guesses, provenance)

@@ -1,17 +1,20 @@
 """How much each head attends to what a detector looks for, and how much it would if it were no such head."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float32
 from transformers import PreTrainedModel
 
-from headtypes.analyses.detectors.results import DETECTORS
+from headtypes.analyses.detectors.results import DETECTORS, detector_table
 from headtypes.analyses.detectors.sequences import Sequences, draw_sequences
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.attention.run import ModelOnTask
-from headtypes.models.records import ModelRecord
+from headtypes.core.table_files import write_csv, write_parquet
+from headtypes.models.records import ModelRecord, read_model_record
 
 Scores = dict[str, tuple[Float32[np.ndarray, "sequence layer head"], Float32[np.ndarray, "sequence layer head"]]]
 
@@ -129,3 +132,12 @@ def measure_detectors(
         model=record.name,
     )
     return read_detectors(run.model, drawn, batch_tokens=batch_tokens, what=run.what)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `measure_detectors`."""
+    table = spec.pop("table")
+    scores = measure_detectors(read_model_record(inputs.model), **spec)
+    scores.attrs["provenance"] = provenance
+    write_parquet(outputs.scores, scores)
+    write_csv(outputs.table, detector_table(scores, **table))

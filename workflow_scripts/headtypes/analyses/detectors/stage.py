@@ -6,7 +6,7 @@ from headtypes.core.stage import Plan, given, stage
 SEQUENCES, LENGTH, LEAST = 32, 32, 0.1
 
 
-@stage("forward")
+@stage("forward", calls="analyses.detectors.measure:run")
 def measure_detectors(plan: Plan, model: str) -> dict:
     """The sequences, which are those of every model with the same tokens, and the arithmetic.
 

@@ -12,14 +12,16 @@ from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.attention.batches import Batch, check_heads, run_model
 from headtypes.attention.gradients import AttentionGradients
 from headtypes.attention.run import ModelOnTask
-from headtypes.data.kinds.registry import KINDS
-from headtypes.data.records import Sample
+from headtypes.core.progress import warn
+from headtypes.core.table_files import write_csv
+from headtypes.data.kinds.registry import KINDS, read_rows
+from headtypes.data.records import Sample, read_records
 from headtypes.data.sampling import sample_questions
 from headtypes.data.tokens import SPECIAL_KINDS, token_kinds
-from headtypes.data.windows import Windows, draw_part
+from headtypes.data.windows import Windows, draw_part, read_windows
 from headtypes.models.loading import MissingHeadError
 from headtypes.models.model_config import language_head, layers_and_heads
-from headtypes.models.records import ModelRecord
+from headtypes.models.records import ModelRecord, read_model_record
 
 # The loss is multiplied by this in a precision in which small gradients would be lost, and its gradients are divided.
 _LOSS_SCALE = {torch.float16: 2.0**10}
@@ -166,3 +168,15 @@ def _mean(values: np.ndarray, present: np.ndarray) -> np.ndarray:
     """The mean over the units that have the kind: [layer, head, kind]; NaN where none has."""
     counts = present.sum(0)
     return np.where(counts > 0, values.sum(0) / np.maximum(counts, 1), np.nan)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `measure_gradients`."""
+    model = read_model_record(inputs.model)
+    if inputs.windows:
+        rows, windows = read_rows(inputs.texts, spec["kind"]), read_windows(inputs.windows)
+        gradients = measure_answer_gradients(rows, windows, model, **spec)
+    else:
+        gradients = measure_text_gradients(read_records(inputs.texts, Sample), model, **spec)
+    warn(provenance, gradients.warnings)
+    write_csv(outputs.gradients, gradients.table())

@@ -13,7 +13,7 @@ from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
 
 
-@stage()
+@stage(calls="analyses.norms.compare:run")
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
     """How features are read, and which partitions by weights and norms were made in one way."""
     ways: dict[str, dict[str, str]] = defaultdict(dict)

@@ -1,16 +1,19 @@
 """What heads look at by weights and by norms, and the types that either divides them into."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.distances.columns import Groups
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.distances.columns import Groups, attention_groups
+from headtypes.analyses.distances.results import read_head_features
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.stability import compare_partitions, matched_clusters
 from headtypes.attention.settings import Of
 from headtypes.core.heads import per_head
 from headtypes.core.style import head_name
+from headtypes.core.table_files import write_csv
 
 SHARES = ("near", "special", "far")
 BY_NORMS = {name: f"{name}_by_norms" for name in SHARES}
@@ -41,3 +44,15 @@ def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.Dat
         row = {"clustering": name, "heads": pair[0].type_of.size, **compare_partitions(*pair)}
         rows.append(row | {"changed": changed})
     return pd.DataFrame(rows, columns=["clustering", "heads", "adjusted_rand", "same_type", "same_cluster", "changed"])
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `compare_norms`."""
+    read = {of: read_head_features(inputs.features, **reading) for of, reading in spec["features"].items()}
+    groups, (_, shape) = {of: attention_groups(features) for of, (features, _) in read.items()}, read["weights"]
+    write_csv(outputs.heads, shares_table(**groups, shape=shape))
+    divisions = {
+        name: {of: read_partition(inputs.partitions[partition]) for of, partition in pair.items()}
+        for name, pair in spec["divisions"].items()
+    }
+    write_csv(outputs.types, compare_divisions(divisions))

@@ -1,6 +1,7 @@
 """Training and scoring of probes: all of them, from all their random starts, in one pass over the maps."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,10 +21,12 @@ from headtypes.analyses.probes.scores import counts
 from headtypes.analyses.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
 from headtypes.analyses.words.settings import Root
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.files import write_json
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.treebank import Sentence
-from headtypes.models.records import ModelRecord
+from headtypes.data.records import read_records
+from headtypes.models.records import ModelRecord, read_model_record
 
 # Adam's; the paper does not give it.
 LEARNING_RATE = 0.002
@@ -129,3 +132,11 @@ def _probes(maps: int, channels: int, has_special_tokens: bool, starts: int, roo
         "distance_and_words": DistanceAndWords(channels, generators_of(seed, "distance_and_words", starts), root),
         "random_network": with_words("random_network"),
     }
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `train_probes`."""
+    training, scored = read_records(inputs.training, Sentence), read_records(inputs.rows, Sentence)
+    vectors = inputs.vectors[0] if inputs.vectors else None
+    probes = train_probes(training, scored, read_model_record(inputs.model), vectors=vectors, **spec)
+    write_json(outputs.probes, {**probes, "provenance": provenance})

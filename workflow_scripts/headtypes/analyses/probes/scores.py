@@ -1,17 +1,19 @@
 """How well probes parse, beside the best fixed guesses (Clark et al. 2019, Table 3), and those of a type alone."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.relations.guesses import ArcGuesses
+from headtypes.analyses.relations.guesses import ArcGuesses, read_arcs
 from headtypes.analyses.relations.offsets import OFFSETS, offset_guesses, offsets_up_to
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.statistics import ratio_intervals
-from headtypes.core.table_files import read_csv
+from headtypes.core.table_files import read_csv, write_csv
 from headtypes.data.kinds.treebank import Sentence
+from headtypes.data.records import read_records
 
 PROBES = ("attention", "attention_and_words", "distance_and_words", "random_network")
 BASELINES = ("right_branching", "best_offset", "best_head")
@@ -106,3 +108,10 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dic
         right(arcs.guess.reshape(len(heads), -1)[:, best]),
     )
     return dict(zip(BASELINES, found, strict=True))
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `measure_probes`."""
+    arcs = read_arcs(inputs.arcs)["file"]
+    table = measure_probes(read_probes(inputs.probes), read_records(inputs.rows, Sentence), arcs, **spec)
+    write_csv(outputs.scores, table)

@@ -16,7 +16,7 @@ def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
 _TRAINING = 8
 
 
-@stage("forward", reads="rows", passes=_passes_of_probes)
+@stage("forward", reads="rows", passes=_passes_of_probes, calls="analyses.probes.measure:run")
 def train_probes(plan: Plan, model: str, task: str) -> dict:
     """How the probes learn, on how many sentences, and how these are read."""
     probes = plan.config.probes
@@ -25,7 +25,7 @@ def train_probes(plan: Plan, model: str, task: str) -> dict:
     return {**words_of(plan, task), **how, "starts": probes.seeds, "seed": seed}
 
 
-@stage(reads="rows")
+@stage(reads="rows", calls="analyses.probes.scores:run")
 def measure_probes(plan: Plan, model: str, task: str) -> dict:
     """The seed of the intervals."""
     return {"seed": plan.seed("measure_probes", model, task)}

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,10 +19,12 @@ from headtypes.analyses.relations.choice import (
     read_treebank,
     right_in,
 )
-from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs
 from headtypes.analyses.relations.offsets import FILE, OFFSETS
+from headtypes.analyses.relations.parts import read_parts
 from headtypes.analyses.relations.separators import columns_of
 from headtypes.core.statistics import ratio_intervals
+from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.treebank import Sentence
 
 
@@ -112,3 +114,10 @@ def _with_intervals(choice: Choice, seed: int) -> pd.DataFrame:
 def _percent(count: np.ndarray, of: np.ndarray) -> np.ndarray:
     count, of = np.asarray(count, float), np.asarray(of, float)
     return np.divide(100 * count, of, out=np.full(np.broadcast_shapes(count.shape, of.shape), np.nan), where=of > 0)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `measure_relations`."""
+    tables = measure_relations(read_parts(inputs.rows, inputs.test), read_arcs(inputs.arcs), **spec)
+    write_csv(outputs.heads, tables.heads)
+    write_csv(outputs.best, tables.best)

@@ -1,18 +1,21 @@
 """Every head's guesses at the syntactic heads of words, read while a model runs (Clark et al. 2019, section 4.2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from headtypes.analyses.relations.guesses import ArcGuesses
+from headtypes.analyses.relations.guesses import ArcGuesses, write_arcs
+from headtypes.analyses.relations.parts import read_parts
 from headtypes.analyses.words.encoding import encode_sentences
 from headtypes.analyses.words.words import WordReducer, WordRows
 from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.progress import warn
 from headtypes.data.kinds.treebank import Sentence
-from headtypes.models.records import ModelRecord
+from headtypes.models.records import ModelRecord, read_model_record
 
 
 class Guesses(WordReducer):
@@ -121,3 +124,10 @@ def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, *
         of_words = (np.concatenate(each) for each in zip(*found, strict=True))
         guesses[name] = ArcGuesses(encoded.kept, length, *of_words, encoded.left_out)
     return guesses
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `extract_arcs`."""
+    arcs = extract_arcs(read_parts(inputs.rows, inputs.test), read_model_record(inputs.model), **spec)
+    warn(provenance, [f"{part}: {said}" for part, guesses in arcs.items() for said in guesses.warnings])
+    write_arcs(outputs.arcs, arcs, provenance)

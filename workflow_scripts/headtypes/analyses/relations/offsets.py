@@ -1,12 +1,15 @@
 """The baselines of Clark et al. (2019, Table 1): the head is always the word at one offset from the dependent."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from headtypes.analyses.relations.pairs import all_pairs, sentence_of_word
+from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.treebank import Sentence
+from headtypes.data.records import read_records
 
 # Parts of a treebank: the file that is evaluated, its sentences of even and of odd index (from 0), and the test
 # file. An offset is chosen on one and scored on another.
@@ -64,3 +67,10 @@ def _rows(sentences: Sequence[Sentence], parts: Sequence[str], offsets: int) -> 
         if len(row.words)
         for offset, accuracy in zip(tried, row.accuracy(guesses), strict=True)
     ]
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `measure_offsets`."""
+    sentences = read_records(inputs.rows, Sentence)
+    test = read_records(inputs.test, Sentence) if inputs.test else None
+    write_csv(outputs.offsets, measure_offsets(sentences, test, **spec))

@@ -1,10 +1,12 @@
 """Clark's Figure 3: how much the loss depends on the attention to each kind of token, by layer."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
-from headtypes.analyses.gradients.results import ATTENDED, Gradients
-from headtypes.core.style import PAGE, PALETTE, legend_key, styled
+from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
+from headtypes.core.style import PAGE, PALETTE, legend_key, save_figure, styled
 from headtypes.papers.clark2019.by_layer import number_layers, say
 
 # The paper has no line of its own for [CLS], which other models use as BERT uses [SEP].
@@ -59,3 +61,8 @@ def gradient_figure(gradients: Gradients) -> Figure:
     ]
     figure.legend(handles=lines, loc="outside upper right", ncols=len(lines), columnspacing=1.2, handletextpad=0.5)
     return figure
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `plot_gradients`."""
+    save_figure(gradient_figure(read_gradients(inputs.gradients)), outputs.pdf, outputs.png, provenance)

@@ -3,8 +3,9 @@
 import json
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -14,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from headtypes.core.errors import InputError
 from headtypes.core.files import check_writable, refusal
 from headtypes.core.processor import arithmetic
+from headtypes.core.progress import title_of
 from headtypes.models.placement import limit
 from headtypes.planning.code import check_code, modules_by_name
 from headtypes.planning.provenance import forget, provenance_of, record, results_folder, state_of, verified
@@ -63,7 +65,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     error leaves its traceback in the log.
     """
     inputs, outputs, spec = list(snakemake.input), list(snakemake.output), json.loads(snakemake.params.spec)
-    title, wildcards = _title(snakemake.rule, snakemake.wildcards), dict(snakemake.wildcards.items())
+    title, wildcards = title_of(snakemake.rule, snakemake.wildcards), dict(snakemake.wildcards.items())
     with ExitStack() as opened:
         try:
             log = opened.enter_context(_log(snakemake.log[0]))
@@ -75,7 +77,9 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             # Others than Snakemake may run a script.
             if folder := getattr(snakemake, "scriptdir", None):
                 script = Path(folder, Path(sys.modules["__main__"].__file__).name).resolve()
-                check_code(snakemake.params.code, script, modules_by_name(spec))
+                check_code(
+                    snakemake.params.code, script, modules_by_name(spec, getattr(snakemake.params, "calls", None))
+                )
             for path in outputs:
                 check_writable(path)
             forget(outputs)
@@ -104,6 +108,13 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             else:
                 traceback.print_exc()
             sys.exit(1)
+
+
+def call(snakemake: Any) -> None:
+    """Run a job whose rule has no script of its own: what its stage calls, with what `job` yields."""
+    with job(snakemake) as given:
+        module, _, function = snakemake.params.calls.partition(":")
+        getattr(import_module(f"headtypes.{module}"), function)(*given)
 
 
 def _by_key(inputs: Any, keyed: str) -> dict[str, dict]:
@@ -136,13 +147,3 @@ def _log(path: str) -> BinaryIO:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # Unbuffered: nothing is left over to fail when the log is closed.
     return open(path, "wb", buffering=0)
-
-
-def warn(provenance: dict, sentences: Iterable[str]) -> None:
-    """Show the user what to keep in mind when reading the result of a job; provenance: as `job` yields it."""
-    for sentence in sentences:
-        print(f"warning: {_title(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
-
-
-def _title(rule: str, wildcards: Iterable) -> str:
-    return " ".join([rule, *map(str, wildcards)])

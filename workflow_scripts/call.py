@@ -1,0 +1,3 @@
+from script_job import call
+
+call(snakemake)
