@@ -2,8 +2,7 @@
 
 python commands/audit.py [--remove] [--configfile FILE ...] [--directory FOLDER]
 
-It needs nothing that Snakemake remembers, so it works on results from another machine, too. The exit status is 1 where
-something is missing, foreign, damaged or stale. --remove removes stale and damaged results.
+It needs nothing that Snakemake remembers. It ends with 1 if it finds anything; --remove removes stale and damaged ones.
 """
 
 import argparse
@@ -24,18 +23,16 @@ sys.path.insert(0, str(ROOT / "workflow_scripts"))
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, sha256_path
+from headtypes.planning import registry
 from headtypes.planning.code import code_hash, modules_by_name
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import Plan, plan_of_files
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder
-from headtypes.planning.registry import RESULTS as DECLARED
-from headtypes.planning.registry import STAGES
 
 
 class Finding(NamedTuple):
-    """A result that is missing; foreign (without a record, or of another configuration); damaged (changed since it was
-    made); or stale (made with another spec or code, or from other inputs).
-    """
+    """A result that is missing; foreign: without a record, or of another configuration; damaged: changed since it was
+    made; or stale: made with another spec or code, or from other inputs."""
 
     path: str
     state: str
@@ -67,16 +64,15 @@ class Audit:
         if self._sha256(path) != record["sha256"]:
             return "damaged", "it has changed since it was made"
         try:
-            stage = STAGES[record["rule"]]
+            stage = registry.STAGES[record["rule"]]
             spec = json.loads(canonical_json(stage(self.plan, **record["wildcards"])))
         except (KeyError, TypeError):
             return "foreign", "it belongs to another configuration"
         hashed = code_hash(ROOT / "workflow_scripts" / f"{stage.script}.py", modules_by_name(spec, stage.calls))
         code = [] if hashed == record["code"] else ["its code has changed"]
         why = [*_changes(record["spec"], spec), *code, *self._changed_inputs(record["inputs"])]
-        if len(why) > 4:
-            why[3:] = [f"and {len(why) - 3} more"]
-        return ("stale", "; ".join(why)) if why else None
+        told = why if len(why) <= 4 else [*why[:3], f"and {len(why) - 3} more"]
+        return ("stale", "; ".join(told)) if why else None
 
     def _changed_inputs(self, inputs: dict[str, str]) -> Iterator[str]:
         for path, digest in inputs.items():
@@ -103,7 +99,7 @@ class Audit:
 
 def expected(plan: Plan) -> Iterator[str]:
     """The path of every result that a plan asks for."""
-    for result in DECLARED:
+    for result in registry.RESULTS:
         for entry in result.of(plan) if result.of else ():
             yield from (path.format(**result.wildcards(entry)) for path in result.paths)
 
