@@ -41,7 +41,7 @@ schema: .venv/tests.installed
 	PYTHONPATH=workflow_scripts $(BIN)/python -m tests.docs.schema > schemas/config.schema.json
 
 docs: .venv/tests.installed
-	PYTHONPATH=workflow_scripts $(BIN)/python -m tests.docs.listed docs/lookup/outputs.md
+	PYTHONPATH=workflow_scripts $(BIN)/python -m tests.docs.lists docs/lookup/outputs.md
 
 # What an edit of each config value runs, to be read: each line is a promise.
 contract: .venv/tests.installed

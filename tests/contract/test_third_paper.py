@@ -74,5 +74,5 @@ def test_models_may_name_its_row_and_no_other(place):
 
 def test_the_documentation_lists_it(place):
     (place.folder / "listed.md").write_text((ROOT / "docs/lookup/outputs.md").read_text())
-    run(place, "-m", "tests.docs.listed", "../listed.md")
+    run(place, "-m", "tests.docs.lists", "../listed.md")
     assert "partition of every model (`nobody2030`)" in place.text("listed.md")

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.registry import RESULTS
-from tests.docs.listed import with_lists
+from tests.docs.lists import with_lists
 from tests.support.overlays import DEMO, over_the_demo
 from tests.support.places import ROOT
 

@@ -34,7 +34,7 @@ def followed(tmp_path_factory) -> Path:
     for step in steps():
         step.apply(folder)
     # As `make docs` and `make contract` do.
-    run(folder, "tests.docs.listed", "docs/lookup/outputs.md")
+    run(folder, "tests.docs.lists", "docs/lookup/outputs.md")
     run(folder, "tests.contract.tables")
     return folder
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from headtypes.analyses.types.given import types_in_file
+from headtypes.analyses.types.user_types import types_in_file
 from headtypes.core.errors import InputError
 from headtypes.data.files import looked_in
 from headtypes.data.kinds.registry import KINDS
