@@ -1,10 +1,10 @@
 """How sure a mean over questions is: paired bootstrap intervals, by question or by article, and corrected p-values."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import betaincinv, ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import binom, false_discovery_control
 from threadpoolctl import threadpool_limits
 
@@ -16,6 +16,9 @@ LEVEL = 0.95
 ALPHA = round(1 - LEVEL, 9)
 # Means that differ by less are equal: sums of the same numbers in another order do.
 EQUAL = 1e-9
+
+# Where fewer values differ from the others, the bootstrap's intervals are too narrow.
+_FEW = 20
 
 # Counts that are held at once: 8 MB; and units that are drawn at once.
 _BLOCK, _TOGETHER = 2**20, 2**14
@@ -254,6 +257,65 @@ def p_of_side(means: np.ndarray, sizes: np.ndarray, limit: float, side: str) -> 
     sign = 1 if side == "above" else -1
     share = _share_at_most(sign * means, sign * limit)
     return _p_of_tail(np.minimum(share, 1 - share), sizes, len(means))
+
+
+def exact_ends(values: np.ndarray, lowest: float, highest: float) -> Callable[[float], tuple[float, float]] | None:
+    """Ends of the interval of a true mean where hardly any value differs, by the error; None where 20 or more do.
+
+    values: [unit], each from lowest to highest, of units that are independent of one another.
+
+    Where no value differs, the bootstrap's interval has no width, and where few do, it is too narrow. Here the share
+    of units that differ from the most common value has the bounds of Clopper and Pearson 1934, and so has the share of
+    those that are larger, if all differ by the most that they can (as pairs of right and wrong answers do, whose test
+    by this share alone is McNemar's); otherwise it may be anything. Each has half of the error on either side.
+    """
+    found, counts = np.unique(values.round(9), return_counts=True)
+    common = found[counts.argmax()]
+    away = values.round(9) - common
+    most, differ = max(highest - common, common - lowest), int((away != 0).sum())
+    if differ >= _FEW:
+        return None
+
+    def ends(error: float) -> tuple[float, float]:
+        if common in (lowest, highest):
+            larger = (1.0, 1.0) if common == lowest else (0.0, 0.0)
+        elif (np.abs(away[away != 0]) == most).all():
+            larger = _clopper_pearson(int((away > 0).sum()), differ, error / 4)
+        else:
+            larger = (0.0, 1.0)
+        # Where none differs, all of the error is on the one side on which something could.
+        tail = error if differ == 0 else error / 2 if larger[0] == larger[1] else error / 4
+        few, many = _clopper_pearson(differ, len(values), tail)
+        low, high = (2 * share - 1 for share in larger)
+        return (
+            float(common + most * low * (few if low > 0 else many)),
+            float(common + most * high * (many if high > 0 else few)),
+        )
+
+    return ends
+
+
+def p_of_ends(ends: Callable[[float], tuple[float, float]], limit: float, side: str) -> float:
+    """As `p_of_side`, of intervals by their error: the smallest at which the limit lies outside; 1 where none does."""
+    low, high = 0.0, 1.0
+
+    def is_outside(error: float) -> bool:
+        first, last = (round(end, 9) for end in ends(error))
+        return first > limit or last <= limit if side == "above" else last < limit or first >= limit
+
+    if not is_outside(high):
+        return 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_outside(middle) else (middle, high)
+    return high
+
+
+def _clopper_pearson(number: int, units: int, tail: float) -> tuple[float, float]:
+    """Ends of the interval of a share of which `number` of so many units are, with this error on either side."""
+    low = betaincinv(number, units - number + 1, tail) if number else 0.0
+    high = betaincinv(number + 1, units - number, 1 - tail) if number < units else 1.0
+    return float(low), float(high)
 
 
 def ranked_bounds(means: np.ndarray, sizes: np.ndarray, rank: int) -> Ends:

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 from headtypes.analyses.ablation import intervals
 from headtypes.analyses.ablation.intervals import condition_intervals, weighted_sums
@@ -13,7 +14,7 @@ from tests.support.resampling import naive_bounds, units_of
 
 RESAMPLES = 200
 CONDITIONS = ["baseline", "worse", "the same", "much worse"]
-ARTICLES = [f"article {number}" for number in np.random.default_rng(5).integers(0, 7, 40)]
+ARTICLES = [f"article {number}" for number in np.random.default_rng(5).integers(0, 7, 240)]
 
 
 @pytest.fixture(autouse=True)
@@ -113,8 +114,9 @@ def test_sums_have_the_ends_of_the_table_over_articles():
     for name, row in table.iterrows():
         for metric in ("exact_match", "f1"):
             for column, weights in ((metric, {name: 1}), (f"drop_{metric}", {name: -1, "baseline": 1})):
-                if name == "baseline" and column != metric:
-                    weights = {}
+                if column != metric and name in ("baseline", "the same"):
+                    # No answer differs: see below.
+                    continue
                 expected = row[[column, f"{column}_low_by_article", f"{column}_high_by_article"]].tolist()
                 assert list(interval(weights, metric)[:3]) == pytest.approx(expected, abs=1e-9)
 
@@ -143,7 +145,51 @@ def test_p_values_of_sums_decide_as_their_intervals_do(side):
             assert (finding.p < 0.05) == (finding.verdict != OPEN), (weights, limit)
             decided.add(finding.verdict)
     assert decided == {HOLDS, FAILS, OPEN}
-    assert Finding("", Measured(*interval({"baseline": 1.0, "the same": -1.0}, "f1")), "above", 0.0).verdict == FAILS
+
+
+def of_answers(lost: int, questions: int, won: int = 0) -> Measured:
+    """The drop of a condition that loses the first answers and wins others that the baseline lacks."""
+    baseline, condition = np.full((2, questions), 100.0)
+    condition[:lost] = 0
+    baseline[lost : lost + won] = 0
+    scores = {"baseline": baseline, "c": condition}
+    tables = {name: pd.DataFrame({"exact_match": values, "f1": values}) for name, values in scores.items()}
+    return Measured(*weighted_sums(tables, seed=1)({"baseline": 1, "c": -1}, "exact_match"))
+
+
+@pytest.mark.parametrize("questions", [20, 50, 200, 1000])
+@pytest.mark.parametrize("points", [0.5, 1.0, 1.5, 2.0])
+def test_rare_differences_decide_wrongly_in_at_most_one_run_of_twenty(questions, points, monkeypatch):
+    """By the probability of each number of lost answers, where the true drop is so many points."""
+    monkeypatch.setattr(intervals, "RESAMPLES", 2000)
+    lost = np.arange(int(binom.isf(1e-4, questions, points / 100)) + 1)
+    chance = binom.pmf(lost, questions, points / 100)
+    drops = [of_answers(number, questions) for number in lost]
+    for side, limit, wrong in (("below", points, HOLDS), ("above", points, HOLDS), ("above", 0.0, FAILS)):
+        verdicts = np.array([Finding("", drop, side, limit).verdict for drop in drops])
+        assert chance[verdicts == wrong].sum() <= 0.05, (side, limit)
+
+
+def test_where_no_answer_differs_a_drop_is_below_what_so_many_questions_can_show():
+    few, many = of_answers(0, 100), of_answers(0, 1000)
+    assert (Finding("", few, "above", 0.0).verdict, Finding("", few, "below", 1.5).verdict) == (OPEN, OPEN)
+    assert Finding("", many, "below", 1.5).verdict == HOLDS
+    # The rule of three: with 1,000 questions a drop of 0.3 points would show in 19 runs of 20.
+    assert (many.low, many.high) == pytest.approx((-0.299, 0.299), abs=1e-3)
+
+
+def test_few_answers_that_all_differ_in_one_way_tell_a_drop():
+    assert Finding("", of_answers(9, 200), "above", 0.0).verdict == HOLDS
+    assert Finding("", of_answers(5, 200, won=4), "above", 0.0).verdict == OPEN
+
+
+@pytest.mark.parametrize(("lost", "won"), [(0, 0), (1, 0), (8, 0), (3, 2), (19, 0)])
+def test_p_values_of_rare_differences_decide_as_their_intervals_do(lost, won):
+    drop = of_answers(lost, 100, won)
+    for side in ("above", "below"):
+        for limit in (0.0, drop.low - 0.1, drop.low + 0.1, drop.high - 0.1, drop.high + 0.1):
+            finding = Finding("", drop, side, limit)
+            assert (finding.p < 0.05) == (finding.verdict != OPEN), (side, limit)
 
 
 def read_texts(factor: float, seed: int) -> pd.DataFrame:

@@ -9,9 +9,12 @@ import pandas as pd
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.analyses.ablation.results import read_scores
 from headtypes.core.statistics import (
+    ALPHA,
     RESAMPLES,
     bounds,
+    exact_ends,
     mean_over,
+    p_of_ends,
     p_of_side,
     resampled_means,
     score_intervals,
@@ -60,11 +63,13 @@ def weighted_sums(
     scores: scores of each question, by condition.
     returns a function that takes {condition: weight} and a metric, and returns the weighted sum of the conditions'
         means. All sums use the same drawn articles, since questions of one article are not independent; or the same
-        drawn questions, if there are no articles.
+        drawn questions, if there are no articles. Where scores in percent hardly differ, an interval is at least as
+        wide as the exact one over questions (`statistics.exact_ends`).
     """
     index, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
     articles, of_rows, means, resampled = _articles(tables[0]), sizes_in(tables[0]), {}, {}
-    for metric, values in _by_metric(tables).items():
+    by_metric = _by_metric(tables)
+    for metric, values in by_metric.items():
         sums, sizes = sums_by_unit(values.T, articles, of_rows)
         means[metric] = mean_over(values, of_rows)
         # One unit says nothing about others.
@@ -79,10 +84,19 @@ def weighted_sums(
             return WeightedSum(value, np.nan, np.nan, None)
         # Rounded, so that draws at a limit stay there in spite of floating-point errors, as the ends do in verdicts.
         drawn = (resampled[metric] @ vector).round(9)
-        low, high = bounds(drawn, sizes)
-        return WeightedSum(
-            value, float(low), float(high), lambda limit, side: float(p_of_side(drawn, sizes, limit, side))
-        )
+        low, high = map(float, bounds(drawn, sizes))
+        ends = None
+        if METRICS[metric].unit == "%":
+            lowest, highest = (100 * pick(vector, 0).sum() for pick in (np.minimum, np.maximum))
+            ends = exact_ends(vector @ by_metric[metric], lowest, highest)
+        if ends is None:
+            return WeightedSum(value, low, high, lambda limit, side: float(p_of_side(drawn, sizes, limit, side)))
+        exact_low, exact_high = ends(ALPHA)
+
+        def p_value(limit: float, side: str) -> float:
+            return max(float(p_of_side(drawn, sizes, limit, side)), p_of_ends(ends, limit, side))
+
+        return WeightedSum(value, min(low, exact_low), max(high, exact_high), p_value)
 
     return interval
 
