@@ -62,7 +62,8 @@ if plan.left_out_conditions and workflow.is_main_process:
 
 # The environment of every rule that runs a script, with --sdm conda.
 ENVIRONMENT = "../envs/headtypes.yaml"
-# The script of rules that have none of their own: it calls the function that their stage names.
+# The script of rules that have none of their own: it calls the function that their stage names. Rules in a loop need it,
+# since Snakemake reads the path of a script when a job runs, with the last values of the loop's variables.
 CALL = "../workflow_scripts/call.py"
 
 
