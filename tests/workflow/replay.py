@@ -24,7 +24,7 @@ from tests.support.internals import workflow_of
 from tests.support.places import ROOT, SCRIPTS
 from tests.workflow.loaded import forget_ours, uncovered
 
-FIGURES = {"plot_curves", "plot_text", "plot_gradients", "plot_sentences", "write_summary"}
+FIGURES = {"plot_curves", "plot_gradients", "plot_sentences", "write_summary"}
 # What jobs load, so that a fork has little left to load.
 LIBRARIES = ("matplotlib.backends.backend_agg", "pandas", "sklearn.cluster", "torch", "transformers.models.bert")
 
