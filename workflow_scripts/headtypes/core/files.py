@@ -221,7 +221,7 @@ def sha256_path(path: StrPath) -> str:
     path = Path(path)
     if path.suffix == ".yaml":
         with open(path, "rb") as text, suppress(yaml.YAMLError):
-            said = yaml.load(text, yaml.CSafeLoader)
+            said = yaml.CSafeLoader(text).get_single_data()
             return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
     if not path.is_dir():
         return sha256_file(path)
