@@ -23,11 +23,11 @@ sys.path.insert(0, str(ROOT / "workflow_scripts"))
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, sha256_path
-from headtypes.planning import registry
 from headtypes.planning.code import code_hash, modules_by_name
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import Plan, plan_of_files
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder
+from headtypes.planning.registry import STAGES, files_of
 
 
 class Finding(NamedTuple):
@@ -48,7 +48,7 @@ class Audit:
 
     def findings(self) -> list[Finding]:
         """What is not as it should be, by path."""
-        found = {path: self.state(path) for path in sorted({*expected(self.plan), *on_disk()})}
+        found = {path: self.state(path) for path in sorted({*files_of(self.plan), *on_disk()})}
         return [Finding(path, *judged) for path, judged in found.items() if judged]
 
     def _state(self, path: str) -> tuple[str, str] | None:
@@ -64,7 +64,7 @@ class Audit:
         if self._sha256(path) != record["sha256"]:
             return "damaged", "it has changed since it was made"
         try:
-            stage = registry.STAGES[record["rule"]]
+            stage = STAGES[record["rule"]]
             spec = json.loads(canonical_json(stage(self.plan, **record["wildcards"])))
         except (KeyError, TypeError):
             return "foreign", "it belongs to another configuration"
@@ -95,13 +95,6 @@ class Audit:
             named += [file for task in config.tasks for file in of(task)]
         named += [partition.file for partition in config.partitions.values()]
         return {self._sha256(file) for file in named if Path(file).is_file()}
-
-
-def expected(plan: Plan) -> Iterator[str]:
-    """The path of every result that a plan asks for."""
-    for result in registry.RESULTS:
-        for entry in result.of(plan) if result.of else ():
-            yield from (path.format(**result.wildcards(entry)) for path in result.paths)
 
 
 def on_disk() -> Iterator[str]:

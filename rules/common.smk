@@ -25,12 +25,11 @@ from headtypes.planning import resources
 from headtypes.planning.code import code_hash, modules_by_name
 from headtypes.planning.plan import Plan, plan_of
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.registry import files_of, paths
+from headtypes.planning.registry import STAGES, files_of, paths
 from headtypes.planning.provenance import contents_of, results_folder
 from headtypes.pages.atlas import stage as atlas
 from headtypes.pages.ledger import stage as ledger
 from headtypes.pages.summary import stage as summary
-from headtypes.planning.registry import STAGES
 
 if workflow.remote_exec:
     # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for one.

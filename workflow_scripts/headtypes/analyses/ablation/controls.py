@@ -7,18 +7,17 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.control_drops import FAMILIES, LAYER, PROFILE
-from headtypes.analyses.ablation.evaluation import Settings, evaluator
+from headtypes.analyses.ablation.evaluation import Settings, evaluator, read_answered
 from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.analyses.ablation.results import read_head_outputs, write_scores
 from headtypes.analyses.ablation.sequential import further_draws
-from headtypes.analyses.types.partitions import Partition, profile_groups, read_partition
+from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import EQUAL, mean_over
 from headtypes.core.table_files import read_parquet
-from headtypes.data.kinds.registry import read_rows
-from headtypes.data.windows import Windows, draw_part, read_windows
-from headtypes.models.records import ModelRecord, read_model_record
+from headtypes.data.windows import Windows, draw_part
+from headtypes.models.records import ModelRecord
 
 # Why there are no more draws.
 ALL_DRAWN, UNDECIDABLE = "all were drawn", "p is above 5 %"
@@ -124,10 +123,7 @@ def _costs_as_much(scores: pd.DataFrame, own: pd.DataFrame) -> list[bool]:
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `evaluate_controls`."""
     scores = evaluate_controls(
-        read_rows(inputs.questions, spec["kind"]),
-        read_windows(inputs.windows),
-        read_partition(inputs.partition),
-        read_model_record(inputs.model),
+        *read_answered(inputs.questions, inputs, spec["kind"]),
         read_parquet(inputs.scores, "holds no scores", ["id"]),
         read_head_outputs(inputs.head_outputs),
         **spec,

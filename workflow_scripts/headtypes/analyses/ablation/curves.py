@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.curve_sets import POINTS
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
+from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, read_answered
 from headtypes.analyses.ablation.results import read_importance
 from headtypes.analyses.types.names import ALL
-from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.analyses.types.partitions import Partition
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
-from headtypes.data.kinds.registry import KINDS, read_rows
-from headtypes.data.windows import Windows, draw_part, read_windows
-from headtypes.models.records import ModelRecord, read_model_record
+from headtypes.data.kinds.registry import KINDS
+from headtypes.data.windows import Windows, draw_part
+from headtypes.models.records import ModelRecord
 
 
 def growing_sets(order: np.ndarray, also: Iterable[int] = ()) -> list[np.ndarray]:
@@ -92,12 +92,5 @@ def _removal(heads: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `evaluate_curves`."""
-    curves = evaluate_curves(
-        read_rows(inputs.questions, spec["kind"]),
-        read_windows(inputs.windows),
-        read_partition(inputs.partition),
-        read_model_record(inputs.model),
-        read_importance(inputs.importance),
-        **spec,
-    )
-    write_csv(outputs.curves, curves)
+    answered = read_answered(inputs.questions, inputs, spec["kind"])
+    write_csv(outputs.curves, evaluate_curves(*answered, read_importance(inputs.importance), **spec))

@@ -19,7 +19,7 @@ from headtypes.attention.batches import Batch, run_batches
 from headtypes.attention.operations import Reading, operations_by_head, reading_matters
 from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
-from headtypes.core.files import write_json
+from headtypes.core.files import StrPath, write_json
 from headtypes.core.progress import progress
 from headtypes.data.answering import Answers, load_for
 from headtypes.data.kinds.protocol import Scored
@@ -212,16 +212,20 @@ def _full_window(operations: np.ndarray, settings: Settings) -> int:
     return settings.max_seq_length if settings.chosen_reading.uniform_over_padding and matters else 0
 
 
-def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `evaluate_condition`."""
-    read = (
-        read_rows(inputs.questions, spec["kind"]),
+def read_answered(questions: StrPath, inputs: Any, kind: str) -> tuple[Sequence, Windows, Partition, ModelRecord]:
+    """What a model answers a partition's task from: questions of a kind, their windows, the partition, the record."""
+    return (
+        read_rows(questions, kind),
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
-        read_head_outputs(inputs.head_outputs),
     )
-    predictions, scores = evaluate_condition(*read, **spec)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `evaluate_condition`."""
+    answered = read_answered(inputs.questions, inputs, spec["kind"])
+    predictions, scores = evaluate_condition(*answered, read_head_outputs(inputs.head_outputs), **spec)
     write_json(outputs.predictions, predictions)
     write_scores(outputs.per_question, scores, provenance)
     write_json(outputs.metrics, {**KINDS[spec["kind"]].mean_scores(scores), "provenance": provenance})
