@@ -68,7 +68,10 @@ def test_jobs_of_which_some_fail_in_every_way_make_the_tables_of_a_local_run(slu
 
 
 def test_jobs_get_what_they_ask_for_and_no_more(slurm):
-    on_gpu = [slurm.submit("echo GPU $CUDA_VISIBLE_DEVICES; sleep 2", "--gpus=1", "--mem=10") for _ in range(2)]
+    # They end when they are told to, however long the others take to start.
+    told = slurm.folder / "told"
+    waits = f"echo GPU $CUDA_VISIBLE_DEVICES; until [ -e {told} ]; do sleep 0.1; done"
+    on_gpu = [slurm.submit(waits, "--gpus=1", "--mem=10") for _ in range(2)]
     lavish = slurm.submit("head -c 300M /dev/zero | tail -c 300M | sleep 60", "--mem=50")
     endless = slurm.submit("sleep 300", "--mem=10", "--time=10")
     slurm.wait(endless, ["RUNNING"])
@@ -77,6 +80,7 @@ def test_jobs_get_what_they_ask_for_and_no_more(slurm):
 
     slurm.wait(on_gpu[0], ["RUNNING"])
     assert slurm.states()[on_gpu[1]] == "PENDING"
+    told.touch()
     for job in on_gpu:
         assert slurm.wait(job) == "COMPLETED"
         assert slurm.printed(job) == "GPU 0\n"
