@@ -24,7 +24,6 @@ from headtypes.pages.atlas.stage import SHOWN, results_of
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import plan_of_files
 from headtypes.planning.registry import paths
-from headtypes.planning.resources import memory_of
 
 
 def main(arguments: list[str]) -> None:
@@ -50,7 +49,7 @@ def main(arguments: list[str]) -> None:
         of_kind = results_of(plan, kind, asked.model).items()
         of_kind = [(name, Path(SHOWN[kind].path.format(**entry.wildcards))) for name, entry in of_kind]
         found[kind] = [(name, file) for name, file in of_kind if file.exists()]
-    limit(asked.model, memory_of(plan, asked.model))
+    limit(asked.model, plan.memory_of(asked.model))
     settings = {"precision": plan.config.compute.precision, **plan.config.clustering.features()}
     live = Live(read_model_record(record), found, **settings)
     with LiveServer(live, (asked.text, asked.second), asked.port) as server, suppress(KeyboardInterrupt):

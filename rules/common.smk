@@ -95,7 +95,7 @@ def identity(rule, files=None):
             {name: list(files(wildcards).items()) for name, files in many.items()}
         )
     if stage.runs_model:
-        parameters["memory"] = lambda wildcards, output: canonical_json(resources.memory_of(plan, wildcards.model))
+        parameters["memory"] = lambda wildcards, output: canonical_json(plan.memory_of(wildcards.model))
     return parameters
 
 
@@ -107,8 +107,8 @@ def needs(rule):
     """
 
     def of_job(name):
-        return lambda wildcards, input, attempt: resources.grown(
-            getattr(resources.needs(plan, rule, wildcards, input), name), attempt
+        return lambda wildcards, input, attempt: getattr(
+            resources.needs(plan, rule, wildcards, input).at(attempt), name
         )
 
     spread = any(model.memory is not None for model in plan.config.models.values())

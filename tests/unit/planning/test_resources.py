@@ -7,7 +7,7 @@ import pytest
 
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
-from headtypes.planning.resources import UNKNOWN, ModelSize, gpus, grown, model_size, needs, with_model, without_model
+from headtypes.planning.resources import UNKNOWN, ModelSize, Needs, gpus, model_size, needs, with_model
 
 MINILM = ModelSize(layers=6, heads=12, width=384, parameters=22_566_146, max_length=512)
 LARGE = ModelSize(layers=24, heads=16, width=1024, parameters=335_143_938, max_length=512)
@@ -36,13 +36,8 @@ def test_a_job_asks_for_more_than_was_measured_and_not_for_many_times_more(
     assert seconds / 60 < asked.minutes < 60 + 6 * seconds / 60
 
 
-def test_a_job_without_a_model_asks_for_memory_by_the_size_of_its_files():
-    assert without_model(0).mem_mb < 1200
-    assert without_model(400).mem_mb - without_model(300).mem_mb == 1500
-
-
 def test_every_attempt_asks_for_twice_as_much():
-    assert [grown(3, attempt) for attempt in (1, 2, 3)] == [3, 6, 12]
+    assert [Needs(3, 5).at(attempt) for attempt in (1, 2, 3)] == [(3, 5), (6, 10), (12, 20)]
 
 
 def test_a_model_on_several_devices_asks_for_their_gpus_and_holds_what_the_machine_may():
@@ -82,6 +77,16 @@ def test_the_needs_of_a_job_follow_from_its_inputs(plan, record, tmp_path):
     assert short.minutes < long.minutes
     with pytest.raises(FileNotFoundError):
         needs(plan, "extract_features", wildcards, SimpleNamespace(model=record, samples=tmp_path / "none"))
+
+
+def test_a_job_without_a_model_asks_for_memory_by_the_size_of_its_files(plan, tmp_path):
+    files = [tmp_path / name for name in ("empty", "one", "two")]
+    for file, megabytes in zip(files, (0, 3, 3), strict=True):
+        with file.open("wb") as written:
+            written.truncate(megabytes * 1_000_000)
+    none, some = (needs(plan, "cluster_heads", None, inputs).mem_mb for inputs in (files[:1], files))
+    assert none < 1200
+    assert some - none == 90
 
 
 def test_gpus_are_as_many_as_the_weights_need(plan, record):

@@ -11,6 +11,7 @@ from headtypes.attention.operations import head_of, need_head_outputs, reading_m
 from headtypes.attention.settings import Of
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
+from headtypes.core.stage import given
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
@@ -342,6 +343,11 @@ class Plan:
     def finetuned(self, model: str) -> Finetuned | None:
         """How the workflow fine-tunes a model; None where it does not."""
         return self.config.models[model].source.finetuned
+
+    def memory_of(self, model: str) -> dict[str, float] | None:
+        """GB of a model's weights by place, as the configuration has them."""
+        memory = self.config.models[model].memory
+        return None if memory is None else given(memory)
 
     def is_made(self, model: str) -> bool:
         """Whether the workflow makes a model itself, by fine-tuning or from scratch."""

@@ -1,7 +1,7 @@
 """What a job asks for: memory in MB, time in minutes, and GPUs; no result depends on it.
 
 Memory is that of the libraries, the model's weights, what is kept of a batch, and texts; time that of the model's
-multiplications and additions. A job that needed more is tried again with more (`grown`). Measured on a CPU, in MB:
+multiplications and additions. A job that needed more is tried again with twice as much. Measured on a CPU, in MB:
 MiniLM on 300 questions: extraction 670, evaluation 830, importance and gradients 1,340, fine-tuning 2,080; on SQuAD's
 10,570: evaluation 1,310, importance 1,700. BERT-large on 20 questions: extraction 1,790, evaluation 2,970, importance
 and gradients 6,650, fine-tuning 8,860. On a GPU nothing was measured.
@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from headtypes.analyses.detectors.stage import LENGTH, SEQUENCES
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json
-from headtypes.core.stage import Stage, given
+from headtypes.core.stage import Stage
 from headtypes.models.placement import BYTES, GB, gpus_for
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import STAGES
 
-_MB = 1e6
+_MB, _MARGIN = 1e6, 1.5
 # Of Python with torch and Transformers; and of Snakemake, which on a cluster runs inside the job too.
 _BASE_MB, _SNAKEMAKE_MB = 500, 300
 _GRADIENTS_MB = 500  # gaps in the memory where gradients are taken
@@ -33,14 +33,17 @@ _SPEED = 20e9
 _OPERATIONS_PER_LOGARITHM = 50
 # To load libraries, weights and texts; and of a job without a model.
 _START_MINUTES, _TABLE_MINUTES = 10, 60
-_MARGIN = 1.5
 
 
 class Needs(NamedTuple):
-    """What a job asks for at its first attempt."""
+    """What a job asks for."""
 
     mem_mb: int
     minutes: int
+
+    def at(self, attempt: int) -> "Needs":
+        """The needs at an attempt; the first is 1."""
+        return Needs(*(value * 2 ** (attempt - 1) for value in self))
 
 
 class ModelSize(NamedTuple):
@@ -61,7 +64,7 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any) -> Needs:
     """What a job of a rule asks for; wildcards, inputs: the job's. `FileNotFoundError` where an input is missing."""
     stage = STAGES[rule]
     if not stage.runs_model:
-        return without_model(sum(map(_size, inputs)))
+        return Needs(_with_margin(_BASE_MB + _COPIES * sum(map(_size, inputs))), _TABLE_MINUTES)
     model, compute = model_size(getattr(inputs, "base", None) or inputs.model), plan.config.compute
     tokens, passes = _tokens(plan, stage, inputs), 1.0
     if stage.computes == "training":
@@ -71,13 +74,8 @@ def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any) -> Needs:
     if stage.passes is not None:
         # Of rows that are shorter than the longest input, there are more; that many passes are not needed.
         passes = stage.passes(plan, wildcards, max(1, round(tokens / model.max_length)))
-    batch, memory = max(compute.batch_tokens, model.max_length), memory_of(plan, wildcards.model)
+    batch, memory = max(compute.batch_tokens, model.max_length), plan.memory_of(wildcards.model)
     return with_model(stage.computes, model, batch, model.max_length, tokens, passes, compute.precision, memory)
-
-
-def without_model(size_mb: float) -> Needs:
-    """Needs of a job that runs no model and reads files of this size."""
-    return Needs(_with_margin(_BASE_MB + _COPIES * size_mb), _TABLE_MINUTES)
 
 
 def with_model(
@@ -123,18 +121,7 @@ def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
     """How many GPUs a job that runs a model needs; record: the path of the model's record, None where it is made."""
     if record is None:
         return 1
-    return gpus_for(model_size(record).parameters, plan.config.compute.precision, memory_of(plan, model))
-
-
-def memory_of(plan: Plan, model: str) -> dict[str, float] | None:
-    """GB of a model's weights by place, as the configuration has them."""
-    memory = plan.config.models[model].memory
-    return None if memory is None else given(memory)
-
-
-def grown(value: int, attempt: int) -> int:
-    """The value, doubled for every attempt after the first, which is number 1."""
-    return value * 2 ** (attempt - 1)
+    return gpus_for(model_size(record).parameters, plan.config.compute.precision, plan.memory_of(model))
 
 
 def model_size(record: StrPath) -> ModelSize:
