@@ -5,14 +5,14 @@ A paper's claims stand in its folder:
     claim = Claims("heads")
 
     @claim(
-        "vertical-fewest-heads",
-        place="section 4",
-        text="Fewer heads are vertical than of any other type.",
+        "vertical-last-layers",
+        place="section 4, Figure 3",
+        text="Vertical heads are mainly in the last layers.",
         wording="the paper's words that it follows from",
         limit="how the limit follows from them",
     )
     def _(model: Model):
-        return model.share_beside_others("vertical", min).below(0)
+        return model.in_third("vertical", "last").above(0)
 """
 
 import math

@@ -21,6 +21,8 @@ Measure = Callable[[Any], np.ndarray]
 Third = Literal["first", "middle", "last"]
 THIRDS: tuple[Third, ...] = ("first", "middle", "last")
 
+_EQUAL_TO_CHANCE = 1e-6
+
 
 def third_of(layer: int, layers: int) -> Third:
     """The third of the layers that the middle of a layer (from 0) lies in, for models of any depth."""
@@ -97,12 +99,16 @@ class Measured:
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
         """A value less what permutations give on average, with an interval and p-value of no difference from them.
 
-        chance: [permutation]. The ends are the value less the quantiles of these; the p-value is of both sides and of
-        the limit 0, which alone is to be asked for.
+        chance: [permutation]. The ends are the value less the quantiles of these, which 0 lies between where
+        more than 5 percent of these give as much; the p-value is of both sides and of the limit 0, which alone is to be
+        asked for.
         """
         low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
         tails = ((1 + (sign * chance >= sign * value).sum()) / (1 + len(chance)) for sign in (1, -1))
         both_sides = float(min(1, 2 * min(tails)))
+        if both_sides >= ALPHA:
+            # Counts are often equal, and an interval that ends at the limit would decide.
+            low, high = min(low, -_EQUAL_TO_CHANCE), max(high, _EQUAL_TO_CHANCE)
         return cls(float(value - chance.mean()), float(low), float(high), lambda limit, side: both_sides)
 
     @classmethod

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.stats import kstest
-from sklearn.decomposition import PCA
+from scipy.special import softmax
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
@@ -15,6 +14,7 @@ from headtypes.analyses.types import choice
 from headtypes.analyses.types.choice import (
     COLUMNS,
     COUNTS,
+    GAP_FREEDOM,
     PAIR_COUNTS,
     chosen_numbers,
     compare_numbers,
@@ -22,6 +22,7 @@ from headtypes.analyses.types.choice import (
     gap_beyond_one,
     gap_choice,
     gap_statistic,
+    log_within,
     measure_types,
 )
 from headtypes.analyses.types.clustering import IndivisibleError, cluster_heads
@@ -29,6 +30,7 @@ from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.analyses.types.stability import measure_stability, own_cluster_share
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
+from headtypes.papers.quantities import Measured
 from tests.support.planted import heads
 
 SETTINGS = {"method": "kmeans", "k": 4, "scale": False, "restarts": 20, "models": 3, "seed": 5, "references": 6}
@@ -76,8 +78,11 @@ def test_values_are_their_definitions():
     settings = {"method": "agglomerative", "scale": True}  # Without a seed.
     table = compare_numbers(by_sample, **SETTINGS | settings)[0].set_index("k")
     features = by_sample.mean(axis=0, dtype=float)
-    points = (features - features.mean(axis=0)) / features.std(axis=0)
-    references = list(draw_references(points, 6, seed=5))
+    points, *references = (
+        (each - features.mean(axis=0)) / features.std(axis=0)
+        for each in (features, *draw_references(features, 6, seed=5))
+    )
+    one = np.array([naive_log_within(each, np.zeros(30)) for each in references])
     for k in COUNTS[1:]:
         mine = fcluster(linkage(points, "ward"), k, "maxclust") - 1
         sizes, row = np.bincount(mine), table.loc[k]
@@ -86,12 +91,17 @@ def test_values_are_their_definitions():
         assert row["chance"] == pytest.approx(100 * sum(sizes * sizes) / 900)
         logs = [naive_log_within(each, fcluster(linkage(each, "ward"), k, "maxclust")) for each in references]
         assert row["gap"] == pytest.approx(np.mean(logs) - naive_log_within(points, mine), rel=1e-5)
+        beyond = np.mean(logs - one) - naive_log_within(points, mine) + naive_log_within(points, np.zeros(30))
+        assert row["gap_beyond_one"] == pytest.approx(beyond, abs=1e-5)
+        assert row["gap_beyond_one_error"] == pytest.approx(np.std(logs - one) * np.sqrt(7 / 6), rel=1e-5)
         labels = cluster_heads(features, k=k, seed=0, restarts=1, **settings).labels
         expected = measure_stability(by_sample, labels, k=k, models=3, seed=5, restarts=1, **settings)
         values = [expected[half][name] for half in ("heads", "samples") for name in ("all_agree", "pairwise")]
         np.testing.assert_allclose(row[HALVED].astype(float), [*values, np.nan, np.nan])
-    assert table.loc[1].drop(["gap", "gap_error"]).isna().all()
-    assert table.loc[1, ["gap", "gap_error"]].notna().all()
+    gaps = [name for name in COLUMNS if name.startswith("gap")]
+    assert table.loc[1].drop(gaps).isna().all()
+    assert table.loc[1, gaps].notna().all()
+    assert table.loc[1, "gap_beyond_one"] == 0
 
 
 @pytest.mark.parametrize("method", ["kmeans", "gmm"])
@@ -136,61 +146,100 @@ def test_gap_equals_a_naive_one(k):
     def wards(each):
         return fcluster(linkage(each, "ward"), k, "maxclust") - 1
 
-    gap, error = gap_statistic(points, references, method="agglomerative", k=k, restarts=1, seed=0)
+    within = log_within(points, references, method="agglomerative", k=k, restarts=1, seed=0)
     logs = [naive_log_within(each, wards(each)) for each in references]
+    assert within == (pytest.approx(naive_log_within(points, wards(points))), pytest.approx(np.array(logs)))
+    gap, error = gap_statistic(*within)
     mean = sum(logs) / 4
     assert gap == pytest.approx(mean - naive_log_within(points, wards(points)))
     assert error == pytest.approx(np.sqrt(sum((log - mean) ** 2 for log in logs) / 4) * np.sqrt(1 + 1 / 4))
 
 
-def test_references_are_uniform_along_the_principal_axes():
+def log_ratios(shares):
+    return np.log(shares) - np.log(shares).mean(axis=1, keepdims=True)
+
+
+def test_references_have_the_mean_and_covariance_of_the_logarithms():
     rng = np.random.default_rng(2)
-    # Oblong, turned, and in a plane as shares that sum to one are.
-    points = rng.normal(size=(300, 3)) * (5, 1, 0.2) @ np.linalg.qr(rng.normal(size=(4, 4)))[0][:3] + 7
-    references = list(draw_references(points, 8, seed=3))
-    pca = PCA(3).fit(points)
-    along = pca.transform(points)
-    drawn = [pca.transform(each) for each in references]
-    for each, mapped in zip(references, drawn, strict=True):
-        assert each.shape == points.shape
-        np.testing.assert_allclose(pca.inverse_transform(mapped), each)
-    for axis in range(3):
-        low, high = along[:, axis].min(), along[:, axis].max()
-        values = np.concatenate([mapped[:, axis] for mapped in drawn])
-        assert low <= values.min() < values.max() <= high
-        assert kstest((values - low) / (high - low), "uniform").pvalue > 0.001
-    assert len({each.tobytes() for each in references}) == 8
+    # Oblong, turned, near a corner, and in fewer dimensions than columns.
+    points = softmax(rng.normal(size=(4000, 3)) * (2, 1, 0.2) @ rng.normal(size=(3, 5)) + [3, 0, 0, 1, -4], axis=1)
+    references = list(draw_references(0.5 * points, 3, seed=3))
+    assert len({each.tobytes() for each in references}) == 3
+    for each in references:
+        np.testing.assert_allclose(each.sum(axis=1), 0.5)
+        drawn, expected = log_ratios(each), log_ratios(points)
+        np.testing.assert_allclose(drawn.mean(axis=0), expected.mean(axis=0), atol=0.3)
+        np.testing.assert_allclose(np.cov(drawn.T), np.cov(expected.T), rtol=0.1, atol=0.3)
+
+
+def test_a_share_that_is_0_is_taken_for_half_of_the_smallest():
+    points = np.array([[0.2, 0.8, 0.0], [0.5, 0.4, 0.1], [0.1, 0.9, 0.0], [0.3, 0.6, 0.1]])
+    drawn = np.concatenate(list(draw_references(points, 500, seed=1)))
+    expected = log_ratios(np.maximum(points, 0.05))
+    np.testing.assert_allclose(log_ratios(drawn).mean(axis=0), expected.mean(axis=0), atol=0.1)
+
+
+def cloud(kind: str, seed: int) -> np.ndarray:
+    """72 points of shares in 8 columns: one cloud of some kind, or four groups."""
+    rng = np.random.default_rng(seed)
+    middle = rng.normal(size=8)
+    match kind:
+        case "round":
+            return softmax(middle + rng.normal(size=(72, 8)), axis=1)
+        case "oblong":
+            flat = rng.normal(size=(72, 2)) @ rng.normal(size=(2, 8))
+            return softmax(middle + flat + 0.2 * rng.normal(size=(72, 8)), axis=1)
+        case "normal":
+            shares = np.maximum(1 / 8 + 0.03 * rng.normal(size=(72, 8)) * np.linspace(1.5, 0.1, 8), 1e-4)
+            return shares / shares.sum(axis=1, keepdims=True)
+    groups = np.repeat(rng.normal(size=(4, 8)), 18, axis=0)
+    return softmax(middle + groups + 0.3 * rng.normal(size=(72, 8)), axis=1)
+
+
+def told(kind: str, seed: int) -> int:
+    """1 where four clusters are tighter than those of one cloud, by the whole interval, -1 where looser, else 0."""
+    points = cloud(kind, seed)
+    references, settings = list(draw_references(points, 20, seed)), {"method": "kmeans", "restarts": 2, "seed": seed}
+    with threadpool_limits(1):
+        four, one = (log_within(points, references, k=k, **settings) for k in (4, 1))
+    gap = Measured.with_error(*gap_statistic(four[0] - one[0], four[1] - one[1]), GAP_FREEDOM)
+    return (gap.low > 0) - (gap.high < 0)
+
+
+@pytest.mark.parametrize("kind", ["round", "oblong", "normal"])
+def test_a_single_cloud_is_hardly_ever_taken_for_clusters(kind):
+    """Two of 40 are 5 %; of as many by chance, more than five are seen once in a hundred times."""
+    assert sum(told(kind, seed) > 0 for seed in range(40)) <= 5
+
+
+def test_groups_are_told_from_a_single_cloud_and_hardly_ever_denied():
+    found = [told("groups", seed) for seed in range(20)]
+    assert sum(each > 0 for each in found) >= 16
+    assert sum(each < 0 for each in found) <= 1
 
 
 def test_the_gap_of_k_means_finds_the_planted_number():
     points, _ = heads(FOUR, noise=0.02, seed=3)
     references = list(draw_references(points, 8, seed=1))
-    found = {k: gap_statistic(points, references, method="kmeans", k=k, restarts=5, seed=0) for k in range(1, 7)}
+    found = {
+        k: gap_statistic(*log_within(points, references, method="kmeans", k=k, restarts=5, seed=0)) for k in range(1, 7)
+    }
     table = pd.DataFrame.from_dict(found, orient="index", columns=["gap", "error"])
     assert gap_choice(table["gap"], table["error"]) == table["gap"].idxmax() == 4
-
-
-def test_gap_finds_one_cluster_where_there_is_one():
-    # Uniform in a box: the references are more of the same.
-    points = np.random.default_rng(0).random((60, 3)) * (3, 2, 1)
-    references = list(draw_references(points, 10, seed=1))
-    found = {k: gap_statistic(points, references, method="kmeans", k=k, restarts=5, seed=0) for k in range(1, 5)}
-    table = pd.DataFrame.from_dict(found, orient="index", columns=["gap", "error"])
-    assert gap_choice(table["gap"], table["error"]) == 1
-    assert table["gap"].abs().max() < 0.2
 
 
 def test_points_that_are_their_own_reference_have_no_gap():
     """Though every fit ends elsewhere: of one fit the gap would be as large as the standard error."""
     points = np.random.default_rng(3).dirichlet(np.ones(21), size=40)
-    found = [gap_statistic(points, [points] * 20, method="kmeans", k=5, restarts=1, seed=seed) for seed in range(8)]
+    settings = {"method": "kmeans", "k": 5, "restarts": 1}
+    found = [gap_statistic(*log_within(points, [points] * 20, seed=seed, **settings)) for seed in range(8)]
     assert np.sqrt(np.mean([(gap / error) ** 2 for gap, error in found])) < 0.7
 
 
 def test_the_gap_of_fewer_points_than_clusters_is_an_error():
     points = np.random.default_rng(0).random((6, 3))
     with pytest.raises(IndivisibleError, match="4 clusters need at least 4 different heads"):
-        gap_statistic(points, [points[:3]], method="kmeans", k=4, restarts=1, seed=0)
+        log_within(points, [points[:3]], method="kmeans", k=4, restarts=1, seed=0)
 
 
 @pytest.mark.parametrize(
@@ -229,12 +278,12 @@ def test_what_was_not_computed_is_not_chosen():
     assert chosen == {"silhouette": 4, "gap": None, "heads": None, "samples": None}
 
 
-def test_a_gap_is_that_of_the_clusters_less_that_of_one():
-    gaps = [0.5, 0.4, 0.6, 0.8, 0.7, 0.7, 0.7, 0.7]
-    numbers = pd.DataFrame({"k": range(1, 9), "gap": gaps, "gap_error": 0.03})
-    assert gap_beyond_one(numbers, 4) == (pytest.approx(0.3), pytest.approx(0.03 * 2**0.5))
+def test_a_gap_beyond_one_is_that_of_the_number_asked_for():
+    gaps = [0.0, 0.4, 0.6, 0.3, 0.7, 0.7, 0.7, np.nan]
+    numbers = pd.DataFrame({"k": range(1, 9), "gap_beyond_one": gaps, "gap_beyond_one_error": 0.03})
+    assert gap_beyond_one(numbers, 4) == (0.3, 0.03)
+    assert gap_beyond_one(numbers, 8) is None
     assert gap_beyond_one(numbers, 9) is None
-    assert gap_beyond_one(numbers.assign(gap=np.nan), 4) is None
 
 
 # Of a partition
@@ -251,8 +300,8 @@ def test_a_partition_has_its_stability_and_how_many_types_there_are():
     by_k = table.set_index("k")
     assert found == {
         "own_cluster": own_cluster_share(by_sample, labels),
-        "gap": by_k.loc[3, "gap"] - by_k.loc[1, "gap"],
-        "gap_error": np.hypot(by_k.loc[3, "gap_error"], by_k.loc[1, "gap_error"]),
+        "gap": by_k.loc[3, "gap_beyond_one"],
+        "gap_error": by_k.loc[3, "gap_beyond_one_error"],
         "chosen": chosen_numbers(table),
         "mixtures": mixtures,
     }

@@ -1,12 +1,11 @@
 """The three answers: rules on data whose truth is known, and cards that say what was not measured."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import softmax
 
-from headtypes.analyses.types.choice import draw_references, gap_statistic
+from headtypes.analyses.types.choice import draw_references, gap_statistic, log_within
 from headtypes.analyses.types.clustering import fit
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.stability import measure_stability
@@ -54,16 +53,15 @@ def planted(kind: str, rng: np.random.Generator) -> np.ndarray:
 
 
 def answer_of(kind: str, seed: int) -> str:
-    points = planted(kind, np.random.default_rng(seed))
+    points = softmax(planted(kind, np.random.default_rng(seed)), axis=1)
     references = list(draw_references(points, 10, seed))
     settings = {"method": "kmeans", "k": 4, "scale": False, "seed": seed}
-    gaps = [gap_statistic(points, references, method="kmeans", k=k, restarts=3, seed=seed) for k in (1, 4)]
+    one, four = (log_within(points, references, method="kmeans", k=k, restarts=3, seed=seed) for k in (1, 4))
     labels = fit(points, restarts=20, **settings)
     stability = measure_stability(np.stack([points, points]), labels, models=10, restarts=5, pairs=False, **settings)
     chance = 100 * ((np.bincount(labels) / 72) ** 2).sum()
-    (one, one_error), (four, four_error) = gaps
     kappa = (stability["heads"]["pairwise"] - chance) / (100 - chance)
-    return types_answer(Measured.with_error(four - one, math.hypot(one_error, four_error)), kappa)
+    return types_answer(Measured.with_error(*gap_statistic(four[0] - one[0], four[1] - one[1]), 9), kappa)
 
 
 @pytest.mark.parametrize("kind", ["groups", "mean", "curve", "box"])
@@ -114,11 +112,11 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     assert (card.answer, card.number) == (YES, "gap 0.30 (0.20 to 0.40)")
     assert (
         card.says
-        == "The clusters are tighter than those of points without types; halves of the heads are divided alike (99 % "
-        "agree)."
+        == "The clusters are tighter than those of a single cloud of heads; halves of the heads are divided alike (99 "
+        "% agree)."
     )
     assert f"agree on 99 % of heads (yes: at least {chance + 0.96 * (100 - chance):.0f})" in card.why
-    assert "interval over sets of points without clusters, of one checkpoint" in card.why
+    assert "interval over sets of heads drawn from one cloud that is fitted to these, of one checkpoint" in card.why
     assert [(it.label, it.dot, it.bar) for it in card.marks] == [
         ("other inputs", 99, (90, 99)),
         ("other heads", 99, (90, 99)),
@@ -132,7 +130,7 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
         "halves of the heads are divided differently (80 % agree).",
     )
     less = types_card(partition, stability | {"gap": -0.3}, [])
-    assert less.says == "The clusters are looser than those of points without types."
+    assert less.says == "The clusters are looser than those of a single cloud of heads."
 
 
 def test_the_second_card_gives_the_range_of_what_criteria_choose():

@@ -22,15 +22,8 @@ REFERENCE = read_guan2020(GUAN)
 CLAIMS = {claim.id: claim for claim in PAPERS}
 # Claims about which the paper gives no numbers.
 IN_WORDS = {
-    *(
-        "heads-consistent",
-        "patterns-differ",
-        "three-clusters-stable",
-        "five-clusters-stable",
-        "mixture-similar",
-        "diagonal-medium-special",
-    ),
-    *("dense-first-layers", "diagonal-nearly-all-layers", "dense_vertical-middle-layers", "vertical-last-layers"),
+    *("patterns-differ", "three-clusters-stable", "five-clusters-stable", "mixture-similar", "diagonal-medium-special"),
+    *("dense-first-layers", "dense_vertical-middle-layers", "vertical-last-layers"),
     *("clusters-kept-in-fine-tuning", "changes-in-last-layers", "models-alike", "dense_vertical-last-layer"),
 }
 
@@ -43,9 +36,10 @@ LAYERS = {
 }
 
 
-# The other models have the same types in the same layers, but for two dense_vertical heads of the last.
+# The models of the family have the same types in the same layers, but for dense_vertical heads of the last in two.
+MORE = LAYERS | {"dense_vertical": [*LAYERS["dense_vertical"][:-1], 7], "vertical": [*LAYERS["vertical"][:-1], 1]}
 OTHERS = LAYERS | {"dense": [*LAYERS["dense"][:-1], 3], "dense_vertical": [*LAYERS["dense_vertical"][:-1], 0]}
-FAMILY = {"pre-trained": LAYERS, "squad": LAYERS, "mrpc": OTHERS, "mnli": OTHERS}
+FAMILY = {"pre-trained": MORE, "squad": MORE, "mrpc": OTHERS, "mnli": OTHERS}
 
 
 @dataclass(frozen=True)
@@ -145,17 +139,17 @@ def test_every_claim_holds_on_the_published_numbers_or_a_note_says_that_it_does_
     assert contradicted == ({"types-stable"} if model == "mnli" else set())
     for name in contradicted:
         assert f"{REFERENCE.stability.models[model]}" in REFERENCE.remarks(name)
-    assert len(found) - len(IN_WORDS) == 26
+    assert len(found) - len(IN_WORDS) == 22
 
 
 def test_what_the_paper_says_is_told_from_what_its_tables_show():
     bases = {basis: {claim.id for claim in PAPERS if claim.basis == basis} for basis in BASES}
-    assert {basis: len(claims) for basis, claims in bases.items()} == {"stated": 29, "inferred": 3, "from_table": 8}
+    assert {basis: len(claims) for basis, claims in bases.items()} == {"stated": 25, "inferred": 3, "from_table": 6}
     assert bases["inferred"] == {
         *("dense_vertical-important", "dense_vertical-inter-over-intra", "changes-in-last-layers"),
     }
     assert bases["from_table"] == {
-        *("dense_vertical-most-heads", "vertical-fewest-heads", "zero-dense-little", "uniform-diagonal-breaks"),
+        *("zero-dense-little", "uniform-diagonal-breaks"),
         *("zero-dense_vertical-and-vertical-costlier", "uniform-dense-costlier", "uniform-dense_vertical-costlier"),
         "uniform-vertical-costlier",
     }
@@ -168,15 +162,11 @@ def test_the_limits_in_words_are_those_of_the_claims():
         for finding in judge(claim, satisfied()).findings:
             if level := re.search(r"less (\d+) % of the baseline's$", finding.quantity):
                 percent = int(level[1])
-                assert abs(finding.measured.value) > 1
-                if claim.id != "uniform-vertical-works":
-                    more_or_less = "more" if finding.side == "above" else "less"
-                    assert f"{more_or_less} than {percent} percent of" in claim.limit
-                    left = percent + 100 * finding.measured.value / exact_match[1]
-                    assert f"(published, {left:.1f})" in claim.limit
-            elif finding.quantity.startswith("percent of the pairs"):
-                assert "more than half" in claim.limit
-                assert finding.limit == 50
+                assert claim.limit.startswith("the paper's") or abs(finding.measured.value) > 1
+                more_or_less = "more" if finding.side == "above" else "less"
+                assert f"{more_or_less} than {percent} percent of" in claim.limit
+                left = percent + 100 * finding.measured.value / exact_match[1]
+                assert f"(published, {left:.1f})" in claim.limit
             elif finding.limit:
                 assert f"{finding.limit:g}" in claim.wording + claim.limit
         if claim.basis == "from_table" and " less that with" in judge(claim, satisfied()).reason:
@@ -215,34 +205,30 @@ def test_a_claim_is_about_the_types_that_it_asks_for_or_leaves_out():
 def test_claims_about_layers_say_what_the_shares_say():
     reasons = " ".join(judge(claim, satisfied()).reason for claim in PAPERS)
     said = dict(re.findall(r"percent of (\w+) in the (\w+) third of layers less", reasons))
-    said |= dict.fromkeys(re.findall(r"percent of the layers that have (\w+) heads", reasons), "nearly_all")
-    assert said == {name: share.layers for name, share in REFERENCE.shares.types.items()}
+    shares = REFERENCE.shares.types
+    assert said == {name: share.layers for name, share in shares.items() if share.layers in THIRDS}
 
 
 def test_quantities_are_those_of_the_paper_worked_out_by_hand():
     published = published_quantities(REFERENCE, [96.26])
     by_hand = {
         "types-stable": [96.26],
-        "dense_vertical-most-heads": [34.11 - 26.04],
-        "vertical-fewest-heads": [13.28 - 25.56],
-        "zero-diagonal-breaks": [4.59 - 82.85 / 4],
+        "zero-diagonal-breaks": [4.59 - 82.85 / 10],
         "zero-dense-little": [79.92 - 82.85 * 0.95],
         "zero-vertical-little": [82.85 - 81.42],
         "zero-diagonal-costliest": [79.92 - 4.59, 73.33 - 4.59, 81.42 - 4.59],
         "zero-vertical-cheapest": [81.42 - 79.92, 81.42 - 4.59, 81.42 - 73.33],
         "dense_vertical-important": [79.92 - 73.33, 81.42 - 73.33],
-        "diagonal-intra-over-inter": [82.29 - 16.96],
+        "diagonal-intra-over-inter": [82.29 - 16.96, 82.29 - 82.85 * 0.95],
         "dense_vertical-inter-mostly": [75.54 - 10.11, 75.54 - 82.85 / 2],
         "diagonal-intra-mostly": [71.80 - 14.83, 71.80 - 82.85 / 2],
         "keeping-dense_vertical-better": [75.31 - 56.87],
-        "uniform-dense-little": [82.85 - 74.68],
-        "uniform-vertical-works": [53.17 - 82.85 / 2],
+        "uniform-dense-little": [82.85 - 74.68, 74.68 - 82.85 * 0.9],
+        "uniform-vertical-works": [53.17, 53.17 - 82.85 / 2],
         "uniform-dense_vertical-costs": [74.68 - 9.13, 53.17 - 9.13, 9.13 - 82.85 / 2],
         "zero-dense_vertical-and-vertical-costlier": [82.85 - 56.87 - (82.85 - 73.33) - (82.85 - 81.42)],
         "uniform-dense-costlier": [79.92 - 74.68],
         "dense_vertical-inter-over-intra": [80.28 - 77.95],
-        "diagonal-carries-intra": [71.80 - 82.85 / 2],
-        "dense_vertical-carries-inter": [75.54 - 82.85 / 2],
     }
     for name, values in by_hand.items():
         findings = claims.judge(CLAIMS[name], published).findings
@@ -256,32 +242,20 @@ def test_a_made_up_model_that_bears_out_every_claim_says_so():
 UNSTABLE = {"heads": 60.0, "samples": 95.0, "pairs": 94.0}
 # What breaks each claim and no other.
 BREAKS = {
-    "heads-consistent": {"alone": {"own_cluster": 49.0}},
     "patterns-differ": {"alone": {"gap": -0.1}},
     "types-stable": {"stability": {4: UNSTABLE}},
     "three-clusters-stable": {"stability": {3: UNSTABLE}},
     "five-clusters-stable": {"stability": {5: UNSTABLE}},
     "mixture-similar": {"alone": mixtures(0.6)},
     "diagonal-medium-special": {"special": {"diagonal": 46.0}},
-    "dense_vertical-most-heads": {"shares": {"dense": 35.0}},
-    "vertical-fewest-heads": {"shares": {"vertical": 28.0}},
-    "dense-first-layers": {"heads": {"dense": [2, 2, 2, 2, 1, 1, 1, 1, 3, 3, 3, 3]}},
-    "diagonal-nearly-all-layers": {"heads": {"diagonal": [5, 5, 5, 5, 5, 5, 5, 5, 5, 0, 0, 0]}},
-    "dense_vertical-middle-layers": {"heads": {"dense_vertical": [3, 3, 3, 3, 3, 3, 3, 3, 1, 1, 1, 1]}},
-    "vertical-last-layers": {"heads": {"vertical": [0, 0, 0, 0, 5, 5, 5, 5, 1, 1, 1, 1]}},
+    "dense-first-layers": {"heads": {"dense": [0, 0, 0, 0, 0, 0, 0, 0, 6, 7, 7, 7]}},
+    "dense_vertical-middle-layers": {"heads": {"dense_vertical": [1, 1, 1, 1, 1, 1, 1, 1, 6, 7, 7, 7]}},
+    "vertical-last-layers": {"heads": {"vertical": [4, 5, 5, 4, 0, 1, 0, 0, 1, 1, 1, 2]}},
     "clusters-kept-in-fine-tuning": {"changed": (40,) * 8 + (80,) * 4},
-    "changes-in-last-layers": {"changed": (0, 0, 5, 0, 40, 40, 40, 40, 20, 30, 20, 40)},
-    "models-alike": {
-        "family": {
-            "mrpc": OTHERS
-            | {
-                "dense_vertical": [5, 5, 5, 5, 1, 1, 1, 1, 2, 2, 2, 0],
-                "vertical": [0, 0, 0, 0, 3, 4, 3, 3, 2, 2, 2, 2],
-            }
-        }
-    },
-    "dense_vertical-last-layer": {"family": {"mnli": OTHERS | {"dense_vertical": LAYERS["dense_vertical"]}}},
-    "zero-diagonal-breaks": {"scores": {3: 40}},
+    "changes-in-last-layers": {"changed": (40, 40, 40, 40, 0, 0, 0, 0, 10, 0, 0, 10)},
+    "models-alike": {"family": {"mrpc": {name: OTHERS[other] for name, other in zip(TYPES, TYPES[::-1], strict=True)}}},
+    "dense_vertical-last-layer": {"family": {"pre-trained": OTHERS, "mnli": MORE}},
+    "zero-diagonal-breaks": {"scores": {3: 10}},
     "zero-diagonal-costliest": {"scores": {4: 4, 7: 2, 10: 1}},
     "zero-dense-little": {"scores": {2: 75}},
     "zero-vertical-little": {"scores": {5: 81.3}},
@@ -292,7 +266,7 @@ BREAKS = {
     "diagonal-intra-mostly": {"scores": {18: 72}},
     "keeping-dense_vertical-better": {"scores": {6: 50}},
     "zero-dense_vertical-and-vertical-costlier": {"scores": {7: 75}},
-    "uniform-diagonal-breaks": {"scores": {9: 40}},
+    "uniform-diagonal-breaks": {"scores": {9: 10}},
     "uniform-dense_vertical-costs": {"scores": {10: 45}},
     "uniform-dense-little": {"scores": {8: 70}},
     "uniform-dense-costlier": {"scores": {8: 81}},
@@ -302,16 +276,13 @@ BREAKS = {
     "drop_intra-diagonal-breaks": {"scores": {12: 60}},
     "drop_inter-diagonal-little": {"scores": {13: 70}},
     "dense_vertical-inter-over-intra": {"scores": {14: 77}},
-    "diagonal-carries-intra": {"scores": {16: 30}},
-    "dense_vertical-carries-inter": {"scores": {19: 30}},
 }
 
 
 # What else is broken with a claim: another that it follows from, or one of which it is a part.
 FOLLOWS = {
     "diagonal-intra-over-inter": {"drop_inter-diagonal-little"},
-    "diagonal-carries-intra": {"diagonal-intra-mostly"},
-    "dense_vertical-carries-inter": {"dense_vertical-inter-mostly"},
+    "drop_inter-diagonal-little": {"diagonal-intra-over-inter"},
 }
 
 
@@ -330,35 +301,29 @@ def test_every_finding_of_a_claim_counts(condition):
 @pytest.mark.parametrize(
     ("half", "said"),
     [
-        (0, "the same for limits from 0 to 86"),
-        (10, "the same for limits from 0 to 74"),
-        (40, "open for limits from 39 to 100"),
+        (0, "the same for limits from 0 to 99"),
+        (2, "the same for limits from 0 to 96"),
+        (40, "open for limits from 52 to 100"),
     ],
 )
 def test_limits_on_a_scale_of_their_own_say_for_which_others_the_verdict_is_the_same(half, said):
-    """86.7 percent of the baseline are left; half the interval's width is in points of exact match."""
+    """99.3 percent of the baseline are left; half the interval's width is in points of exact match."""
     scores = satisfied().scores
 
     def interval(weights):
         value = sum(weight * scores[int(name.removesuffix(".exact_match"))] for name, weight in weights.items())
         return Measured(value, value - half, value + half)
 
-    (finding,) = judge(CLAIMS["diagonal-carries-intra"], changed(interval=interval)).findings
+    (finding,) = judge(CLAIMS["drop_inter-diagonal-little"], changed(interval=interval)).findings
     assert finding.same_for == f"{said} % of the baseline's"
 
 
-def test_heads_of_a_large_cluster_are_not_consistent_by_its_size_alone():
-    """Pairs that are given clusters at random, by their shares, are in the head's own in 85 of 100 cases at most."""
-    shares = {"dense": 85.0, "diagonal": 5.0, "dense_vertical": 5.0, "vertical": 5.0}
-    for own, verdict in ((84.0, FAILS), (90.0, HOLDS)):
-        evidence = changed(alone={"own_cluster": own}, shares=shares)
-        assert judge(CLAIMS["heads-consistent"], evidence).verdict == verdict
-
-
 def test_limits_scale_with_the_baseline():
-    """A model with half of the published scores throughout bears out the same claims."""
+    """A model with half of the published scores throughout bears out the same claims, but for one of all questions."""
     half = {number: 0.5 * score for number, score in satisfied().scores.items()}
-    assert set(verdicts(replace(satisfied(), scores=half)).values()) == {HOLDS}
+    found = verdicts(replace(satisfied(), scores=half))
+    assert found.pop("uniform-vertical-works") == OPEN
+    assert set(found.values()) == {HOLDS}
 
 
 def test_the_rounding_of_floats_decides_nothing():
@@ -382,7 +347,7 @@ def test_intervals_are_asked_for_sums_of_scores_and_leave_close_claims_open():
     opened = {"zero-dense-little", "zero-vertical-little", "zero-vertical-cheapest", "uniform-dense-little"}
     assert {name for name, verdict in found.items() if verdict == OPEN} == opened
     assert {verdict for name, verdict in found.items() if name not in opened} == {HOLDS}
-    assert {"3.exact_match": 1.0, "1.exact_match": -0.25} in asked
+    assert {"3.exact_match": 1.0, "1.exact_match": -0.1} in asked
     assert {"1.exact_match": 1.0, "5.exact_match": -1.0} in asked
     assert {"14.exact_match": 1.0, "15.exact_match": -1.0} in asked
     assert {"1.exact_match": -1.0, "7.exact_match": -1.0, "4.exact_match": 1.0, "5.exact_match": 1.0} in asked
@@ -447,7 +412,7 @@ def test_thirds_hold_every_layer_once_and_as_evenly_as_they_can(layers):
     """Heads in one layer at a time: it counts for exactly one third."""
     where = []
     for layer in range(layers):
-        heads = {"dense": [10 * (each == layer) for each in range(layers)]}
+        heads = {"dense": [10 * (each == layer) for each in range(layers)], "vertical": [10] * layers}
         model = replace(satisfied(), heads=heads).quantities()
         thirds = [model.in_third("dense", third).above(0).verdict for third in THIRDS]
         assert thirds.count(HOLDS) == 1
@@ -458,17 +423,60 @@ def test_thirds_hold_every_layer_once_and_as_evenly_as_they_can(layers):
     assert sizes == sizes[::-1]
 
 
-def test_models_are_alike_as_their_layouts_correlate():
-    """Between the two that are least alike, the types' counts by layer less each type's mean, in one row."""
-    found = judge(CLAIMS["models-alike"], changed(**BREAKS["models-alike"]))
-    rows = [[np.array(heads[name]) - np.mean(heads[name]) for name in TYPES] for heads in FAMILY.values()]
-    mrpc = changed(**BREAKS["models-alike"]).family["mrpc"]
-    rows[2] = [np.array(mrpc[name]) - np.mean(mrpc[name]) for name in TYPES]
-    pairs = [np.corrcoef(np.concatenate(one), np.concatenate(other))[0, 1] for one, other in combinations(rows, 2)]
-    assert found.findings[0].measured.value == pytest.approx(min(pairs))
-    flat = {name: [2] * 12 for name in TYPES}
-    unrelated = judge(CLAIMS["models-alike"], replace(satisfied(), family=FAMILY | {"mnli": flat}))
-    assert (unrelated.verdict, unrelated.findings[0].measured.value) == (FAILS, 0)
+def correlation(one: np.ndarray, other: np.ndarray) -> float:
+    """Of the types' counts by layer less each type's mean, [type, layer], in one row."""
+    rows = [(layout - layout.mean(axis=1, keepdims=True)).ravel() for layout in (one, other)]
+    return rows[0] @ rows[1] / np.sqrt((rows[0] @ rows[0]) * (rows[1] @ rows[1]))
+
+
+def shuffled(layout: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The layout with its heads' types in another order, head by head."""
+    heads = [(kind, layer) for (kind, layer), count in np.ndenumerate(layout) for _ in range(count)]
+    new = np.zeros_like(layout)
+    for (kind, _), number in zip(heads, rng.permutation(len(heads)), strict=True):
+        new[kind, heads[number][1]] += 1
+    return new
+
+
+def test_models_are_alike_as_their_layouts_correlate_beyond_chance():
+    rng = np.random.default_rng(0)
+    findings = judge(CLAIMS["models-alike"], satisfied()).findings
+    layouts = [np.array([heads[name] for name in TYPES]) for heads in FAMILY.values()]
+    for finding, pair in zip(findings, combinations(layouts, 2), strict=True):
+        chance = [correlation(*(shuffled(layout, rng) for layout in pair)) for _ in range(200)]
+        expected = correlation(*pair)
+        assert finding.measured.value == pytest.approx(expected - np.mean(chance), abs=4 * np.std(chance) / 200**0.5)
+        assert finding.measured.low == pytest.approx(expected - np.quantile(chance, 0.975), abs=0.12)
+
+
+def random_verdicts(claim: str, trials: int) -> list[str]:
+    """On models whose heads have their types in random order."""
+    rng, found = np.random.default_rng(4), []
+    for _ in range(trials):
+        layout = shuffled(np.array([LAYERS[name] for name in TYPES]), rng)
+        family = {name: shuffled(np.array([heads[each] for each in TYPES]), rng) for name, heads in FAMILY.items()}
+        evidence = replace(
+            satisfied(),
+            heads={name: counts.tolist() for name, counts in zip(TYPES, layout, strict=True)},
+            family={
+                model: {name: counts.tolist() for name, counts in zip(TYPES, counts, strict=True)}
+                for model, counts in family.items()
+            },
+        )
+        found.append(judge(CLAIMS[claim], evidence).verdict)
+    return found
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        *("dense-first-layers", "dense_vertical-middle-layers", "vertical-last-layers"),
+        *("models-alike", "dense_vertical-last-layer"),
+    ],
+)
+def test_random_layouts_bear_out_no_claim(claim):
+    """Of 40, one is expected where 2.5 % may; five are seen once in three hundred times."""
+    assert random_verdicts(claim, 40).count(HOLDS) <= 4
 
 
 def test_where_no_head_changed_its_cluster_nothing_is_said_of_where_they_change():

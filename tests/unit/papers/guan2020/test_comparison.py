@@ -31,10 +31,11 @@ CHOICE |= {f"mixture_agreement.{covariance}": 0.8 for covariance in MIXTURES.val
 # What fine-tuning made of it: the last layers change, and dense_vertical heads leave the last.
 PARENT = [
     *LIKE_THE_PAPER[:4],
+    ["diagonal"] * 2 + ["vertical", "dense_vertical"] + ["diagonal"] + ["vertical"] * 2,
     ["vertical"] * 4 + ["diagonal"] * 3,
-    ["vertical"] * 2 + ["dense_vertical"] + ["diagonal"] * 4,
 ]
 PAIRS = [*LIKE_THE_PAPER[:5], ["vertical"] * 4 + ["diagonal"] * 3]
+SQUAD = [*LIKE_THE_PAPER[:5], ["dense_vertical"] * 6 + ["diagonal"]]
 
 
 def partition(types: list[list[str]], doubtful: tuple[str, ...] = ()) -> Partition:
@@ -105,7 +106,7 @@ def figures(table: pd.DataFrame) -> pd.DataFrame:
 
 def beside() -> dict:
     """What is known of other models and clusterings, with which every claim holds."""
-    family = {"pre-trained": LIKE_THE_PAPER, "squad": LIKE_THE_PAPER, "mrpc": PAIRS, "mnli": PAIRS}
+    family = {"pre-trained": SQUAD, "squad": SQUAD, "mrpc": PAIRS, "mnli": PAIRS}
     return {
         "choices": {KEY: CHOICE},
         "parents": {KEY: partition(PARENT)},
@@ -122,9 +123,9 @@ def test_a_table_that_satisfies_every_claim_says_so():
     table = of_one(published(), **beside())
     assert claims(table)["verdict"].tolist() == ["holds"] * len(CLAIMS)
     page = comparison_page(table, REFERENCE)
-    assert "| bert | squad-kmeans-k4 | stated | 29 | 0 | 0 | 0 | 27 | 2 | 0 |" in page
-    assert "| bert | squad-kmeans-k4 | inferred from the text | 3 | 0 | 0 | 0 | 3 | 0 | 0 |" in page
-    assert "| bert | squad-kmeans-k4 | from the table | 8 | 0 | 0 | 0 | 8 | 0 | 0 |" in page
+    assert "| bert | squad-kmeans-k4 | stated | 25 | 0 | 0 | 0 | 18 | 7 | 0 |" in page
+    assert "| bert | squad-kmeans-k4 | inferred from the text | 3 | 0 | 0 | 0 | 2 | 1 | 0 |" in page
+    assert "| bert | squad-kmeans-k4 | from the table | 6 | 0 | 0 | 0 | 6 | 0 | 0 |" in page
     assert "No verdict:" not in page
 
 
@@ -132,17 +133,17 @@ def test_a_table_that_breaks_a_claim_names_it():
     table = of_one(published(c3=(40, 50)))
     row = claims(table).loc["zero-diagonal-breaks"]
     assert row["verdict"] == "fails"
-    assert row["ours"] == pytest.approx(40 - 82.85 / 4)
-    assert row["published"] == pytest.approx(4.59 - 82.85 / 4)
+    assert row["ours"] == pytest.approx(40 - 82.85 / 10)
+    assert row["published"] == pytest.approx(4.59 - 82.85 / 10)
     assert row["difference"] == pytest.approx(40 - 4.59)
     assert claims(table).query("verdict == 'fails'").index.tolist() == ["zero-diagonal-breaks"]
     page = comparison_page(table, REFERENCE)
-    # 40 of 82.85 are left, 48.3 percent.
+    # 40 of 82.85 are left, 48.3 percent; the value ends in a 5 that floats miss.
     same = "(the same for limits from 0 to 48 % of the baseline's)"
-    decides = f"exact match with zero diagonal less 25 % of the baseline's: 19.29; claimed below 0 {same}"
+    decides = f"exact match with zero diagonal less 10 % of the baseline's: 31.71; claimed below 0 {same}"
     assert f"| zero-diagonal-breaks | fails |  |  |  | {decides} |  |" in page
     # Every claim is listed once, with the paper's words.
-    words = "Without its diagonal heads the model no longer works. | section 5.1, Table 2 | “makes the model totally"
+    words = "Without its diagonal heads the model hardly answers anything. | section 5.1, Table 2 |"
     assert page.count(f"| zero-diagonal-breaks | stated | {words}") == 1
 
 
@@ -173,7 +174,7 @@ def test_every_published_figure_has_its_row_in_the_papers_order(like_the_paper):
     assert table.loc[scores, "published"].sum() == pytest.approx(1022.30 + 1159.75)
     assert table.loc[scores, "difference"].abs().max() == 0
     assert like_the_paper.columns.tolist() == COLUMNS
-    assert like_the_paper["kind"].tolist() == ["claim"] * 40 + ["figure"] * len(expected)
+    assert like_the_paper["kind"].tolist() == ["claim"] * 34 + ["figure"] * len(expected)
     assert set(like_the_paper["n_questions"]) == {1000}
 
 
@@ -224,11 +225,11 @@ def test_other_types_have_no_shares_stability_or_verdicts():
     partitions = {key: partition([[f"type-{number}" for number in range(1, 6)]] * 6)}
     table = compare(partitions, ablations(partitions, {1: (80, 90)}, key=key))
     assert figures(table).index.tolist() == ["1.exact_match", "1.f1"]
-    assert set(claims(table).drop(index="heads-consistent")["verdict"]) == {"no verdict"}
+    assert set(claims(table)["verdict"]) == {"no verdict"}
     assert claims(table).loc["zero-dense-little", "reason"] == "the partition lacks dense"
     page = comparison_page(table, REFERENCE)
-    assert "| bert | squad-kmeans-k5 | stated | 1 | 0 | 0 | 28 | 1 | 0 | 0 |" in page
-    assert "| bert | squad-kmeans-k5 | from the table | 0 | 0 | 0 | 8 | 0 | 0 | 0 |" in page
+    assert "| bert | squad-kmeans-k5 | stated | 0 | 0 | 0 | 25 | 0 | 0 | 0 |" in page
+    assert "| bert | squad-kmeans-k5 | from the table | 0 | 0 | 0 | 6 | 0 | 0 | 0 |" in page
 
 
 def test_the_f1_of_sentence_pairs_is_not_compared_with_that_of_answers():
@@ -246,11 +247,11 @@ def test_heads_are_compared_with_those_of_the_parent():
         layer[:3] = ["vertical"] * 3
     table = compare(partitions, None, parents={KEY: partition(other)})
     row = claims(table).loc["clusters-kept-in-fine-tuning"]
-    assert (row["verdict"], row["ours"]) == ("holds", pytest.approx(100 * 30 / 42 - 37.7, abs=1))
+    assert (row["verdict"], row["ours"]) == ("holds", pytest.approx(100 * 30 / 42 - 41.6, abs=1))
     assert "cluster (71.43) less" in row["reason"]
     assert row["p"] < 0.05 < row["low"]
     row = claims(table).loc["changes-in-last-layers"]
-    assert (row["verdict"], row["ours"]) == ("fails", pytest.approx(-100 * 6 / 14))
+    assert (row["verdict"], row["ours"]) == ("fails", pytest.approx(-100 * 6 / 14 + 6.7, abs=1))
     # Other names of the same clusters change nothing, nor does doubt about them.
     turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
     renamed = partition([[turned[name] for name in layer] for layer in other], doubtful=("dense",))
@@ -280,7 +281,7 @@ def test_the_page_has_verdicts_before_figures_and_becomes_html(like_the_paper):
     ]
     assert places == sorted(places)
     html = to_html(page, {})
-    assert '<td class="text">less than 25 percent of the baseline' in html
+    assert '<td class="text">less than 10 percent of the baseline' in html
     assert "<td>16.46 to 17.46</td>" in html
     assert html.count("<table>") == 9
     assert "nan" not in page.lower().replace("guan", "")

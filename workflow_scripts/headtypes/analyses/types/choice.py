@@ -1,13 +1,13 @@
 """How many types there are, by one method: silhouettes, the gap statistic and stability, by number of clusters."""
 
-import math
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
@@ -23,8 +23,11 @@ COUNTS = tuple(range(1, 9))
 # section 4, call stable beside their own. Each takes as long as all the rest of a table.
 PAIR_COUNTS = (3, 5)
 REFERENCES = 20
+# Of Student's t, by which the interval of a gap is as wide as its standard error says.
+GAP_FREEDOM = REFERENCES - 1
 _STABILITY = {f"{half}_{name}": (half, name) for half in HALVES for name in ("all_agree", "pairwise")}
-COLUMNS = ("k", "smallest", "silhouette", "gap", "gap_error", *_STABILITY, "chance")
+_GAPS = ("gap", "gap_error", "gap_beyond_one", "gap_beyond_one_error")
+COLUMNS = ("k", "smallest", "silhouette", *_GAPS, *_STABILITY, "chance")
 
 # The configured restarts are divided by these, for k-means and for the other methods: there are hundreds of fits to
 # halves and references. A mixture starts from k-means, and spectral clustering has few columns, so that few restarts do
@@ -81,7 +84,8 @@ def compare_numbers(
     references: reference sets of the gap statistic.
 
     returns one row per number of clusters, with the columns `COLUMNS`: heads in the smallest cluster; mean silhouette;
-        the gap statistic and its standard error; the values of `stability.measure_stability`, over halves of pairs for
+        the gap statistic with its standard error, and how far it is above that of one cluster, with the standard
+        error of this difference; the values of `stability.measure_stability`, over halves of pairs for
         k-means with `PAIR_COUNTS` alone, since fits to so many points take long; and chance, the percent of heads to
         which two models would give the same cluster if each drew clusters at random with the shares of this
         clustering. For k = 1 there is only the gap. NaN if the method fails to divide the heads, halves of them, or
@@ -91,9 +95,13 @@ def compare_numbers(
     Raises `InputError` if there are fewer than two samples.
     """
     features = features_by_sample.mean(axis=0, dtype=np.float64)
-    points = StandardScaler().fit_transform(features) if scale else features
-    sets = list(draw_references(points, references, seed))
-    gap = partial(_gap, points, sets, method=method, restarts=_restarts("gap", method, restarts), seed=seed)
+    scaler = StandardScaler().fit(features) if scale else None
+    points, *sets = (
+        each if scaler is None else scaler.transform(each)
+        for each in (features, *draw_references(features, references, seed))
+    )
+    gap_fits = {"method": method, "restarts": _restarts("gap", method, restarts), "seed": seed}
+    one = log_within(points, sets, k=1, **gap_fits)
     bins, most = features.shape[1] - len(SELF_AND_SPECIAL), len(np.unique(features, axis=0)) - 1
 
     @cache
@@ -106,12 +114,16 @@ def compare_numbers(
 
     def row(k: int) -> dict[str, float]:
         if k == 1:
-            return gap(k=1)
+            return _gaps(one, one)
         if (found := clustering(method, k)) is None:
             return {}
         settings = {"scale": scale, "restarts": _restarts("halves", method, restarts), "models": models, "seed": seed}
         stability = _stability(features_by_sample, found.labels, method=method, k=k, **settings)
-        return _described(found) | gap(k=k) | stability
+        try:
+            gaps = _gaps(log_within(points, sets, k=k, **gap_fits), one)
+        except IndivisibleError:
+            gaps = {}
+        return _described(found) | gaps | stability
 
     with one_thread(), warnings.catch_warnings():
         # Graphs in several parts and fits that did not converge: their effect on the result is what is measured here.
@@ -124,50 +136,63 @@ def compare_numbers(
     return pd.DataFrame(rows, columns=list(COLUMNS)), rands
 
 
-def gap_statistic(
+def log_within(
     points: np.ndarray, references: Sequence[np.ndarray], *, method: str, k: int, restarts: int, seed: int
-) -> tuple[float, float]:
-    """How much tighter a method's clusters are than in points that have no clusters, and the gap's standard error.
+) -> tuple[float, np.ndarray]:
+    """Log W of a method's clusters of points, and that of each reference's, [reference].
 
     points: [point, column]; references: sets like it, as `draw_references` makes them.
 
-    Tibshirani, Walther and Hastie 2001: the mean over the references of log W, less the log W of the points. W is
-    the sum of squared distances to the clusters' means, also for methods that do not minimise it. Unlike
-    there, the log W of the points is the mean of several fits, with as many restarts as the fits to the references,
-    because W depends on the number of restarts where fits depend on their seed.
+    Tibshirani, Walther and Hastie 2001: W is the sum of squared distances to the clusters' means, also for methods that
+    do not minimise it. Unlike there, the log W of the points is the mean of several fits, with as many restarts as the
+    fits to the references, because W depends on the number of restarts where fits depend on their seed.
     Raises `IndivisibleError` where a set does not divide into k clusters.
     """
 
-    def log_within(points: np.ndarray, *parts: str | int) -> float:
+    def of(points: np.ndarray, *parts: str | int) -> float:
         fit_seed = derive_seed(seed, "gap", method, k, *parts)
         settings = {"method": method, "k": k, "scale": False, "restarts": restarts, "seed": fit_seed}
         labels = fit(points, **settings) if k > 1 else np.zeros(len(points), dtype=int)
         groups = (points[labels == label] for label in range(k))
         return np.log(sum(((group - group.mean(axis=0)) ** 2).sum() for group in groups))
 
-    ours = [log_within(points, "points", number) for number in range(_REFITS)]
-    theirs = [log_within(reference, "reference", number) for number, reference in enumerate(references)]
-    return float(np.mean(theirs) - np.mean(ours)), float(np.std(theirs) * np.sqrt(1 + 1 / len(theirs)))
+    ours = np.mean([of(points, "points", number) for number in range(_REFITS)])
+    return float(ours), np.array([of(each, "reference", number) for number, each in enumerate(references)])
 
 
-def draw_references(points: np.ndarray, references: int, seed: int) -> Iterator[np.ndarray]:
-    """Draw sets of equally many points, uniform in the smallest box along the points' principal axes that holds them.
+def gap_statistic(ours: float, theirs: np.ndarray) -> tuple[float, float]:
+    """How much tighter clusters are than in points that have none, and the gap's standard error.
 
-    points: [point, column]. Tibshirani, Walther and Hastie 2001 give two reference distributions; this is the one
-    along the principal components, since its points sum to one, as shares of attention do.
+    ours, theirs: as `log_within` returns them, or the differences of two such, whose gap is the difference of their
+        gaps. Tibshirani, Walther and Hastie 2001: the mean of log W over the references, less that of the points.
     """
-    mean = points.mean(axis=0)
-    _, _, axes = np.linalg.svd(points - mean, full_matrices=False)
-    along = (points - mean) @ axes.T
+    return float(theirs.mean() - ours), float(theirs.std() * np.sqrt(1 + 1 / len(theirs)))
+
+
+def draw_references(features: np.ndarray, references: int, seed: int) -> Iterator[np.ndarray]:
+    """Draw sets of equally many points from one logistic-normal distribution, fitted to shares.
+
+    features: [point, column] shares that are not negative and have the same sum in every row.
+
+    The logarithms of shares, less their mean, are drawn from the normal distribution with the mean and covariance of
+    those of the points (Aitchison and Shen 1980): a cloud with one peak, which is as wide, as oblong and as close to
+    the corners as that of the points. Tibshirani, Walther and Hastie 2001 draw from a box, which any cloud with a peak
+    beats, so that its gap says nothing of clusters. Half of the smallest share stands for one that is 0.
+    """
+    logs = np.log(np.maximum(features, features[features > 0].min() / 2))
+    logs -= logs.mean(axis=1, keepdims=True)
+    mean = logs.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(logs - mean, full_matrices=False)
+    along = axes * (sizes / np.sqrt(len(features) - 1))[:, None]
     for number in range(references):
         rng = np.random.default_rng(derive_seed(seed, "reference", number))
-        yield rng.uniform(along.min(axis=0), along.max(axis=0), size=along.shape) @ axes + mean
+        yield features.sum(axis=1).mean() * softmax(mean + rng.normal(size=(len(features), len(along))) @ along, axis=1)
 
 
 def gap_choice(gaps: pd.Series, errors: pd.Series) -> int | None:
     """The smallest k whose gap is at least that of k + 1 less its standard error; None where there is none.
 
-    gaps, errors: as `gap_statistic` finds them, with k as index. The rule of Tibshirani, Walther and Hastie 2001;
+    gaps, errors: as `gap_statistic` returns them, with k as index. The rule of Tibshirani, Walther and Hastie 2001;
     it stops at one cluster where two are worse, however good three are.
     """
     lowest = gaps - errors
@@ -198,11 +223,8 @@ def gap_beyond_one(table: pd.DataFrame, k: int) -> tuple[float, float] | None:
 
     table: as `compare_numbers` makes it.
     """
-    by_k = table.set_index("k")
-    if not {1, k} <= set(by_k.index):
-        return None
-    gap, error = by_k.loc[k, "gap"] - by_k.loc[1, "gap"], math.hypot(*by_k.loc[[1, k], "gap_error"])
-    return None if math.isnan(gap) else (float(gap), error)
+    known = table.set_index("k")[["gap_beyond_one", "gap_beyond_one_error"]].dropna()
+    return tuple(known.loc[k].tolist()) if k in known.index else None
 
 
 def _described(clustering: Clustering) -> dict[str, float]:
@@ -214,11 +236,10 @@ def _described(clustering: Clustering) -> dict[str, float]:
     }
 
 
-def _gap(points: np.ndarray, references: Sequence[np.ndarray], **settings) -> dict[str, float]:
-    try:
-        return dict(zip(("gap", "gap_error"), gap_statistic(points, references, **settings), strict=True))
-    except IndivisibleError:
-        return {}
+def _gaps(within: tuple[float, np.ndarray], one: tuple[float, np.ndarray]) -> dict[str, float]:
+    """The columns of the gap statistic, from what `log_within` returns for some clusters and for a single one."""
+    beyond = within[0] - one[0], within[1] - one[1]
+    return dict(zip(_GAPS, (*gap_statistic(*within), *gap_statistic(*beyond)), strict=True))
 
 
 def _stability(features_by_sample: np.ndarray, labels: np.ndarray, *, method: str, k: int, **fits) -> dict[str, float]:

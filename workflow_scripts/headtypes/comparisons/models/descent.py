@@ -12,7 +12,7 @@ COLUMNS = ["model", "parent", "same_type", "same_cluster", "adjusted_rand"]
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Percent of the heads that would keep their cluster if they had their types in any other order, [permutation].
+    """Percent of the heads that would keep their cluster if each layer had its types in any other order, [permutation].
 
     Clusters are matched anew for each, as `stability.match_clusters` does. Raises `InputError` where the models differ
     in layers or heads.
@@ -20,11 +20,13 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
     ours, theirs = (
-        np.array([names.index(name) for name in it.type_of.reshape(-1)]) for it in (partition, parent_partition)
+        np.array([[names.index(name) for name in layer] for layer in it.type_of])
+        for it in (partition, parent_partition)
     )
     rng, kept = np.random.default_rng(seed), np.zeros(permutations, dtype=int)
     for index in range(permutations):
-        together = np.bincount(len(names) * rng.permutation(ours) + theirs, minlength=len(names) ** 2)
+        pairs = len(names) * rng.permuted(ours, axis=1) + theirs
+        together = np.bincount(pairs.reshape(-1), minlength=len(names) ** 2)
         together = together.reshape(len(names), -1)
         kept[index] = together[most_together(together)].sum()
     return 100 * kept / partition.type_of.size

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.settings import Of
 from headtypes.core.statistics import ALPHA
@@ -106,7 +107,7 @@ def types_answer(gap: Measured, kappa: float) -> str:
     gap: the gap statistic of the clusters less that of a single one.
     kappa: on how much of what chance leaves clusterings of random halves of the heads agree, 1 for all.
 
-    Yes where dividing heads gains more than dividing points without clusters, and other heads give the same clusters;
+    Yes where dividing heads gains more than dividing a single cloud, and other heads give the same clusters;
     no where it gains less; else undecided.
     """
     if gap.high < 0:
@@ -146,7 +147,7 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
     question = "Are there types?"
     if stability is None or stability["gap"] is None:
         return Card(question, UNMEASURED, "", "", _not_compared())
-    beyond = Measured.with_error(stability["gap"], stability["gap_error"])
+    beyond = Measured.with_error(stability["gap"], stability["gap_error"], GAP_FREEDOM)
     shares = partition.table["type"].value_counts(normalize=True)
     chance, pairwise = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
     limit = chance + AGREEMENT * (100 - chance)
@@ -169,10 +170,11 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
     return Card(
         question,
         answer,
-        f"The clusters are {tight} than those of points without types{'' if answer == NO else others}.",
+        f"The clusters are {tight} than those of a single cloud of heads{'' if answer == NO else others}.",
         f"gap {beyond.value:.2f} ({beyond.low:.2f} to {beyond.high:.2f})",
-        f"This is the gap statistic of {len(shares)} clusters less that of one (interval over sets of points without "
-        "clusters, of one checkpoint; yes: above 0, no: below). Clusterings of random halves of the heads agree on "
+        f"This is the gap statistic of {len(shares)} clusters less that of one (interval over sets of heads drawn from "
+        "one cloud that is fitted to these, of one checkpoint; yes: above 0, no: below). Clusterings of random halves "
+        f"of the heads agree on "
         f"{pairwise:.0f} % of heads (yes: at least {limit:.0f}).",
         marks,
         f"Dot: two clusterings agree; bar: from where all {stability['models']} do; tick: by chance. The atlas tells "

@@ -1,8 +1,11 @@
 """The claims of section 5: what a model answers without some of its heads' attention.
 
 A model's answers decide them, so that they depend on how the paper's text on ablation is read. Numbers are those of the
-paper's conditions; what is done to all types but one rests on that one's name alone. Why question answering needs
-dense_vertical heads is a sentence that no claim decides.
+paper's conditions; what is done to all types but one rests on that one's name alone.
+
+Sentences that no claim decides: why question answering needs dense_vertical heads; that the accuracy is "descent" where
+diagonal heads alone handle what passes inside sentences (16), and the one that it reaches where dense_vertical heads
+alone attend to others (19): how much is enough is a judgement, and the values stand beside the paper's.
 """
 
 from headtypes.analyses.types.names import TYPES
@@ -13,7 +16,7 @@ from headtypes.papers.quantities import in_each_reading
 # How the paper's words for a loss become numbers: the percentage of the baseline's exact match that is left. These are
 # our choice, not the paper's. They scale with the baseline, because other models have other baselines. Each published
 # score that they are applied to stays clear of its limit by more than a point.
-NO_LONGER_WORKS, STILL_WORKS, COSTS_LITTLE = 25, 50, 95
+INOPERATIVE, POOR, STILL_WORKS, COSTS_LITTLE = 10, 25, 50, 95
 
 claim = Claims("answers")
 
@@ -22,12 +25,12 @@ claim = Claims("answers")
     "zero-diagonal-breaks",
     place="section 5.1, Table 2",
     types=("diagonal",),
-    text="Without its diagonal heads the model no longer works.",
+    text="Without its diagonal heads the model hardly answers anything.",
     wording="makes the model totally inoperative",
-    limit="less than 25 percent of the baseline's exact match is left (published, 5.5)",
+    limit="less than 10 percent of the baseline's exact match is left (published, 5.5)",
 )
 def _(model: Model):
-    return model.left(3, NO_LONGER_WORKS).below(0)
+    return model.left(3, INOPERATIVE).below(0)
 
 
 @claim(
@@ -95,24 +98,30 @@ def _(model: Model):
     "uniform-dense-little",
     place="section 5.1, Table 2",
     types=("dense",),
-    text="Uniform attention in the dense heads costs less than 10 points of exact match.",
+    text="Uniform attention in the dense heads costs less than 10 percent of exact match.",
     wording="results in accuracy loss of less than 10%",
-    limit="the paper's, in points of exact match as for condition 5",
+    limit=(
+        "the paper's, in points or in percent of the baseline, of which more than 90 percent of it is left then "
+        "(published, 90.1); decided where both agree"
+    ),
 )
 def _(model: Model):
-    return model.drop(8).below(10)
+    return in_each_reading({"points": model.drop(8).below(10), "percent": model.left(8, 90).above(0)})
 
 
 @claim(
     "uniform-vertical-works",
     place="section 5.1, Table 2",
     types=("vertical",),
-    text="With uniform attention in the vertical heads more than half of the baseline's exact match is left.",
+    text="With uniform attention in the vertical heads an exact match of more than 50 percent is left.",
     wording="also has an accuracy of over 50%",
-    limit="50 percent of the baseline's exact match, not of all questions, since models differ in their baselines",
+    limit=(
+        "the paper's, in percent of all questions, or more than 50 percent of the baseline's exact match, since models "
+        "differ in their baselines (published, 64.2); decided where both agree"
+    ),
 )
 def _(model: Model):
-    return model.left(11, STILL_WORKS).above(0)
+    return in_each_reading({"questions": model.score(11).above(50), "baseline": model.left(11, STILL_WORKS).above(0)})
 
 
 @claim(
@@ -162,11 +171,11 @@ def _(model: Model):
     basis="from_table",
     place="section 5.1, Table 2",
     types=("diagonal",),
-    text="With uniform attention in its diagonal heads the model no longer works.",
-    limit="less than 25 percent of the baseline's exact match is left (published, 1.5)",
+    text="With uniform attention in its diagonal heads the model hardly answers anything.",
+    limit="less than 10 percent of the baseline's exact match is left (published, 1.5)",
 )
 def _(model: Model):
-    return model.left(9, NO_LONGER_WORKS).below(0)
+    return model.left(9, INOPERATIVE).below(0)
 
 
 @claim(
@@ -212,15 +221,14 @@ def _(model: Model):
     text="Without attention inside sentences in its diagonal heads the model answers poorly.",
     wording="leads to a poor accuracy",
     limit=(
-        "no number is given; less than 25 percent of the baseline's exact match is left, as of a model that no longer "
-        "works, or less than 50 percent of it, as of one that does not work well (published, 20.5); decided where both "
-        "agree"
+        "no number is given; less than 25 percent of the baseline's exact match is left, or less than 50 percent of it "
+        "(published, 20.5); decided where both agree"
     ),
 )
 def _(model: Model):
     return in_each_reading(
         {
-            "a quarter": model.left(12, NO_LONGER_WORKS).below(0),
+            "a quarter": model.left(12, POOR).below(0),
             "half": model.left(12, STILL_WORKS).below(0),
         }
     )
@@ -242,36 +250,18 @@ def _(model: Model):
     "diagonal-intra-over-inter",
     place="section 5.2, Table 3",
     types=("diagonal",),
-    text="In the diagonal heads attention inside sentences matters more than attention between them.",
+    text=(
+        "In the diagonal heads attention inside sentences matters more than attention between them, which hardly "
+        "matters."
+    ),
     wording="This proves that diagonal type focus on short distance information",
-    limit="a larger drop without the one (12) than without the other (13)",
+    limit=(
+        "a larger drop without the one (12) than without the other (13), which leaves more than 95 percent of the "
+        "baseline's exact match (published, 99.3)"
+    ),
 )
 def _(model: Model):
-    return model.drop_beyond(12, 13).above(0)
-
-
-@claim(
-    "diagonal-carries-intra",
-    place="section 5.2, Table 3",
-    types=("diagonal",),
-    text="The model still works if the diagonal heads alone attend inside sentences.",
-    wording="Even with only diagonal head handling intra-sentence information (16), the model has a descent accuracy",
-    limit="more than 50 percent of the baseline's exact match is left (published, 86.7)",
-)
-def _(model: Model):
-    return model.left(16, STILL_WORKS).above(0)
-
-
-@claim(
-    "dense_vertical-carries-inter",
-    place="section 5.2, Table 3",
-    types=("dense_vertical",),
-    text="The model still works if the dense_vertical heads alone attend to other sentences.",
-    wording="with dense&vertical attending other sentences solely (19), the model reaches an accuracy of 75.54%",
-    limit="more than 50 percent of the baseline's exact match is left (published, 91.2)",
-)
-def _(model: Model):
-    return model.left(19, STILL_WORKS).above(0)
+    return [model.drop_beyond(12, 13).above(0), model.left(13, COSTS_LITTLE).above(0)]
 
 
 @claim(

@@ -14,7 +14,7 @@ In percent where nothing else is said:
 | `own_cluster` | pairs of a head and a sample that are nearest to the head's cluster |
 | `mixture_agreement.{covariance}` | adjusted Rand index of the clusters of k-means and of a mixture, 1 for equal ones |
 | `kept` | heads in the cluster in which they are in the model's parent, clusters matched by their heads |
-| `kept_beyond_chance` | the same less what permutations of the heads' types give, with an interval by these |
+| `kept_beyond_chance` | the same less what permutations of the types within layers give, with an interval by these |
 | `changed.{layer}` | heads of the layer that are in another one; layers from 0 |
 | `family.{model}.heads...`, `family.{model}.doubtful...` | as above, of the models of the paper's Table 1 |
 | `n_questions` | questions that the scores are means of |
@@ -23,8 +23,11 @@ Quantities of the family are those of other models of the run, and known for the
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
+from headtypes.core.seeds import derive_seed
 from headtypes.papers.quantities import (
     THIRDS,
     Measured,
@@ -36,6 +39,9 @@ from headtypes.papers.quantities import (
     join,
     third_of,
 )
+
+OTHERS = "others"  # types that a layout does not name
+_PERMUTATIONS = 1999
 
 
 class Model(Quantities):
@@ -59,6 +65,10 @@ class Model(Quantities):
         label = f"exact match with {self._name(condition)} less {percent} % of the baseline's"
         return Quantity(label, beside(percent), scale=Scale("% of the baseline's", percent, beside))
 
+    def score(self, condition: int) -> Quantity:
+        """Exact match under a condition."""
+        return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}))
+
     def drop(self, condition: int) -> Quantity:
         """Points of exact match that a condition costs."""
         measured = self._weighted_score({self._baseline: 1.0, condition: -1.0})
@@ -71,22 +81,19 @@ class Model(Quantities):
         measured = self._weighted_score(weights)
         return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured)
 
-    def share_beside_others(self, type_name: str, extreme: Callable) -> Quantity:
-        """A type's share less the largest (`max`) or smallest (`min`) of the other types."""
-        shares = self.of_kind("share")
-        others = [share for other, share in shares.items() if other != type_name]
-        if type_name not in shares or not others:
-            raise NoVerdictError("there are no other types to compare with")
-        label = f"share of {type_name} less the {'largest' if extreme is max else 'smallest'} other share"
-        return Quantity(label, Measured(shares[type_name] - extreme(others)))
-
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """The percentage of a type's heads in a third of the layers, less that of the other third with more of them."""
-        thirds = by_thirds(self.heads_by_layer(type_name))
-        counts = {name: sum(heads) for name, heads in thirds.items()}
-        measured = Measured(100 * beyond_others(counts, third) / sum(counts.values()))
+        """The percentage of a type's heads in a third of the layers, less that of the other third with more of them.
+
+        Less what permutations of the types over the heads give.
+        """
+        layout = self.layout([type_name])
+
+        def beyond(layouts: np.ndarray) -> np.ndarray:
+            thirds = by_thirds(layouts[..., 0, :])
+            return 100 * beyond_others(thirds, third) / thirds.sum(axis=-1)
+
         label = f"percent of {type_name} in the {third} third of layers less the most in another third"
-        return Quantity(label, measured)
+        return beside_permutations(label, beyond, np.stack(list(layout.values())))
 
     def stability(self, k: int) -> Quantity:
         """The range of the stability with so many clusters, over what is halved."""
@@ -104,19 +111,21 @@ class Model(Quantities):
         if len(self.types) != wanted:
             raise NoVerdictError(f"the partition has {len(self.types)} types, not {wanted}")
 
-    def heads_by_layer(self, type_name: str, kind: str = "heads") -> list[float]:
-        """Number of heads of a type in each layer."""
-        heads = {
-            int(layer): count
-            for layer, name, count in ((*rest.split(".", 1), n) for rest, n in self.of_kind(kind).items())
-            if name == type_name
-        }
-        if not heads:
+    def layout(self, types: Sequence[str], kind: str = "heads") -> dict[str, list[int]]:
+        """Number of heads in each layer, of each of the types and, unless these are all, of the `OTHERS`."""
+        by_type: dict[str, dict[int, int]] = {}
+        for rest, count in self.of_kind(kind).items():
+            layer, name = rest.split(".", 1)
+            by_type.setdefault(name if name in types else OTHERS, {})
+            of_type = by_type[name if name in types else OTHERS]
+            of_type[int(layer)] = of_type.get(int(layer), 0) + int(count)
+        if not set(types) <= by_type.keys():
             raise NoVerdictError("the types of single heads are not known")
-        return [heads[layer] for layer in sorted(heads)]
+        named = [*types, *by_type.keys() - set(types)]
+        return {name: [by_type[name][layer] for layer in sorted(by_type[name])] for name in named}
 
-    def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, dict[str, list[float]]]:
-        """Number of heads in each layer, by model and type, of the models that stand beside those of Table 1."""
+    def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, dict[str, list[int]]]:
+        """The layouts, by model, of those that stand beside the models of Table 1."""
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
         missing = [model for model in models if not self.of_kind(f"family.{model}")]
@@ -126,7 +135,7 @@ class Model(Quantities):
             doubtful = [name for name in self.of_kind(f"family.{model}.doubtful") if name in types]
             if doubtful:
                 raise NoVerdictError(f"doubtful name in {model}: {join(doubtful)}")
-        return {model: {name: self.heads_by_layer(name, f"family.{model}.heads") for name in types} for model in models}
+        return {model: self.layout(types, f"family.{model}.heads") for model in models}
 
     @property
     def _baseline(self) -> int:
@@ -153,25 +162,47 @@ class Model(Quantities):
         return name_operations(operations, self.doubtful)
 
 
-def by_thirds(by_layer: Sequence[float]) -> dict[Third, list[float]]:
-    """Values of single layers by the third that the middle of the layer lies in."""
-    thirds: dict[Third, list[float]] = {third: [] for third in THIRDS}
-    if len(by_layer) < len(thirds):
+def beside_permutations(label: str, statistic: Callable[..., np.ndarray], *layouts: np.ndarray) -> Quantity:
+    """A statistic of layouts less what permutations of the types over the heads give, in each of them by itself.
+
+    layouts: numbers of heads, [type, layer], which the statistic also takes as [permutation, type, layer].
+    """
+    rng = np.random.default_rng(derive_seed(0, "layouts"))
+    chance = statistic(*(_permuted(layout, rng) for layout in layouts))
+    return Quantity(f"{label}, less what permutations give", Measured.beyond_chance(float(statistic(*layouts)), chance))
+
+
+def _permuted(layout: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Layouts with the same numbers of heads by type and by layer, [permutation, type, layer]."""
+    types, layers = layout.shape
+    type_of, layer_of = (
+        np.repeat(np.arange(types), layout.sum(axis=1)),
+        np.repeat(np.arange(layers), layout.sum(axis=0)),
+    )
+    drawn = rng.permuted(np.broadcast_to(type_of, (_PERMUTATIONS, type_of.size)), axis=1)
+    return np.stack(
+        [
+            np.stack([(drawn[:, layer_of == layer] == of).sum(axis=1) for layer in range(layers)], axis=1)
+            for of in range(types)
+        ],
+        axis=1,
+    )
+
+
+def by_thirds(by_layer: np.ndarray) -> np.ndarray:
+    """Sums over the layers of each third, [..., third], by that in which the middle of the layer lies."""
+    by_layer = np.asarray(by_layer)
+    layers = by_layer.shape[-1]
+    if layers < len(THIRDS):
         raise NoVerdictError("the model has fewer than three layers")
-    for layer, value in enumerate(by_layer):
-        thirds[third_of(layer, len(by_layer))].append(value)
-    return thirds
+    of_layer = np.array([third_of(layer, layers) for layer in range(layers)])
+    return np.stack([by_layer[..., of_layer == third].sum(axis=-1) for third in THIRDS], axis=-1)
 
 
-def beyond_others(values: Mapping[str, float], name: str) -> float:
-    """The value of this name less the largest of another name."""
-    return values[name] - max(value for other, value in values.items() if other != name)
-
-
-def mean(values: Iterable[float]) -> float:
-    """The sum divided by the number, in the order given."""
-    values = list(values)
-    return sum(values) / len(values)
+def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
+    """The value of a third, [..., third], less the largest of another one."""
+    number = THIRDS.index(third)
+    return thirds[..., number] - np.delete(thirds, number, axis=-1).max(axis=-1)
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 import pandas as pd
 
+from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import matched_clusters
 from headtypes.comparisons.models.descent import kept_by_chance
@@ -137,7 +138,7 @@ def _quantities(
         values["n_questions"] = evaluated["n_questions"].max()
     measured = {name: Measured(value) for name, value in values.items()}
     if "gap" in choices:
-        measured["gap"] = Measured.with_error(choices["gap"], choices["gap_error"])
+        measured["gap"] = Measured.with_error(choices["gap"], choices["gap_error"], GAP_FREEDOM)
     if parent:
         chance = kept_by_chance(partition, parent, permutations=_PERMUTATIONS, seed=derive_seed(0, "kept_by_chance"))
         measured["kept_beyond_chance"] = Measured.beyond_chance(values["kept"], chance)
