@@ -76,7 +76,7 @@ def test_ours_stand_alone_beside_another_model(table):
         assert values[["published", "difference"]].isna().all(axis=None)
         assert (values["remark"] == "").all()
         # What decides a claim is told beside the paper's number for every model.
-        assert rows.loc["previous-heads", "published"] == 0.68
+        assert rows.loc["previous-heads", "published"] == 0.51
 
 
 def test_models_of_another_depth_are_compared_by_thirds(table, quantities):
@@ -152,7 +152,7 @@ def test_treebanks_and_documents_stand_beside_the_papers_tables():
     assert best[["ours", "published"]].tolist() == pytest.approx([59, 58])
     assert best["quantity"] == "best head among the words before, nominal mentions"
     page = comparison_page(table, PUBLISHED)
-    assert "| bert | wsj | stated | 11 | 0 | 0 | 0 | 1 | 10 | 0 |" in page
+    assert "| bert | wsj | stated | 10 | 0 | 0 | 0 | 0 | 10 | 0 |" in page
     assert "| bert | wsj | inferred from the text | 2 | 0 | 0 | 0 | 0 | 2 | 0 |" in page
     assert "| bert | stories | stated | 3 | 0 | 0 | 0 | 0 | 3 | 0 |" in page
     assert "as in the paper: [Table 1](table1.md), [Table 2](table2.md), [Table 3](table3.md)." in page

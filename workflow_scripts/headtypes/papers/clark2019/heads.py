@@ -18,6 +18,8 @@ _LABELS_OF: dict[str, str] = {
     "layers_6_to_10": "the layers at the depth of 6 to 10 of 12",
     "last_layer": "the last layer",
 }
+# Heads of the model that the paper counts them in.
+_BERT_BASE = 144
 _ENDS: dict[Side, str] = {"above": "least", "below": "most"}
 
 
@@ -31,16 +33,20 @@ class Heads(Quantities):
     unit: ClassVar[str] = "n_segments"
     absent: ClassVar[str] = "the model reads no text"
 
-    def largest(self, statistic: str) -> Quantity:
-        """A statistic of the head with most of it; of the paper, as far as its figures show it."""
+    def largest(self, statistic: str, number: int) -> Quantity:
+        """What as large a share of the heads as so many of BERT-base's 144 have of a statistic, at least.
+
+        Of the paper, as far as its figures show it.
+        """
 
         def measure(statistics: Statistics) -> np.ndarray:
             if not statistics.heads:
-                return self._shown(statistic)
+                return self._shown(statistic, number)
             return _of_all_heads(statistics, statistic)
 
-        label = f"{LABELS[statistic]} in the head with most of it"
-        return self.quantity(f"heads.{statistic}.largest", label, Ranked(measure, 1))
+        label = f"{LABELS[statistic]} in as many heads as {number} of {_BERT_BASE}, at least"
+        ranked = Ranked(measure, lambda heads: math.ceil(heads * number / _BERT_BASE))
+        return self.quantity(f"heads.{statistic}.largest_{number}", label, ranked)
 
     def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
         """What more than so many percent of the heads have of a statistic at least ("above"), or at most ("below")."""
@@ -89,12 +95,12 @@ class Heads(Quantities):
             label = f"{LABELS[statistic]}, by layer, in {_LABELS_OF[where]}"
         return self.quantity(f"layers.{statistic}.{where}{name}", label + less, measure)
 
-    def _shown(self, statistic: str) -> np.ndarray:
-        """[head] what the heads have that the released figures show above a half."""
-        shown = getattr(self.published.digitised.heads_over_half, statistic, None)
-        if shown is None:
-            raise NoVerdictError("the paper gives no such number")
-        return np.array(list(shown.values()))
+    def _shown(self, statistic: str, number: int) -> np.ndarray:
+        """[head] what the heads have that the released figures show above a half; 0 for the others."""
+        shown = getattr(self.published.digitised.heads_over_half, statistic, None) or {}
+        if len(shown) < number:
+            raise NoVerdictError("the released figures show fewer heads above a half")
+        return np.array([*shown.values(), *[0.0] * (_BERT_BASE - len(shown))])
 
 
 def _of_all_heads(statistics: Statistics, name: str) -> np.ndarray:

@@ -6,11 +6,12 @@ Accuracies are in percent. Heads and offsets are chosen on one part of the data 
 the paper's names.
 
 Sentences that no claim decides: that no single head "performs well at many relations" (how well, and how many are
-many, is not said; one is the best at four of Table 1); that the maps have "a fairly thorough representation of
-English syntax" (the UAS of 77 is called decent, without a scale); that ignoring [SEP] and [CLS] does not change the
-accuracies of most heads significantly (footnote 3; guesses with them are not stored); that a head marks 's where the
-annotation marks its complement (a picture, and the row poss); that vector representations hold not much more syntax
-than attention does (another paper's probe).
+many, is not said; one is the best at four of Table 1), and that "particular heads correspond remarkably well to
+particular relations" (the best heads of relations differ in noise, too); that the maps have "a fairly thorough
+representation of English syntax" (the UAS of 77 is called decent, without a scale); that ignoring [SEP] and [CLS] does
+not change the accuracies of most heads significantly (footnote 3; guesses with them are not stored); that a head marks
+'s where the annotation marks its complement (a picture, and the row poss); that vector representations hold not much
+more syntax than attention does (another paper's probe).
 """
 
 import numpy as np
@@ -89,13 +90,15 @@ def _(trees: Trees):
         "not much better than the right-branching baseline, which gets 26.3 UAS"
     ),
     limit=(
-        "not much is less than ten points, since the paper's difference is 8.2 and those it calls substantial are "
-        "larger; the offset is the best one, which is right-branching in the paper; it does not say which words it "
-        "counts, so that all words, those without punctuation, and those without the root too are asked"
+        "better is by more than nothing; not much is less than ten points, since the paper's difference is 8.2 and "
+        "those it calls substantial are larger; the offset is the best one, which is right-branching in the paper; it "
+        "does not say which words it counts, so that all words, those without punctuation, and those without the root "
+        "too are asked"
     ),
 )
 def _(trees: Trees):
-    return in_each_reading({total: trees.best_head(total, "lead").below(10) for total in TOTALS})
+    leads = {total: trees.best_head(total, "lead") for total in TOTALS}
+    return in_each_reading({total: [lead.below(10), lead.above(0)] for total, lead in leads.items()})
 
 
 @of_relations(
@@ -107,40 +110,27 @@ def _(trees: Trees):
         "substantially outperforming the fixed-offset baseline"
     ),
     limit=(
-        "substantially is by more than ten points; sometimes is for at least four of the eight relations for which it"
-        " is so in Table 1"
+        "substantially is by more than ten points; sometimes is for more than one of the eight relations for which it "
+        "is so in Table 1"
     ),
 )
 def _(trees: Trees):
-    return trees.at_least(4, ("pobj", "det", "nsubj", "dobj", "poss", "auxpass", "ccomp", "mark"), "lead", "above", 10)
+    return trees.at_least(2, ("pobj", "det", "nsubj", "dobj", "poss", "auxpass", "ccomp", "mark"), "lead", "above", 10)
 
 
 @of_relations(
     "offset-hard-to-beat",
     place="section 4.2",
-    text="For some relations the best head is hardly better than a fixed offset.",
+    text="For some relations the best head is better than a fixed offset, and hardly so.",
     wording="There are many relations for which BERT only slightly improves over the simple baseline",
     limit=(
-        "slightly is by less than ten points; many are at least two of prep, nn and amod, the commonest of the six "
-        "relations for which it is so in Table 1, which shows those that heads do well on"
+        "slightly is by more than nothing and less than ten points; many are at least two of prep, nn and amod, the "
+        "commonest of the six relations for which it is so in Table 1, which shows those that heads do well on"
     ),
 )
 def _(trees: Trees):
-    return trees.at_least(2, ("prep", "nn", "amod"), "lead", "below", 10)
-
-
-@of_relations(
-    "different-heads",
-    place="section 1, Table 1",
-    text="Different relations have different best heads.",
-    wording=(
-        "While no single head performs well at many relations, we find that particular heads correspond remarkably "
-        "well to particular relations"
-    ),
-    limit="at least three heads share the relations of Table 1 among them, of which nine do in the paper",
-)
-def _(trees: Trees):
-    return trees.quantity("best_heads", "different best heads of the relations").above(2)
+    relations = ("prep", "nn", "amod")
+    return [trees.at_least(2, relations, "lead", "below", 10), trees.at_least(2, relations, "lead", "above", 0)]
 
 
 @of_relations(

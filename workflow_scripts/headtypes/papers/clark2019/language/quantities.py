@@ -5,7 +5,6 @@ What the paper's claims ask for has the names that `scores` gives. The others ar
 | name | what |
 | --- | --- |
 | `relation.{relation}.accuracy`, `.baseline` | the best head and offset, chosen and scored on the same sentences |
-| `best_heads` | different best heads of the relations of Table 1 |
 | `probe.{system}` | attachment score of a probe or of a baseline |
 | `coreference.{system}.{mentions}` | accuracy of a baseline |
 | `coreference.best_head.{candidates}.{mentions}` | the best head, chosen and scored on the same documents |
@@ -66,13 +65,6 @@ def treebank_quantities(
     relations = _beside(relations, to_sep)
     found, missing = _judged(relations, wanted_by(of_relations, Trees, published=published), seed, reasons)
     measured |= found
-    rows = {(row["annotation"], row["relation"]): row for row in paper.rows}
-    best = [rows.get(our_relation(row.relation)) for row in published.relations.rows if row.relation != ALL]
-    heads = {(row["layer"], row["head"]) for row in best if row is not None}
-    if heads:
-        measured["best_heads"] = Measured(len(heads))
-    else:
-        missing["best_heads"] = "the table has none of the paper's relations"
     scored = Columns([], np.zeros((0, 0)), np.zeros((0, 0)))
     if probes is not None:
         right, words = probes
@@ -133,8 +125,7 @@ def published_language(published: Clark2019) -> tuple[Trees, Documents]:
     }
     # Whatever the paper counts, that is its total; and whatever its head looks at, that is the head's accuracy.
     leads |= {f"relation.{total}.lead": leads[f"relation.{ALL}.lead"] for total in TOTALS}
-    heads = {row.head for row in published.relations.rows if row.relation != ALL}
-    trees = _published(values | {"best_heads": len(heads)}, leads, (*of_relations, *of_probes), Trees, published)
+    trees = _published(values, leads, (*of_relations, *of_probes), Trees, published)
     values = {}
     for row in published.coreference.rows:
         of_type = {name: getattr(row, name) for name in (ALL, *MENTIONS)}

@@ -126,7 +126,8 @@ class Trees(Quantities):
         which = "highest" if side == "above" else "lowest"
         other = "lowest" if side == "above" else "highest"
         label = f"{STATISTICS[statistic]}, the {other} of the {number} {which} of {join(relations)}"
-        found = self.quantity(f"relations.{statistic}.{which}_{number}", label, Ranked(measure, rank))
+        name = f"relations.{statistic}.{which}_{number}_of_{'_'.join(relations)}"
+        found = self.quantity(name, label, Ranked(measure, rank))
         return found.above(limit) if side == "above" else found.below(limit)
 
     def probe_difference(self, system: str, other: str) -> Quantity:
