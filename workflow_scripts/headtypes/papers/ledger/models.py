@@ -31,7 +31,8 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     ledger: as `table.ledger_table` makes it.
     returns the columns `COLUMNS`, a row for each claim in the ledger's order. cells: their number, and by verdict.
       models: those with a verdict in some cell. A claim holds in a model (models_hold) if it does in each of these
-      cells, fails if it does in each, and is open otherwise. families: of these models; low, high: the interval of the
+      cells, fails if it does in each, and is open otherwise; and where it holds in most untrained networks, that it
+      holds says nothing of training, and is open too. families: of these models; low, high: the interval of the
       share of models in which it holds (`share_interval`), in percent; NaN without such models. untrained,
       untrained_hold: the same numbers of models and of those in which it holds, of networks of the family `UNTRAINED`,
       which count nowhere else but in the cells.
@@ -43,6 +44,8 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
         is_untrained = of_models["family"] == UNTRAINED
         untrained = [int(is_untrained.sum()), int((of_models["verdict"][is_untrained] == HOLDS).sum())]
         of_models = of_models[~is_untrained]
+        if 2 * untrained[1] > untrained[0]:
+            of_models = of_models.replace({"verdict": {HOLDS: OPEN}})
         number = [int((of_models["verdict"] == verdict).sum()) for verdict in (HOLDS, FAILS, OPEN)]
         low, high = share_interval(of_models["verdict"], of_models["family"])
         said = cells.iloc[0][_SAID].tolist()
