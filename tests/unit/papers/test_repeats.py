@@ -13,7 +13,7 @@ from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Qu
 from headtypes.papers.repeats import judged_together, mean_over
 
 NAME = "bert-{seed}"
-MODELS = [f"bert-{seed}" for seed in range(4)]
+MODELS = [f"bert-{seed}" for seed in range(6)]
 claim = Claims("heads")
 
 
@@ -51,7 +51,7 @@ def planted(*values: float) -> dict[str, Measured]:
 
 
 def test_the_mean_has_the_variance_between_models_and_that_over_inputs():
-    several = planted(1.0, 2.0, 4.0, 7.0)
+    several = {name: Measured.with_error(value, 1.0) for name, value in zip("abcd", (1.0, 2.0, 4.0, 7.0), strict=True)}
     found = mean_over(list(several.values()))
     between, within = np.var([1, 2, 4, 7], ddof=1) / 4, 1.0
     freedom = 3 * ((between + within) / between) ** 2
@@ -65,7 +65,7 @@ def test_the_mean_has_the_variance_between_models_and_that_over_inputs():
 
 
 def test_claims_and_values_over_models_follow_those_of_each():
-    costs = planted(10.0, 12.0, 11.0, 13.0) | {"other": Measured(50.0)}
+    costs = planted(10.0, 12.0, 11.0, 13.0, 11.0, 12.0) | {"other": Measured(50.0)}
     rows = table(costs, {NAME: MODELS})
     alone = table(costs, {})
     assert rows.iloc[: len(alone)].equals(alone)
@@ -74,28 +74,28 @@ def test_claims_and_values_over_models_follow_those_of_each():
     assert set(more["task"]) == {"text"}
     assert more["kind"].tolist() == ["claim over models", "claim over models", "figure over models"]
     assert more["verdict"].tolist() == ["holds", "holds", ""]
-    mean = mean_over(list(planted(10.0, 12.0, 11.0, 13.0).values()))
+    mean = mean_over(list(planted(10.0, 12.0, 11.0, 13.0, 11.0, 12.0).values()))
     for id_ in ("costs", "cost"):
         row = more[more["kind"] == ("figure over models" if id_ == "cost" else "claim over models")].loc[id_]
         assert row[["ours", "low", "high", "published"]].tolist() == pytest.approx([11.5, mean.low, mean.high, 5.0])
-    assert more.loc["costs", "remark"] == "in single models: holds in 4"
-    assert more.loc["costs", "reason"].startswith("points, mean of 4 models: 11.50 (")
+    assert more.loc["costs", "remark"] == "in single models: holds in 6"
+    assert more.loc["costs", "reason"].startswith("points, mean of 6 models: 11.50 (")
 
 
 def test_what_holds_in_each_by_its_questions_need_not_hold_for_other_seeds():
-    rows = table(planted(3.0, 30.0, 3.0, 3.0), {NAME: MODELS})
+    rows = table(planted(3.0, 60.0, 3.0, 3.0, 3.0, 3.0), {NAME: MODELS})
     verdicts = rows[rows["id"] == "costs"].set_index("model")["verdict"]
-    assert verdicts[MODELS].tolist() == ["holds"] * 4
+    assert verdicts[MODELS].tolist() == ["holds"] * 6
     assert verdicts[NAME] == "open"
 
 
 def test_models_that_decide_nothing_are_left_out_and_counted():
-    more = table(planted(10.0, 12.0, 95.0, 11.0), {NAME: MODELS}).set_index(["model", "id"]).loc[NAME]
-    assert "mean of the 3 of 4 models that decide" in more.loc["some", "reason"]
-    assert more.loc["some", "remark"] == "in single models: holds in 3 and no verdict in 1"
-    more = table(planted(10.0, 95.0, 95.0, 11.0), {NAME: MODELS}).set_index(["model", "id"]).loc[NAME]
-    assert (more.loc["some", "verdict"], more.loc["some", "reason"]) == ("no verdict", "too dear (2 of 4 models)")
-    more = table(planted(10.0, 60.0, 10.0, 11.0), {NAME: MODELS}).set_index(["model", "id"]).loc[NAME]
+    more = table(planted(10.0, 12.0, 95.0, 11.0, 10.0, 12.0), {NAME: MODELS}).set_index(["model", "id"]).loc[NAME]
+    assert "mean of the 5 of 6 models that decide" in more.loc["some", "reason"]
+    assert more.loc["some", "remark"] == "in single models: holds in 5 and no verdict in 1"
+    more = table(planted(10.0, 95.0, 95.0, 11.0, 10.0, 12.0), {NAME: MODELS}).set_index(["model", "id"]).loc[NAME]
+    assert (more.loc["some", "verdict"], more.loc["some", "reason"]) == ("no verdict", "too dear (2 of 6 models)")
+    more = table(planted(10.0, 60.0, 60.0, 10.0, 11.0, 11.0), {NAME: MODELS}).set_index(["model", "id"]).loc[NAME]
     assert (more.loc["some", "verdict"], more.loc["some", "reason"]) == (
         "no verdict",
         "it asks for other findings in each of the models",
@@ -113,13 +113,13 @@ def test_a_finding_that_a_model_lacks_does_not_move_its_others_to_those_of_other
         above_0({"first": 1.0, "second": 10.0}),
         above_0({"second": 11.0, "third": 100.0}),
         above_0({"first": 2.0, "[third]": 101.0}),
-        above_0({"first": 3.0, "second": 12.0, "third": 102.0}),
+        *[above_0({"first": 3.0, "second": 12.0, "third": 102.0})] * 3,
     ]
     verdict = judged_together(of_models)
-    assert [it.measured.value for it in verdict.findings] == [2.0, 11.0, 101.0]
-    assert all("mean of the 3 of 4 models that decide" in it.quantity for it in verdict.findings)
-    assert judged_together(of_models[:3]).verdict == "no verdict"
+    assert [it.measured.value for it in verdict.findings] == pytest.approx([2.4, 11.4, 101.4])
+    assert all("mean of the 5 of 6 models that decide" in it.quantity for it in verdict.findings)
+    assert judged_together(of_models[:5]).verdict == "no verdict"
 
 
-def test_two_models_are_not_judged_together():
-    assert NAME not in set(table(planted(1.0, 2.0, 3.0, 4.0), {NAME: MODELS[:2]})["model"])
+def test_four_models_are_not_judged_together():
+    assert NAME not in set(table(planted(1.0, 2.0, 3.0, 4.0, 5.0, 6.0), {NAME: MODELS[:4]})["model"])

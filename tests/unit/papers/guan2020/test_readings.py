@@ -6,7 +6,7 @@ from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.guan2020.claims import CLAIMS
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.readings import readings_page, readings_table
+from headtypes.papers.guan2020.readings import readings_page, readings_table, under_every_reading
 from tests.support.places import GUAN
 from tests.support.planted import typed
 
@@ -97,6 +97,24 @@ def test_equal_verdicts_from_other_figures_do_not_depend():
     assert table["verdict"].tolist() == ["holds", "holds"]
     assert table["reason"].nunique() == 2
     assert not table["depends"].any()
+
+
+def test_what_one_reading_denies_is_open_in_the_comparison():
+    breaks = evaluation(12, "renormalised"), scored(60, 70)
+    evaluations = [*published(1, 12, 13), breaks]
+    readings = judged(evaluations, ["segments", "renormalised"])
+    compared = readings[readings["reading"] == "ablation"].assign(kind="claim", verdict_holm="")
+    found = under_every_reading(compared, readings).set_index("id")
+    before = compared.set_index("id")
+    assert set(before["verdict"]) == {"holds"}
+    assert found.loc["drop_intra-diagonal-breaks", ["verdict", "verdict_holm"]].tolist() == ["open", "open"]
+    said = "holds under ablation, holds under segments and fails under renormalised; "
+    assert found.loc["drop_intra-diagonal-breaks", "reason"].startswith(said)
+    same = found.drop(index="drop_intra-diagonal-breaks")
+    pd.testing.assert_frame_equal(same, before.loc[same.index])
+    # A reading under which nothing was evaluated denies nothing.
+    alone = readings.assign(verdict=readings["verdict"].where(readings["reading"] == "ablation", "no verdict"))
+    pd.testing.assert_frame_equal(under_every_reading(compared, alone), compared)
 
 
 def test_claims_that_no_answer_decides_are_absent():

@@ -31,7 +31,7 @@ class _Guan2020(Paper):
         return read_guan2020(path)
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        """Partitions, the answers under each condition, how clusterings agree, and its tables."""
+        """Partitions, the answers under each condition, how clusterings agree, its tables, and what readings decide."""
         judged = _judged(plan)
         if not judged:
             return {}
@@ -44,6 +44,7 @@ class _Guan2020(Paper):
             **files("stabilities", paths.STABILITY, clustered),
             **files("numbers", paths.NUMBERS_OF_TYPES, clustered),
             **{(kind, table): f"results/{self.name}/{table}.csv" for kind, table, entries in tables if entries},
+            **({("readings", "readings"): readings} if (readings := self.readings(plan)) else {}),
         }
 
     def spec(self, plan: Plan) -> dict:

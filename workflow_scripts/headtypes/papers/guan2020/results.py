@@ -14,6 +14,7 @@ from headtypes.papers.comparison import tidy_table
 from headtypes.papers.guan2020.comparison import compare_with_guan, comparison_page
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
+from headtypes.papers.guan2020.readings import under_every_reading
 from headtypes.papers.keys import NAMED, PARTITION_KEYS, Key
 from headtypes.papers.paper import Compared, Found
 
@@ -39,6 +40,9 @@ def compare_files(
         families=families_of(partitions, read),
     )
     table = compare_with_guan(quantities, published_stability(stabilities, list(read)), published, repeats)
+    for path in found["readings"].values():
+        columns = ["model", "partition", "id", "reading", "verdict"]
+        table = under_every_reading(table, read_csv(path, "does not say what readings decide", columns, rows=0))
     return Compared(tidy_table(quantities, PARTITION_KEYS), table, comparison_page(table, published))
 
 
