@@ -151,22 +151,22 @@ def test_the_third_card_is_of_table_2(partition, table_2):
     assert "too few draws to tell (2; controls: draws: 79 could)" in card.why
     assert [it.label for it in card.marks] == ["dense", "diagonal", "dense_vertical?", "vertical"]
     enough = table_2.assign(control_draws_planned=200.0)
-    corrected = enough["holm_exact_match"].mask(enough["condition"] == "zero-dense", 0.03)
-    told = matter_card(enough.assign(holm_exact_match=corrected), MODEL, PARTITION, partition, [])
+    corrected = enough["holm_f1"].mask(enough["condition"] == "zero-dense", 0.03)
+    told = matter_card(enough.assign(holm_f1=corrected), MODEL, PARTITION, partition, [])
     row = own[own["condition"] == "zero-dense"].iloc[0]
-    ends = [f"{row[f'own_excess_exact_match_{end}_by_article']:.1f}" for end in ("low", "high")]
+    ends = [f"{row[f'own_excess_f1_{end}_by_article']:.1f}" for end in ("low", "high")]
     assert told.answer == YES
-    value = f"{row['own_excess_exact_match']:.1f} points ({' to '.join(ends)})"
+    value = f"{row['own_excess_f1']:.1f} points ({' to '.join(ends)})"
     assert told.number == f"p = 0.03 (corrected for 4): {value}"
     assert "what dense heads cost beyond as many random heads" in told.why
     assert (
         "(interval over articles and draws, of one checkpoint); p, and not the interval, is corrected for 4" in told.why
     )
     alone = enough["condition"].where(enough["condition"] == "zero-dense").isna()
-    single = enough.assign(holm_exact_match=corrected.mask(alone))
+    single = enough.assign(holm_f1=corrected.mask(alone))
     assert matter_card(single, MODEL, PARTITION, partition, []).number == f"p = 0.03: {value}"
     assert told.says == "Leaving out dense heads costs more than leaving out as many random ones."
-    less = {f"own_excess_exact_match_{end}_by_article": -1.0 for end in ("low", "high")}
+    less = {f"own_excess_f1_{end}_by_article": -1.0 for end in ("low", "high")}
     denied = matter_card(enough.assign(**less), MODEL, PARTITION, partition, [])
     assert (denied.answer, denied.says) == (NO, "Each type costs less than as many random heads.")
 

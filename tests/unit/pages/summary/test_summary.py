@@ -198,9 +198,7 @@ def test_findings_name_the_costliest_type_beside_random_heads(table_2):
         "cost 15.2 on average (80 draws, p = 0.2, corrected for 4 conditions). Without its 20 vertical heads it loses"
     )
     assert random in sentence
-    told = costs_sentence(
-        table_2.assign(holm_exact_match=0.04 + 0 * table_2["holm_exact_match"]), MODEL, PARTITION, TYPES
-    )
+    told = costs_sentence(table_2.assign(holm_f1=0.04 + 0 * table_2["holm_f1"]), MODEL, PARTITION, TYPES)
     assert told.startswith("Without its 15 dense_vertical heads")
     few = table_2.assign(control_draws=2, control_draws_planned=2)
     assert "(2 draws, too few to tell a type from them)" in costs_sentence(few, MODEL, PARTITION, TYPES)

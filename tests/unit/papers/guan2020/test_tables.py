@@ -229,8 +229,11 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     table = tabulated(rows, [scores(50, 60)] * 5, controls=given)
     by_name = table.set_index(["model", "condition"])
     for (model, _, condition), expected in given.items():
+        # Exact match is not tested.
+        expected = {name: value for name, value in expected.items() if name != "own_rank_p_exact_match"}
         assert by_name.loc[(model, condition), list(expected)].to_dict() == expected
-    others = by_name.drop(index=[("m", "zero"), ("n", "zero")])[list(control(0))]
+    assert not {"own_rank_p_exact_match", "holm_exact_match"} & set(table)
+    others = by_name.drop(index=[("m", "zero"), ("n", "zero")])[list(expected)]
     assert others.isna().all(axis=None)
     assert table["control_draws"].dtype == table["own_rank_f1"].dtype == "Int64"
     assert table["own_excess_f1"].dtype == table["own_rank_p_f1"].dtype == "float64"
@@ -239,14 +242,14 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     first, second = page.split("## ")[1:]
     drawn = "as many heads of each layer, from all of its heads: at most 200 draws on 100 questions.\n"
     assert first.count(f"Beside random heads, {drawn}") == 2
-    for label in ("EM", "F1"):
+    for label, tests, lines in (("EM", "", ""), ("F1", " p | p, Holm |", " --- | --- |")):
         assert (
-            f"| ID | condition | drop of {label}, own | random | own less random | rank | p | p, Holm | detectable | "
-            "overlap |\n| ---: | --- | ---: | --- | --- | --- | --- | --- | ---: | ---: |\n| 2 | zero |"
+            f"| ID | condition | drop of {label}, own | random | own less random | rank |{tests} detectable | "
+            f"overlap |\n| ---: | --- | ---: | --- | --- | --- |{lines} ---: | ---: |\n| 2 | zero |"
         ) in first
-    excess = "| 5.00 [4.00, 6.50] | 2 of 4 | 0.020 | 0.020 |"
+    excess = "| 5.00 [4.00, 6.50] | 2 of 4 |"
     assert f"| 2 | zero | 8.00 | 3.00 (2.00 to 5.00) {excess} 4.00 | 25.00 |\n" in first
-    assert f"| 2 | zero | 58.00 | 53.00 (52.00 to 55.00) {excess} 54.00 | 25.00 |\n" in first
+    assert f"| 2 | zero | 58.00 | 53.00 (52.00 to 55.00) {excess} 0.020 | 0.020 | 54.00 | 25.00 |\n" in first
     assert f"| 2 | zero | 12.00 | 7.00 (6.00 to 9.00) {excess} 8.00 | 25.00 |\n" in second
     assert "| 1 | baseline | 0 | 50.00 | 0.00 | 82.85 | 0.00 |" in first
     # No condition of Table 3 was set beside any.
@@ -254,24 +257,24 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     assert not any("control" in name for name in tabulated(rows, [scores(50, 60)] * 5))
 
 
-def test_p_values_beside_random_heads_are_corrected_for_the_conditions_of_one_table():
+def test_p_values_beside_random_heads_are_corrected_for_the_conditions_that_have_controls():
     done = {"baseline": {}, "a": {"dense": "zero"}, "b": {"diagonal": "zero"}, "c": {"dense": "uniform"}}
     done |= {"d": {"dense": "drop_intra"}, "e": {"diagonal": "drop_intra"}}
     rows = [row(name, operations, model) for model in "mn" for name, operations in done.items()]
     given = {("m", "p", name): control(3, p) for name, p in zip("abcde", (0.02, 0.005, 0.5, 0.03, 0.04), strict=True)}
     given["n", "p", "a"] = control(3, 0.02)
     table = tabulated(rows, [scores(50, 60)] * 12, controls=given).set_index(["model", "condition"])
-    expected = {("m", "a"): 0.04, ("m", "b"): 0.015, ("m", "c"): 0.5, ("m", "d"): 0.06, ("m", "e"): 0.06}
+    expected = {("m", "a"): 0.08, ("m", "b"): 0.025, ("m", "c"): 0.5, ("m", "d"): 0.09, ("m", "e"): 0.09}
     expected |= {("n", "a"): 0.02}
-    for metric in ("exact_match", "f1"):
-        assert table[f"holm_{metric}"].dropna().to_dict() == pytest.approx(expected)
+    assert table["holm_f1"].dropna().to_dict() == pytest.approx(expected)
+    assert table["control_conditions"].dropna().to_dict() == {each: 5 if each[0] == "m" else 1 for each in expected}
     third = ablation_page(table.reset_index(), 3)
-    assert "| 3.00 (2.00 to 5.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.030 | 0.060 | 4.00 | 25.00 |" in third
+    assert "| 53.00 (52.00 to 55.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.030 | 0.090 | 54.00 | 25.00 |" in third
     (of_m, of_n) = ablation_shown(table.reset_index().query("table == 2"), 2)
-    assert "p, corrected for 3 conditions, is at least 0.015." in of_m.about
+    assert "p, corrected for 5 conditions, is at least 0.025." in of_m.about
     assert "p, corrected for 1 condition, is at least 0.005." in of_n.about
     few = table.assign(control_draws_planned=19).reset_index().query("table == 2")
-    assert "is at least 0.150, so that none can be told from random heads." in next(ablation_shown(few, 2)).about
+    assert "is at least 0.250, so that none can be told from random heads." in next(ablation_shown(few, 2)).about
 
 
 def test_each_family_of_random_heads_has_a_table_of_its_own():
@@ -281,11 +284,12 @@ def test_each_family_of_random_heads_has_a_table_of_its_own():
         given["m", "p", name] |= {f"profile_{key}": value for key, value in control(2, 0.04).items()}
     rows = [row(*each) for each in done.items()]
     table = tabulated(rows, [scores(50, 60)] * 3, controls=given)
-    _, layer, profile, *_ = ablation_page(table, 2).split("Beside random heads, ")
+    _, layer, profile, _, of_f1 = ablation_page(table, 2).split("Beside random heads, ")
     assert layer.startswith("as many heads of each layer, from all of its heads: at most 200 draws on 100 questions.\n")
     assert profile.startswith("from heads of the whole model that are alike")
     assert (
-        "| 3 | b | 8.00 | 2.00 (1.00 to 4.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.040 | 0.080 | 3.00 | 25.00 |" in profile
+        "| 3 | b | 58.00 | 52.00 (51.00 to 54.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.040 | 0.080 | 53.00 | 25.00 |"
+        in of_f1
     )
 
 

@@ -16,6 +16,7 @@ from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import EQUAL, mean_over
 from headtypes.core.table_files import read_parquet
+from headtypes.data.kinds.metrics import Metric, tested_metric
 from headtypes.data.windows import Windows, draw_part
 from headtypes.models.records import ModelRecord
 
@@ -63,8 +64,9 @@ def evaluate_controls(
     """Score a model under random draws of a condition's heads; otherwise as `evaluation.evaluate_condition`.
 
     scores:    of each question under the condition itself.
-    draws:     the largest number of draws of a family. There are fewer where, in every score, so many cost at least as
-        much as the condition that the p of `sequential.sequential_p` stays above 5 %. More draws do not change the
+    draws:     the largest number of draws of a family. There are fewer where, in the score by which they are
+        tested (`tested_metric`), so many cost at least as much as the condition that the p of `sequential.sequential_p`
+        stays above 5 %. More draws do not change the
         first ones.
     questions: of the rows, drawn at random, or "all".
     profile:   whether heads that look alike are drawn, too.
@@ -95,29 +97,26 @@ def _drawn(
     draws: int,
     seed: list[int],
 ) -> Iterator[pd.DataFrame]:
-    """The scores of one draw after another, until every score is decided."""
-    tables, reached = [], np.empty((0, len(metrics_in(own))), bool)
+    """The scores of one draw after another, until the metric by which they are tested is decided."""
+    tables, reached, tested = [], np.empty(0, bool), tested_metric([it.name for it in metrics_in(own)])
     # No fewer draws can decide, so that none is made in vain if they are evaluated together.
-    while number := max(further_draws(of_metric, draws) for of_metric in reached.T):
+    while number := further_draws(reached, draws):
         numbers = range(len(tables), len(tables) + number)
         drawn = [sample_heads(operations, groups, np.random.default_rng([*seed, draw])) for draw in numbers]
         # A draw that is the condition itself costs exactly as much, however its windows would be batched.
         evaluated = iter(evaluate([each for each in drawn if (each != operations).any()]))
         for each in drawn:
             scores = next(evaluated)[1] if (each != operations).any() else own
-            reached = np.concatenate([reached, [_costs_as_much(scores, own)]])
+            reached = np.append(reached, _costs_as_much(scores, own, tested))
             tables.append(scores.assign(draw=len(tables), overlap=overlap(each, operations), planned=draws))
     stopped = ALL_DRAWN if len(tables) == draws else UNDECIDABLE
     return (table.assign(stopped=pd.Categorical([stopped] * len(table), [ALL_DRAWN, UNDECIDABLE])) for table in tables)
 
 
-def _costs_as_much(scores: pd.DataFrame, own: pd.DataFrame) -> list[bool]:
-    """In which metrics a draw costs at least as much as the condition."""
-    before, after = (
-        [float(mean_over(table[it.column].to_numpy(float), sizes_in(table))) for it in metrics_in(own)]
-        for table in (own, scores)
-    )
-    return [it.drop(*both) >= -EQUAL for it, *both in zip(metrics_in(own), before, after, strict=True)]
+def _costs_as_much(scores: pd.DataFrame, own: pd.DataFrame, metric: Metric) -> bool:
+    """Whether a draw costs at least as much as the condition."""
+    before, after = (float(mean_over(table[metric.column].to_numpy(float), sizes_in(table))) for table in (own, scores))
+    return metric.drop(before, after) >= -EQUAL
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -1,5 +1,6 @@
 """What the scores of a kind of task are called, which way is better, and what each is a mean over."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 # Of a table of scores: over how many tokens the sums of a row are. Where it lacks this column, every row counts once.
@@ -79,3 +80,11 @@ LOSS = Metric(
 METRICS: dict[str, Metric] = {metric.name: metric for metric in (EXACT_MATCH, F1, ACCURACY, NORMALISED_ACCURACY, LOSS)}
 # The first metric of each kind of task.
 MAIN_METRICS: dict[str, Metric] = {metric.name: metric for metric in (EXACT_MATCH, ACCURACY, LOSS)}
+
+
+def tested_metric(names: Collection[str]) -> Metric:
+    """The one of these metrics by which a condition is told from random heads: one, so that one test is made of each.
+
+    Of answers it is F1, which changes where an answer gets worse without becoming right or wrong.
+    """
+    return F1 if EXACT_MATCH.name in names else next(it for name, it in MAIN_METRICS.items() if name in names)

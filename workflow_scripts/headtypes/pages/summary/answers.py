@@ -10,7 +10,7 @@ from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.settings import Of
 from headtypes.core.statistics import ALPHA
-from headtypes.data.kinds.metrics import MAIN_METRICS
+from headtypes.data.kinds.metrics import METRICS
 from headtypes.pages.summary.findings import left_out_alone
 from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured
@@ -222,10 +222,10 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     if tested.empty:
         why = "No random heads were left out beside types; controls: draws asks for them."
         return Card(question, UNMEASURED, "", "", why)
-    measured, excess = MAIN_METRICS[metric], f"own_excess_{metric}"
+    measured, excess = METRICS[metric], f"own_excess_{metric}"
     of = of.map(lambda it: f"{it}?" if it in partition.doubtful else it)
     p, draws = tested[f"holm_{metric}"], int(tested["control_draws_planned"].min())
-    corrected = rows.loc[rows["table"] == tested["table"].iloc[0], f"holm_{metric}"].notna().sum()
+    corrected = int(tested["control_conditions"].max())
     least = corrected / (1 + draws)
     by = "_by_article" if tested[f"{excess}_high_by_article"].notna().all() else ""
     low, high = (tested[f"{excess}_{end}{by}"] for end in ("low", "high"))
@@ -266,7 +266,7 @@ def _costs(tested: pd.DataFrame, of: pd.Series, metric: str) -> list[Mark]:
     least, most = min(0, drops.min(axis=None)), drops.max(axis=None)
     places = (drops - least) * (100 / ((most - least) or 1))
     return [
-        Mark(of[each], f"{drops.loc[each].iloc[0]:.{MAIN_METRICS[metric].decimals - 1}f}", dot, bar=(low, high))
+        Mark(of[each], f"{drops.loc[each].iloc[0]:.{METRICS[metric].decimals - 1}f}", dot, bar=(low, high))
         for each, dot, low, high in places.itertuples()
     ]
 

@@ -75,10 +75,9 @@ def _of_random_heads(costs: pd.DataFrame | None) -> str:
             "heads would cost."
         )
     draws = int(costs["control_draws_planned"].max())
-    tested = costs.filter(regex="^holm_").groupby([costs["model"], costs["partition"]]).count()
-    least = min(1.0, tested.max(axis=None) / (draws + 1))
+    least = min(1.0, costs["control_conditions"].max() / (draws + 1))
     if least <= ALPHA:
-        return "P-values beside random heads are corrected for the conditions of one table, not for models and scores."
+        return "P-values beside random heads are corrected for the conditions of a model, not for models."
     return (
         f"Random heads were drawn {'once' if draws == 1 else f'at most {draws} times'} for each condition, so that no "
         f"p-value beside them, corrected for the conditions, can be below {least:.2f}: whether a type costs more than "

@@ -8,7 +8,7 @@ from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import LAYER, PROFILE, shown
 from headtypes.core.statistics import ALPHA, holm
-from headtypes.data.kinds.metrics import MAIN_METRICS
+from headtypes.data.kinds.metrics import METRICS, tested_metric
 from headtypes.pages.summary.verdicts import Judged
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
 
@@ -81,19 +81,19 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     drops = alone[f"drop_{metric}"].sort_values(ascending=False)
     if drops.iloc[0] == drops.iloc[-1]:
         # As of a model that answers nothing: no type is the costliest.
-        which, title = "type" if is_every_type else f"of {join(of)}", MAIN_METRICS[metric].title
+        which, title = "type" if is_every_type else f"of {join(of)}", METRICS[metric].title
         told = f"the {title} of {model} changes by the same: no type costs more than another."
         return f"Whichever {which} is left out, {told}"
     low, high = (alone[f"drop_{metric}_{end}"].fillna(alone[f"drop_{metric}"]) for end in ("low", "high"))
     most, runner_up, least, next_to_it = drops.index[[0, 1, -1, -2]]
     clearly_most = (low[most] > high.drop(most)).all()
     clearly_least = (high[least] < low.drop(least)).all()
-    measured, row, random, begins = MAIN_METRICS[metric], alone.loc[most], "", "W"
+    measured, row, random, begins = METRICS[metric], alone.loc[most], "", "W"
     digits = measured.decimals - 1
     within = "" if pd.isna(row[f"drop_{metric}_low"]) else f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f})"
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
         draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
-        beside = rows[rows["table"] == row["table"]][f"holm_{metric}"].notna().sum()
+        beside = int(row["control_conditions"])
         p = f"p = {row[f'holm_{metric}']:.2g}" + (f", corrected for {beside} conditions" if beside > 1 else "")
         few = beside / (1 + row["control_draws_planned"]) > ALPHA
         if few or row[f"holm_{metric}"] > ALPHA:
@@ -134,8 +134,9 @@ def left_out_alone(rows: pd.DataFrame, types: Sequence[str]) -> tuple[pd.DataFra
     # A partition that nothing was done to may have types that the table has not.
     is_left_out = operations.reindex(columns=[f"operation_{name}" for name in types]) == "zero"
     alone = rows[is_left_out.any(axis=1) & (operations.notna().sum(axis=1) == 1)]
-    metric = next((name for name in MAIN_METRICS if name in alone and alone[f"drop_{name}"].notna().any()), None)
-    return alone, is_left_out.loc[alone.index].idxmax(axis=1).str.removeprefix("operation_"), metric
+    known = [name for name in METRICS if name in alone and alone[f"drop_{name}"].notna().any()]
+    of = is_left_out.loc[alone.index].idxmax(axis=1).str.removeprefix("operation_")
+    return alone, of, tested_metric(known).name if known else None
 
 
 def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:

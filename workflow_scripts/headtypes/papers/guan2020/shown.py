@@ -9,7 +9,7 @@ from headtypes.core.markdown import document
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import Column, Table, TextColumn, interval, probability
 from headtypes.data.kinds.catalogue import counted_by
-from headtypes.data.kinds.metrics import Metric
+from headtypes.data.kinds.metrics import Metric, tested_metric
 from headtypes.papers.guan2020.published import HALVES, Guan2020
 from headtypes.papers.guan2020.tables import AGREEMENTS, measured_in, of_asked, shortages
 
@@ -19,9 +19,10 @@ _CONTROLS = (
     "questions. *Own* is the condition's own drop on these questions; *random* the mean of the draws, with the lowest "
     "and the highest; *own less random* their difference, with its 95 % interval over questions and draws. *Rank* is "
     "the place of the own drop among the draws and itself, from the costliest, and *p* says how often heads drawn at "
-    "random cost at least as much; *p, Holm* is corrected for the conditions of the table. No further heads are drawn "
-    "once p cannot fall to 5 % any more. *Detectable* is what an own drop would have had to exceed for a p of 5 %, not "
-    "corrected. *Overlap* is the percent of the drawn heads that are the condition's own."
+    "random cost at least as much, by the one score that is tested; *p, Holm* is corrected for the conditions that "
+    "have controls. No further heads are drawn once p cannot fall to 5 % any more. *Detectable* is what an own drop "
+    "would have had to exceed for a p of 5 %, not corrected. *Overlap* is the percent of the drawn heads that are the "
+    "condition's own."
 )
 _FAMILIES = {
     "layer": "as many heads of each layer, from all of its heads",
@@ -120,7 +121,7 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
     for (model, partition), section in table.groupby(["model", "partition"], sort=False):
         measured = measured_in(section)
         main, *others = measured
-        name, rows = main.name, counted_by(measured)
+        name, tested, rows = main.name, tested_metric([it.name for it in measured]).name, counted_by(measured)
         random, columns, data = _controlled(section, name), [*_CONDITION], section.copy()
         for family, before in ((family, prefix(family)) for family in FAMILIES):
             if f"{before}control_overlap" in data:
@@ -130,7 +131,7 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
                     ranks = zip(data[f"{before}own_rank_{metric.name}"], data[f"{before}control_draws"], strict=True)
                     ranked = [None if pd.isna(rank) else f"{rank} of {1 + of}" for rank, of in ranks]
                     data[f"{before}rank_{metric.name}"] = ranked
-                    columns += _columns_of_controls(metric, family)
+                    columns += (it for it in _columns_of_controls(metric, family) if it.name in data)
         for metric in measured:
             data[f"other_{metric.name}"] = data[f"drop_{metric.name}"]
             rate = f"drop_{metric.name}_fdr"
@@ -142,7 +143,7 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
             columns,
             brief=[
                 *("id", "condition", "heads", name, f"drop_{name}", f"drop_{name}_fdr"),
-                *([f"own_drop_{name}", f"control_drop_{name}", f"holm_{name}"] if len(random) else []),
+                *([f"own_drop_{tested}", f"control_drop_{tested}", f"holm_{tested}"] if len(random) else []),
                 *(f"other_{metric.name}" for metric in others),
                 *([f"published_drop_{name}"] if section[f"published_drop_{name}"].notna().any() else []),
             ],
@@ -189,7 +190,7 @@ def _beside(shown: Table, drawn: pd.DataFrame, family: str, metric: str) -> Iter
     most = int(drawn["control_draws_planned"].max())
     yield f"Beside random heads, {_FAMILIES[family]}: {_at_most(most)} on {of_asked(drawn, 'control_questions')}."
     of_family = ["control_drop", "own_excess", "rank", "own_rank_p", "holm", "detectable_drop"]
-    names = [f"{prefix(family)}{kind}_{metric}" for kind in of_family]
+    names = [name for kind in of_family if (name := f"{prefix(family)}{kind}_{metric}") in shown.data]
     of_drawn = shown.where(shown.data.index.isin(drawn.index))
     yield of_drawn.markdown("id", "condition", f"own_drop_{metric}", *names, f"{prefix(family)}overlap")
 
@@ -211,7 +212,7 @@ def _columns_of_controls(metric: Metric, family: str) -> Iterator[Column]:
     yield Column(excess, "own less random", **numbers, ends=interval(excess))
     yield TextColumn(f"{before}rank_{name}", "rank")
     yield Column(f"{before}own_rank_p_{name}", "p", write=probability)
-    note = "how often random heads cost at least as much, corrected for the conditions of the table (Holm 1979)"
+    note = "how often random heads cost at least as much, corrected for the conditions that have controls (Holm 1979)"
     yield Column(f"{before}holm_{name}", "p, Holm", write=probability, brief="p, random", note=note)
     yield Column(f"{before}detectable_drop_{name}", "detectable", **numbers)
 
@@ -262,10 +263,11 @@ def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, rows: st
         )
     if len(random):
         most, of = (int(random[count].max()) for count in ("control_draws_planned", "control_questions"))
-        least = min(1.0, len(random) / (1 + most))
+        conditions = int(random["control_conditions"].max())
+        least = min(1.0, conditions / (1 + most))
         yield (
             f"Random heads: {_at_most(most)} of as many heads of each layer, on {of:,} of them; with so many, p, "
-            f"corrected for {len(random)} {'condition' if len(random) == 1 else 'conditions'}, is at least {least:.3f}"
+            f"corrected for {conditions} {'condition' if conditions == 1 else 'conditions'}, is at least {least:.3f}"
             f"{', so that none can be told from random heads' if least > ALPHA else ''}."
         )
     doubtful = section["doubtful"].iloc[0]

@@ -97,9 +97,9 @@ RESULTS = (
         "type, and to each head that a condition names; for each score `control_drop_*`, the mean drop of "
         "the draws with the lowest and the highest; `own_drop_*`; `own_excess_*`, their difference; "
         "`own_rank_*`, the place of the own drop from the costliest, `own_rank_p_*`, and `holm_*`, corrected "
-        "for the conditions; `detectable_drop_*`, what would have been told from random; `control_overlap`, "
-        "the share of the drawn heads that are the condition's own; the same with `profile_` before it for "
-        "heads of the model that look alike: see "
+        "for the `control_conditions` that have controls, both of the one score that is tested; "
+        "`detectable_drop_*`, what would have been told from random; `control_overlap`, the share of the drawn heads "
+        "that are the condition's own; the same with `profile_` before it for heads of the model that look alike: see "
         "[method](../understand/method.md#how-certain-a-value-is-not-in-the-paper)); drops with p-value and "
         "false discovery rate",
     ),

@@ -10,7 +10,7 @@ from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
 from headtypes.core.statistics import holm
 from headtypes.data.kinds.catalogue import counted_by
-from headtypes.data.kinds.metrics import MAIN_METRICS, METRICS, Metric
+from headtypes.data.kinds.metrics import MAIN_METRICS, METRICS, Metric, tested_metric
 from headtypes.data.kinds.registry import KINDS
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
 from headtypes.papers.keys import Key
@@ -104,8 +104,9 @@ def ablation_table(
         and for exact_match, f1 and accuracy, and for what some language model is evaluated by: the score, its
         drop, both with the ends of their intervals over questions and over articles, the drop with its p-values and
         false discovery rates too, and both as published; then what is known of the controls, with how many questions
-        were asked for as control_questions_asked, and with holm_{metric}, the own_rank_p of the conditions of one table
-        and partition, corrected for their number; n_questions (or pairs, or documents), n_questions_asked, the types
+        were asked for as control_questions_asked, the own_rank_p of the one metric by which they are tested
+        (`tested_metric`), and holm_{metric}, the same corrected for the conditions of the partition that have controls,
+        of which there are control_conditions; n_questions (or pairs, or documents), n_questions_asked, the types
         whose name is doubtful and, with a loss, the perplexity.
     """
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
@@ -136,7 +137,13 @@ def ablation_table(
             shown, baseline = (getattr(of, metric, math.nan) for of in (theirs, published.baseline))
             entry |= {f"published_{metric}": shown, f"published_drop_{metric}": baseline - shown}
         if of_controls := controls.get((*key, row["condition"])):
-            entry |= of_controls | {"control_questions_asked": row.get("control_questions")}
+            tested = tested_metric(score).name
+            entry |= {
+                name: value
+                for name, value in of_controls.items()
+                if "own_rank_p_" not in name or name.endswith(f"own_rank_p_{tested}")
+            }
+            entry["control_questions_asked"] = row.get("control_questions")
         entry["n_questions"] = next((number for name, number in score.items() if name in _NUMBERS), None)
         entry["n_questions_asked"] = row.get("questions")
         entry["doubtful"] = ", ".join(partitions[key].doubtful)
@@ -146,8 +153,12 @@ def ablation_table(
     whole = {name: "Int64" for name in _COUNTS if any(name in row for row in table)}
     found = pd.DataFrame(table).astype({"id": "Int64", **whole}).sort_values(order, kind="stable", ignore_index=True)
     tested = {name: name.replace("own_rank_p", "holm") for name in found if "own_rank_p_" in name}
-    of_table = found.groupby(order[:3])[list(tested)]
-    return found.join(of_table.transform(lambda p: holm(p.to_numpy())).rename(columns=tested)) if tested else found
+    if not tested:
+        return found
+    of_partition = found.groupby(order[:2])
+    corrected = of_partition[list(tested)].transform(lambda p: holm(p.to_numpy())).rename(columns=tested)
+    conditions = of_partition["control_draws"].transform("count").where(found["control_draws"].notna())
+    return found.join(corrected).assign(control_conditions=conditions.astype("Int64"))
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
