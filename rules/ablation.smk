@@ -61,6 +61,8 @@ rule evaluate_controls:
         "logs/evaluate_controls/{model}/{partition}/{condition}.log",
     benchmark:
         "results/controls/{model}/{partition}/{condition}.benchmark.tsv"
+    # They take as long as many conditions, which would otherwise come first and leave one of these to run alone.
+    priority: 1
     conda:
         ENVIRONMENT
     resources:

@@ -42,7 +42,7 @@ def test_the_examples_of_all_keys_are_a_configuration():
 def test_the_example_of_null_takes_away_what_it_says():
     *_, example = blocks("docs/lookup/configuration.md")
     found = over_the_demo(example)
-    assert found.values["models"].keys() == DEMO["models"].keys() - {"minilm-entailment"}
+    assert found.values["models"].keys() == DEMO["models"].keys() - {"minilm-qa"}
     assert not {"readings", "controls"} & found.values.keys()
 
 
