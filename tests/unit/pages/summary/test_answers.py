@@ -115,8 +115,8 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
         == "The clusters are tighter than those of a single cloud of heads; halves of the heads are divided alike (99 "
         "% agree)."
     )
-    assert f"agree on 99 % of heads (yes: at least {chance + 0.96 * (100 - chance):.0f})" in card.why
-    assert "interval over sets of heads drawn from one cloud that is fitted to these, of one checkpoint" in card.why
+    assert f"random halves of the heads agree on at least {chance + 0.96 * (100 - chance):.0f} % of heads" in card.why
+    assert "interval over sets of heads drawn from one cloud that is fitted to these" in card.why
     assert [(it.label, it.dot, it.bar) for it in card.marks] == [
         ("other inputs", 99, (90, 99)),
         ("other heads", 99, (90, 99)),
@@ -136,11 +136,11 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
 def test_the_second_card_gives_the_range_of_what_criteria_choose():
     chosen = {"silhouette": 3, "gap": 1, "heads": 3, "samples": None}
     card = number_card(4, chosen, [])
-    assert (card.answer, card.says, card.number) == (UNDECIDED, "None of 4 criteria chooses 4 types.", "1 to 3 chosen")
-    assert "from 1, to which one more adds at most its standard error; the first card compares 4 with 1" in card.key
+    assert (card.answer, card.says, card.number) == (UNDECIDED, "None of 4 criteria chooses 4 types.", "They choose 1 to 3")
+    assert "chooses the first number to which one more cluster adds at most its standard error" in card.key
     assert [it.text for it in card.marks] == ["3", "1", "3"]
     assert [round(it.dot, 1) for it in card.marks] == [28.6, 0, 28.6]
-    assert number_card(3, chosen | {"gap": 3, "samples": 3}, []).number == "3 chosen"
+    assert number_card(3, chosen | {"gap": 3, "samples": 3}, []).number == "They choose 3"
 
 
 def test_the_third_card_is_of_table_2(partition, table_2):

@@ -172,14 +172,13 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
         answer,
         f"The clusters are {tight} than those of a single cloud of heads{'' if answer == NO else others}.",
         f"gap {beyond.value:.2f} ({beyond.low:.2f} to {beyond.high:.2f})",
-        f"This is the gap statistic of {len(shares)} clusters less that of one (interval over sets of heads drawn from "
-        "one cloud that is fitted to these, of one checkpoint; yes: above 0, no: below). Clusterings of random halves "
-        f"of the heads agree on "
-        f"{pairwise:.0f} % of heads (yes: at least {limit:.0f}).",
+        f"The gap statistic of {len(shares)} clusters less that of one, with its interval over sets of heads drawn "
+        "from one cloud that is fitted to these; it speaks of one checkpoint. The answer is yes where it is above 0 "
+        f"and clusterings of random halves of the heads agree on at least {limit:.0f} % of heads, and no where it is "
+        "below 0.",
         marks,
-        f"Dot: two clusterings agree; bar: from where all {stability['models']} do; tick: by chance. The atlas tells "
-        "of other inputs, the first stability of Table 1 of other heads. Mean silhouette: "
-        f"{partition.table['silhouette'].mean():.2f}, without a chance level.",
+        "Each line shows what halves of one kind agree on, in percent of the heads. The dot is the agreement of two "
+        f"clusterings, the bar begins where all {stability['models']} agree, and the tick is agreement by chance.",
         files,
     )
 
@@ -200,11 +199,11 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: S
         f"How many: are they {k}?",
         number_answer(k, numbers),
         f"{agree or 'None'} of {len(numbers)} criteria {'choose' if agree > 1 else 'chooses'} {k} types.",
-        f"{' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))} chosen" if known else "none chosen",
-        "Criteria have no intervals; yes: all choose it, no: none does.",
+        f"They choose {' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))}" if known else "They choose none",
+        f"The criteria have no intervals: the answer is yes where all choose {k}, and no where none does.",
         marks,
-        f"Dot: what a criterion chooses, of 2 to {_MOST_CLUSTERS}; tick: {k}. The gap statistic chooses the first "
-        f"number, from 1, to which one more adds at most its standard error; the first card compares {k} with 1 alone.",
+        f"The dot is the number that a criterion chooses, from 1 to {_MOST_CLUSTERS}; the tick is {k}. The gap "
+        "statistic chooses the first number to which one more cluster adds at most its standard error.",
         files,
     )
 
@@ -241,22 +240,24 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         shown_p, told = f"p = {p[most]:.2g}: ", "p is of a single condition"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
     answer = matter_answer(p, high, least)
+    asked = join(of[each] for each in tested.index)
     says = {
         YES: f"Leaving out {' or '.join(beyond)} heads costs more than leaving out as many random ones.",
-        NO: "Each type costs less than as many random heads.",
-        UNDECIDED: "No type is shown to cost more than as many random heads.",
+        NO: f"Leaving out {asked} heads costs less than leaving out as many random ones.",
+        UNDECIDED: f"Leaving out {asked} heads is not shown to cost more than leaving out as many random ones.",
     }
     return Card(
         question,
         answer,
         says[answer],
         f"{shown_p}{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}",
-        f"of {measured.title} is what {of[most]} heads cost beyond as many random heads of the same layers (interval "
-        f"over {'articles' if by else 'inputs'} and draws, of one checkpoint); {told} (yes: at most {ALPHA:g} for a "
-        "type, no: every type's interval below 0).",
+        f"What {of[most]} heads cost in {measured.title} beyond as many random heads of the same layers. The interval "
+        f"is over {'articles' if by else 'inputs'} and draws, and speaks of one checkpoint; {told}. The answer is yes "
+        f"where p is at most {ALPHA:g} for a type, and no where the interval of every type is below 0.",
         _costs(tested, of, metric),
-        f"Dot: {measured.change} without the type, on {tested['control_questions'].max():.0f} inputs; bar: without "
-        f"random heads, least to most{'; ?: a doubtful name' if partition.doubtful else ''}.",
+        f"The dot is the {measured.change} of {measured.title} without the type, on "
+        f"{tested['control_questions'].max():.0f} inputs; the bar is what random heads cost, from least to most."
+        + (" A question mark stands behind a doubtful name." if partition.doubtful else ""),
         files,
     )
 

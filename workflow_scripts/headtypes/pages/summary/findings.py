@@ -88,7 +88,7 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     most, runner_up, least, next_to_it = drops.index[[0, 1, -1, -2]]
     clearly_most = (low[most] > high.drop(most)).all()
     clearly_least = (high[least] < low.drop(least)).all()
-    measured, row, random, begins = METRICS[metric], alone.loc[most], "", "W"
+    measured, row, random = METRICS[metric], alone.loc[most], ""
     digits = measured.decimals - 1
     within = "" if pd.isna(row[f"drop_{metric}_low"]) else f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f})"
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
@@ -96,12 +96,11 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
         beside = int(row["control_conditions"])
         p = f"p = {row[f'holm_{metric}']:.2g}" + (f", corrected for {beside} conditions" if beside > 1 else "")
         few = beside / (1 + row["control_draws_planned"]) > ALPHA
-        if few or row[f"holm_{metric}"] > ALPHA:
-            begins = "Not told from as many random heads: w"
+        told = not few and row[f"holm_{metric}"] <= ALPHA
         random = (
-            f"; on {row['control_questions']:.0f} inputs {own:z.{digits}f}, where as many random heads of the same "
-            f"layers cost {cost:z.{digits}f} on average ({draws} {'draw' if draws == 1 else 'draws'}"
-            f"{', too few to tell a type from them' if few else f', {p}'})"
+            f" This is {'more than' if told else 'not told from what'} as many random heads of the same layers cost: "
+            f"on {row['control_questions']:.0f} inputs {own:z.{digits}f}, and these {cost:z.{digits}f} on average "
+            f"({draws} {'draw' if draws == 1 else 'draws'}{', too few to tell' if few else f', {p}'})."
         )
 
     def without(condition: int) -> str:
@@ -114,14 +113,14 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
         compared = "any type" if is_every_type else "the types left out"
         more = f"the largest drop of {compared}" if clearly_most else more
         return (
-            f"{begins}{without(most)} {model} loses {drops[most]:z.1f} points of {measured.title}{within}, {more}"
-            f"{random}. W{without(least)} it loses {drops[least]:z.1f}, {'the smallest' if clearly_least else less}."
+            f"W{without(most)} {model} loses {drops[most]:z.1f} points of {measured.title}{within}, {more}."
+            f"{random} W{without(least)} it loses {drops[least]:z.1f}, {'the smallest' if clearly_least else less}."
         )
     compared = "any other type" if is_every_type else "the other types left out"
     more = f"more than without {compared}" if clearly_most else more
     return (
-        f"{begins}{without(most)} the {measured.title} of {model} rises by {drops[most]:z.2f} {measured.unit}{within}, "
-        f"{more}{random}. W{without(least)} it rises by {drops[least]:z.2f}, {'the least' if clearly_least else less}."
+        f"W{without(most)} the {measured.title} of {model} rises by {drops[most]:z.2f} {measured.unit}{within}, "
+        f"{more}.{random} W{without(least)} it rises by {drops[least]:z.2f}, {'the least' if clearly_least else less}."
     )
 
 
