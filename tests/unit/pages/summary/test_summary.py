@@ -191,8 +191,8 @@ def test_findings_name_the_costliest_type_beside_random_heads(table_2):
     assert sentence == (
         "Without its 28 dense heads minilm-qa loses 57.1 points of F1 (49.6 to 64.5), the largest drop of any type. "
         "This is not told from what as many random heads of the same layers cost: on 32 inputs 64.4, and these 22.0 on "
-        "average (79 draws, p = 0.1, corrected for 4 conditions). Without its 22 vertical heads it loses 5.3, not shown "
-        "to be less than that without its 12 dense_vertical heads (14.7)."
+        "average (79 draws, p = 0.1, corrected for 4 conditions). Without its 22 vertical heads it loses 5.3, not "
+        "shown to be less than that without its 12 dense_vertical heads (14.7)."
     )
     told = costs_sentence(table_2.assign(holm_f1=0.04 + 0 * table_2["holm_f1"]), MODEL, PARTITION, TYPES)
     assert "This is more than as many random heads of the same layers cost: on 32 inputs" in told
