@@ -23,6 +23,7 @@ Quantities of the family are those of other models of the run, and known for the
 """
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -113,12 +114,10 @@ class Model(Quantities):
 
     def layout(self, types: Sequence[str], kind: str = "heads") -> dict[str, list[int]]:
         """Number of heads in each layer, of each of the types and, unless these are all, of the `OTHERS`."""
-        by_type: dict[str, dict[int, int]] = {}
+        by_type: dict[str, Counter[int]] = defaultdict(Counter)
         for rest, count in self.of_kind(kind).items():
             layer, name = rest.split(".", 1)
-            by_type.setdefault(name if name in types else OTHERS, {})
-            of_type = by_type[name if name in types else OTHERS]
-            of_type[int(layer)] = of_type.get(int(layer), 0) + int(count)
+            by_type[name if name in types else OTHERS][int(layer)] += int(count)
         if not set(types) <= by_type.keys():
             raise NoVerdictError("the types of single heads are not known")
         named = [*types, *by_type.keys() - set(types)]
@@ -175,18 +174,11 @@ def beside_permutations(label: str, statistic: Callable[..., np.ndarray], *layou
 def _permuted(layout: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Layouts with the same numbers of heads by type and by layer, [permutation, type, layer]."""
     types, layers = layout.shape
-    type_of, layer_of = (
-        np.repeat(np.arange(types), layout.sum(axis=1)),
-        np.repeat(np.arange(layers), layout.sum(axis=0)),
-    )
+    type_of = np.repeat(np.arange(types), layout.sum(axis=1))
+    layer_of = np.repeat(np.arange(layers), layout.sum(axis=0))
     drawn = rng.permuted(np.broadcast_to(type_of, (_PERMUTATIONS, type_of.size)), axis=1)
-    return np.stack(
-        [
-            np.stack([(drawn[:, layer_of == layer] == of).sum(axis=1) for layer in range(layers)], axis=1)
-            for of in range(types)
-        ],
-        axis=1,
-    )
+    # [permutation, type, head] by [head, layer]
+    return np.eye(types, dtype=int)[drawn].swapaxes(1, 2) @ np.eye(layers, dtype=int)[layer_of]
 
 
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
