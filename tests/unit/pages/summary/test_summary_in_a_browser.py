@@ -21,6 +21,9 @@ def chromium():
         yield it
 
 
+CHAPTERS = "document.querySelectorAll('.chapter').forEach((it) => { it.open = true })"
+
+
 def unfold(page):
     page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true })")
     page.evaluate("document.querySelectorAll('.more').forEach((it) => it.click())")
@@ -109,12 +112,27 @@ def test_on_paper_answers_are_unfolded_and_dark_on_white(chromium, page_file):
         assert tops[0] == tops[1]
 
 
+@pytest.mark.parametrize("width", [1400, 390])
+def test_chapters_are_closed_until_a_link_to_them_is_pressed(chromium, page_file, width):
+    closed = "[...document.querySelectorAll('.chapter')].filter((it) => !it.open).map((it) => it.parentElement.id)"
+    with opened(chromium, page_file, width) as page:
+        chapters = page.evaluate(closed)
+        assert {"words", "guan2020", "clark2019", "files", "made"} <= set(chapters)
+        assert page.evaluate("document.documentElement.scrollHeight") < 6000
+        for _ in range(2):
+            page.locator("nav a[href='#guan2020']").click()
+            page.wait_for_function(f"!{closed}.includes('guan2020')")
+            page.locator("#guan2020 > .chapter > summary").click()
+        assert page.evaluate(closed) == chapters
+
+
 def column(page, table, place: int) -> list[str]:
     return table.locator(f"tbody tr td:nth-child({place}) > span").all_inner_texts()
 
 
 def test_a_table_is_sorted_by_mouse_and_by_keyboard(chromium, page_file):
     with opened(chromium, page_file, 1280) as page:
+        page.evaluate(CHAPTERS)
         table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2. Types")).locator("table")
         heads = table.get_by_role("button", name="heads", exact=True)
         heads.click()
@@ -134,6 +152,7 @@ def test_a_table_is_sorted_by_mouse_and_by_keyboard(chromium, page_file):
 
 def test_every_control_is_reached_by_keyboard_and_shows_where_it_is(chromium, page_file):
     with opened(chromium, page_file, 1280) as page:
+        page.evaluate(CHAPTERS)
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.textContent") == "To the results"
         controls, seen = "[...document.querySelectorAll('nav a, nav button, th button')]", set()
@@ -161,6 +180,7 @@ def test_a_long_table_shows_its_first_rows_on_a_phone_until_all_are_asked_for(ch
     shown = f"[...{first}.querySelectorAll('tbody tr')].filter((it) => it.checkVisibility()).length"
     heights = {}
     with opened(chromium, page_file, 390) as page:
+        page.evaluate(CHAPTERS)
         heights["short"] = page.evaluate("document.documentElement.scrollHeight")
         button = page.locator(".more").first
         rows = page.evaluate(f"{first}.querySelectorAll('tbody tr').length")
@@ -177,12 +197,14 @@ def test_a_long_table_shows_its_first_rows_on_a_phone_until_all_are_asked_for(ch
         assert page.locator("figure.short").count() == 0
     assert heights["short"] < 0.55 * heights["whole"]
     with opened(chromium, page_file, 1280) as page:
+        page.evaluate(CHAPTERS)
         assert page.evaluate(shown) == rows
         assert not page.locator(".more").first.is_visible()
 
 
 def test_a_row_is_a_block_of_named_lines_on_a_phone(chromium, page_file):
     with opened(chromium, page_file, 390) as page:
+        page.evaluate(CHAPTERS)
         table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2. Types")).locator("table")
         cell = table.locator("tbody tr").nth(1).locator("td").nth(3)
         assert cell.evaluate("(it) => getComputedStyle(it, '::before').content") == '"EM"'
@@ -209,6 +231,7 @@ def test_the_name_of_a_head_opens_its_head_in_the_atlas(chromium, tmp_path):
 def test_a_figure_is_enlarged_by_a_tap(chromium, page_file):
     widths = []
     with opened(chromium, page_file, 390) as page:
+        page.evaluate(CHAPTERS)
         image = page.locator(".picture img").first
         for _ in range(3):
             widths.append(image.bounding_box()["width"])
@@ -226,6 +249,7 @@ def test_a_figure_is_enlarged_by_a_tap(chromium, page_file):
 @pytest.mark.parametrize("width", [1400, 390])
 def test_words_are_explained_without_pointing_at_them(chromium, page_file, width):
     with opened(chromium, page_file, width) as page:
+        page.evaluate(CHAPTERS)
         words = page.locator("#words dt").all_inner_texts()
         for word in ("dense", "diagonal", "vertical", "dense_vertical", "doubtful, ?", "EM, F1", "FDR", "agreement"):
             assert word in words

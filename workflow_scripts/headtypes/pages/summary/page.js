@@ -13,19 +13,21 @@ if (list.options.length > 1) {
   document.querySelectorAll(".about > .name").forEach((it) => { it.hidden = true; });
 }
 choose(list.value);
-// On a phone the answers alone, until they are pressed; on paper all.
-const cards = document.querySelectorAll(".answers details");
-const unfold = (open) => cards.forEach((it) => { it.open = open; });
+// On a phone the answers alone, until they are pressed; on paper all, and every chapter.
+const unfold = (which, open) => document.querySelectorAll(which).forEach((it) => { it.open = open; });
 const narrow = window.matchMedia("(max-width: 600px)");
-unfold(!narrow.matches);
-addEventListener("beforeprint", () => unfold(true));
+unfold(".answers details", !narrow.matches);
+addEventListener("beforeprint", () => unfold(".answers details, .chapter", true));
 // A link into a closed part opens it.
 const reveal = () => {
   const part = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (part?.matches(".about")) choose(part.id);
-  part?.closest("details")?.setAttribute("open", "");
+  part?.querySelector(":scope > .chapter")?.setAttribute("open", "");
+  for (let it = part?.closest("details"); it; it = it.parentElement.closest("details")) it.open = true;
 };
 addEventListener("hashchange", reveal);
+// A second press on the same link changes no address.
+document.querySelector("nav").addEventListener("click", () => setTimeout(reveal));
 reveal();
 // A figure as wide as its letters can be read at, until it is pressed again; where there is room, the link opens its PDF.
 for (const link of document.querySelectorAll(".picture a:has(img), .gallery a")) {
