@@ -208,18 +208,12 @@ def _(model: Model):
     models = model.of_family(model.published.rows, TYPES)
     if len({len(layers) for of_model in models.values() for layers in of_model.values()}) > 1:
         raise NoVerdictError("the models have different numbers of layers")
-    found = []
-    for one, other in combinations(models, 2):
-
-        def correlation(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-            ours, theirs = (each - each.mean(axis=-1, keepdims=True) for each in (ours, theirs))
-            lengths = [np.sqrt((each**2).sum(axis=(-2, -1))) for each in (ours, theirs)]
-            return (ours * theirs).sum(axis=(-2, -1)) / np.maximum(np.prod(lengths, axis=0), np.finfo(float).tiny)
-
-        label = f"correlation of the numbers of heads by layer and type in {one} and {other}"
-        layouts = [np.stack(list(models[name].values())) for name in (one, other)]
-        found.append(beside_permutations(label, correlation, *layouts).above(0))
-    return found
+    layouts = {name: np.stack(list(of_model.values())) for name, of_model in models.items()}
+    label = "correlation of the numbers of heads by layer and type in {} and {}"
+    return [
+        beside_permutations(label.format(*pair), _correlation, *(layouts[name] for name in pair)).above(0)
+        for pair in combinations(models, 2)
+    ]
 
 
 @claim(
@@ -249,3 +243,10 @@ def _(model: Model):
 
 def _kept(model: Model) -> Measured:
     return model.known("kept", "there is no parent to compare with")
+
+
+def _correlation(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """[...] of layouts, [..., type, layer], each type's mean over the layers taken off; 0 where one does not vary."""
+    ours, theirs = (each - each.mean(axis=-1, keepdims=True) for each in (ours, theirs))
+    lengths = [np.sqrt((each**2).sum(axis=(-2, -1))) for each in (ours, theirs)]
+    return (ours * theirs).sum(axis=(-2, -1)) / np.maximum(np.prod(lengths, axis=0), np.finfo(float).tiny)
