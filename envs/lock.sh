@@ -10,10 +10,10 @@ pins=$(mktemp)
 trap 'rm -f "$pins" "$pins".*' EXIT
 grep --no-filename == envs/requirements*.txt > "$pins"
 
-# Other systems' packages go, and the CUDA libraries: a build of torch for CPUs has none, and those for CUDA pin their own.
+# Other systems' packages go, and what builds of torch for CUDA pin: those for CPUs need none of it.
 resolve() {
   "${compile[@]}" --constraint "$pins" pyproject.toml --group run "$@" |
-    grep --invert-match --extended-regexp "^(cuda|nvidia)-|sys_platform == '(emscripten|win32)'"
+    grep --invert-match --extended-regexp "^(cuda|nvidia)-|^triton==|sys_platform == '(emscripten|win32)'"
 }
 
 # The first lines of a file say what it is for.
@@ -23,14 +23,14 @@ write() {
   "${compile[@]}" --no-deps --generate-hashes --no-emit-package torch "$2" > "envs/hashes/$1"
 }
 
-# What a group has beside the run. Triton comes with those builds of torch that need it, and the tests always need it.
+# What a group has beside the run.
 further() {
   resolve --group "$1" | grep --invert-match --line-regexp --fixed-strings --file "$pins.run"
 }
 
-resolve | grep --invert-match '^triton==' > "$pins.run"
+resolve > "$pins.run"
 further tests > "$pins.tests"
-further slurm | grep --invert-match '^triton==' > "$pins.slurm"
+further slurm > "$pins.slurm"
 write requirements.txt "$pins.run"
 write requirements-tests.txt "$pins.tests"
 write requirements-slurm.txt "$pins.slurm"

@@ -1,16 +1,10 @@
-"""Without a GPU, its kernels run in Triton's interpreter, which must be chosen before anything imports Triton."""
+"""How tests run: none has a deadline, and those that take longest come first."""
 
-import os
-
-import torch
 from hypothesis import settings
 
 # A busy machine is no failure.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
-
-if not torch.cuda.is_available():
-    os.environ["TRITON_INTERPRET"] = "1"
 
 # The files and folders that take longest, in this order; all others come after them.
 LONGEST = (

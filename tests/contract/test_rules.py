@@ -47,7 +47,6 @@ UNCOUNTED = {
     "threadpoolctl": "sets the number of threads",
     "safetensors": "counts the numbers in files whose checksum is recorded",
     "tqdm": "draws progress bars",
-    "triton": "comes with torch, at the version that torch pins",
     "yaml": "reads the configuration and the published figures",
 }
 # Parameters that do not count: Snakemake runs no job again for one that asks for `output`.

@@ -1,17 +1,25 @@
 """Ways to cut the attention of samples into blocks, all of which give the same."""
 
+import math
+
 import pytest
 import torch
 
-# As they are; rows in the smallest blocks; and the same with one head after another, whose products are by either
-# library.
-WAYS = ["", "least blocks", "by head", "by head with oneDNN"]
+from headtypes.attention.blocks import _GPU_PAIRS
+
+# As they are; whole layers; rows in the smallest blocks; and these with one head after another, whose products are by
+# either library.
+WAYS = ["", "as on a GPU", "least blocks", "by head", "by head with oneDNN"]
 
 
 def cut_into_blocks(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     """Let attention be computed in one of `WAYS`."""
     blocks = "headtypes.attention.blocks"
-    if way:
+    if way == "as on a GPU":
+        monkeypatch.setattr(f"{blocks}._BLOCK_PAIRS", _GPU_PAIRS)
+        for name in ("LONG", "_LONG_WITH_ONEDNN"):
+            monkeypatch.setattr(f"{blocks}.{name}", math.inf)
+    elif way:
         monkeypatch.setattr(f"{blocks}._BLOCK_PAIRS", 1)
     if way.startswith("by head"):
         onednn = way.endswith("oneDNN")

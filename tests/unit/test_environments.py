@@ -168,6 +168,5 @@ def _imports(files: list[Path]) -> set[str]:
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 imported.add(node.module.partition(".")[0])
-    # Triton comes with torch's builds for CUDA, at their version, and is not asked for where there is no GPU.
-    imported -= set(sys.stdlib_module_names) | {"headtypes", "script_job", "triton"}
+    imported -= set(sys.stdlib_module_names) | {"headtypes", "script_job"}
     return {canonicalize_name(DISTRIBUTION.get(name, name)) for name in imported}

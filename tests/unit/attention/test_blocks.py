@@ -9,10 +9,12 @@ from headtypes.attention import blocks as groups
 from headtypes.attention.blocks import Group, equal_lengths
 from tests.support.layers import layer_of
 
+CPU, GPU = torch.device("cpu"), torch.device("meta")
+
 
 @pytest.mark.parametrize("lengths", [[5, 5, 5, 3, 3, 1], [1], [200] * 7 + [160] * 5, [64] * 50, [9000, 2], [4, 6, 4]])
 def test_groups_hold_each_sample_once_with_its_length(lengths):
-    found = equal_lengths(lengths)
+    found = equal_lengths(lengths, CPU)
     assert [length for group in found for length in lengths[group.samples]] == lengths
     for group in found:
         assert set(lengths[group.samples]) == {group.length}
@@ -21,12 +23,12 @@ def test_groups_hold_each_sample_once_with_its_length(lengths):
 
 
 def test_as_many_samples_as_fit_go_together():
-    assert [group.samples for group in equal_lengths([90] * 5)] == [slice(0, 4), slice(4, 5)]
+    assert [group.samples for group in equal_lengths([90] * 5, CPU)] == [slice(0, 4), slice(4, 5)]
 
 
 @pytest.mark.parametrize("length", [1, 31, 32, 33, 160, 384, 512, 1000, 8192])
 def test_blocks_hold_each_row_once(length):
-    blocks = list(Group(slice(0, 1), length).blocks())
+    blocks = list(Group(slice(0, 1), length).blocks(CPU))
     assert [row for block in blocks for row in range(length)[block]] == list(range(length))
     rows = [block.stop - block.start for block in blocks]
     assert all(each % groups.LEAST_ROWS == 0 for each in rows[:-1])
@@ -46,9 +48,16 @@ def test_blocks_of_heads_hold_each_row_of_each_head_once(length, onednn, monkeyp
     assert sorted(seen) == [(head, row) for head in range(3) for row in range(length)]
 
 
-def test_heads_come_together_where_a_block_is_many_small_kernels(monkeypatch):
-    monkeypatch.setattr(groups, "prefers_onednn", lambda: True)
-    layer = layer_of([300], heads=3, causal=False, seed=0)
-    on_gpu = replace(layer, query=layer.query.to("meta"))
-    blocks = list(Group(slice(0, 1), 300).blocks_of_heads(on_gpu))
-    assert all(heads == slice(0, 3) for heads, *_ in blocks)
+def test_on_a_gpu_a_layer_comes_at_once():
+    layer = layer_of([384, 384, 384, 200], heads=3, causal=False, seed=0)
+    on_gpu = replace(layer, query=layer.query.to(GPU))
+    found = equal_lengths([384, 384, 384, 200], GPU)
+    assert [group.samples for group in found] == [slice(0, 3), slice(3, 4)]
+    for group in found:
+        assert list(group.blocks_of_heads(on_gpu)) == [(slice(0, 3), on_gpu, slice(0, group.length))]
+
+
+def test_on_a_gpu_a_block_of_a_long_text_has_no_more_pairs_than_memory_is_asked_for():
+    rows = list(Group(slice(0, 1), 8192).blocks(GPU))
+    assert rows == [slice(start, start + 256) for start in range(0, 8192, 256)]
+    assert groups._GPU_PAIRS == 256 * 8192

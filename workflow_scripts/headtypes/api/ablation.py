@@ -157,10 +157,10 @@ class _Call(Ablation):
                 "earlier ones are in a cache; call `generate` with use_cache=False."
             )
         if keys not in self._by_keys:
-            sentences = self._sentences if known else [np.full(keys, -1)] * samples
+            sentences, device = self._sentences if known else [np.full(keys, -1)] * samples, layer.query.device
             self._by_keys[keys] = [
-                SentencePairs(group, sentences, self.reading, layer.query.device)
-                for group in equal_lengths([keys] * samples)
+                SentencePairs(group, sentences, self.reading, device)
+                for group in equal_lengths([keys] * samples, device)
             ]
         return self._by_keys[keys]
 

@@ -75,8 +75,9 @@ class Ablation:
         """The samples of the batch in groups of equal length; the same in all layers."""
         if self._groups is None:
             padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
-            groups = equal_lengths([max(padded, len(sentence)) for sentence in self._sentences])
-            self._groups = [SentencePairs(group, self._sentences, self.reading, layer.query.device) for group in groups]
+            lengths, device = [max(padded, len(sentence)) for sentence in self._sentences], layer.query.device
+            groups = equal_lengths(lengths, device)
+            self._groups = [SentencePairs(group, self._sentences, self.reading, device) for group in groups]
         return self._groups
 
 
@@ -232,7 +233,7 @@ class SentencePairs(Group):
             rng = np.random.default_rng(derive_seed(seed, layer, *sentence[tokens].tolist()))
             of_sample[tokens] = rng.integers(2**62, size=(tokens.sum(), heads))
         numbers, drawn = torch.as_tensor(numbers, device=special.device), []
-        for rows in self.blocks():
+        for rows in self.blocks(special.device):
             others = special[:, rows, None] == special[:, None]
             others.diagonal(rows.start, 1, 2).fill_(False)
             if mask is not None:

@@ -1,6 +1,7 @@
 """Samples of one length, computed together in blocks of query rows that stay in the processor's cache.
 
-Long samples are computed one head at a time, so that more rows of a head fit into the cache.
+Long samples are computed one head at a time, so that more rows of a head fit into the cache. On a GPU, a block has all
+heads and as many rows as memory allows: mostly all of those of a sample, or of several.
 """
 
 import math
@@ -17,6 +18,8 @@ from headtypes.models.products import prefers_onednn
 # Pairs of a query and a key that are computed at a time, for every head: with 16 heads, 2 MB in float32. Smaller blocks
 # lose more in calls than they gain from the cache; larger ones cost more memory than they save time.
 _BLOCK_PAIRS = 2**15
+# The same on a GPU, which small blocks would leave waiting for calls: 128 MB. A batch that does not fit is halved.
+_GPU_PAIRS = 2**21
 # The same where one head is computed at a time: 1 MB in float32.
 _HEAD_PAIRS = 2**18
 # Tokens from which it is faster to compute heads on their own, with MKL and with oneDNN, which multiplies single
@@ -71,9 +74,9 @@ class Group:
             self._cut_from, self._mask = mask, None if bool(cut.all()) else cut
         return self._mask
 
-    def blocks(self) -> Iterator[slice]:
+    def blocks(self, device: torch.device) -> Iterator[slice]:
         """The query rows, divided into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
-        return self._blocks(_BLOCK_PAIRS)
+        return self._blocks(_most_pairs(device))
 
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
         """The blocks of a layer as heads, the layer with these heads alone, and query rows.
@@ -83,9 +86,8 @@ class Group:
         """
         heads = layer.query.shape[1]
         long = _LONG_WITH_ONEDNN if prefers_onednn() else LONG
-        # On a GPU, many small blocks take longer.
         if not by_head or self.length < long or layer.query.device.type != "cpu":
-            for rows in self.blocks():
+            for rows in self.blocks(layer.query.device):
                 yield slice(0, heads), layer, rows
             return
         for head in range(heads):
@@ -102,15 +104,19 @@ class Group:
             yield slice(start, min(start + rows, self.length))
 
 
-def equal_lengths(lengths: Sequence[int]) -> list[Group]:
-    """The groups of a batch, in order; each fits into one block or is a single sample.
+def _most_pairs(device: torch.device) -> int:
+    return _BLOCK_PAIRS if device.type == "cpu" else _GPU_PAIRS
+
+
+def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
+    """The groups of a batch, in order; each fits into one block of the device or is a single sample.
 
     lengths: of the samples. Batches are planned by length, so samples of equal length are neighbours.
     """
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):
         ends = stop == len(lengths) or lengths[stop] != lengths[start]
-        if ends or (stop - start + 1) * lengths[start] ** 2 > _BLOCK_PAIRS:
+        if ends or (stop - start + 1) * lengths[start] ** 2 > _most_pairs(device):
             groups.append(Group(slice(start, stop), lengths[start]))
             start = stop
     return groups

@@ -32,7 +32,7 @@ class AttentionGradients:
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
         """members: the kinds of each token of each input; shape: number of layers and of heads."""
         self.anchor = torch.zeros((), device=batch.device, requires_grad=True)
-        self._groups = equal_lengths(batch.lengths)
+        self._groups = equal_lengths(batch.lengths, batch.device)
         self._members = {
             group.samples.start: torch.from_numpy(np.stack(members[group.samples])).to(batch.device)
             for group in self._groups
@@ -91,7 +91,7 @@ class _Attention(torch.autograd.Function):
         for group in groups:
             part, of_outputs = group.of(layer), gradient[group.samples, :, : group.length]
             below = [tensor[group.samples, :, : group.length] for tensor in further]
-            for rows in group.blocks():
+            for rows in group.blocks(query.device):
                 of_attention = torch.matmul(of_outputs[:, :, rows], part.value.transpose(-1, -2))
                 add(number, group, rows, of_attention)
                 if below:

@@ -91,17 +91,13 @@ class AttentionReader:
         self._norms = any(reducer.of == "norms" for reducer in reducers)
         self._reducers, self._in_blocks = reducers, any(reducer.reads_attention for reducer in reducers)
         self._by_head = all(reducer.by_head for reducer in reducers)
-        self._groups = equal_lengths(batch.lengths)
+        self._groups = equal_lengths(batch.lengths, batch.device)
         self._scratch = Scratch()
         for reducer in reducers:
             reducer.start(batch)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
         """The head outputs of a layer; those of padding are zero where attention was read in blocks."""
-        if len(self._reducers) == 1:
-            outputs = self._reducers[0].read_layer(number, layer)
-            if outputs is not None:
-                return outputs
         if not self._in_blocks:
             outputs = layer.head_outputs()
             for group in self._groups:

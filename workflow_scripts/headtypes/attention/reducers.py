@@ -11,7 +11,6 @@ from torch import Tensor
 
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import Group
-from headtypes.attention.hook import Layer
 from headtypes.attention.settings import Of
 
 
@@ -124,12 +123,6 @@ class Reducer(Protocol):
 
     def result(self) -> Any:
         """What was read of all samples."""
-
-    def read_layer(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"] | None:
-        """Read a whole layer of the batch at once instead of block by block, and return its head outputs.
-
-        Called only if this is the only reducer of the pass. Returning None, as by default, asks for blocks.
-        """
 
 
 class PerSample(Reducer):

@@ -9,10 +9,8 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, first_columns
-from headtypes.analyses.distances.fused import fused_reader
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import LEAST_ROWS, Group
-from headtypes.attention.hook import Layer
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.attention.settings import Of
 from headtypes.data.tokens import SPECIAL_KINDS
@@ -42,8 +40,6 @@ class DistanceFeatures(ByColumn):
     """The distance features within a text.
 
     Each row sums to one. Where heads give attention to no token (`reducers.Block.to_none`), it lacks their share of it.
-
-    On a GPU the fused kernel reads whole layers, where it applies and this reducer has the pass to itself.
     """
 
     by_head = True
@@ -54,21 +50,6 @@ class DistanceFeatures(ByColumn):
         self._to_none = torch.zeros_like(self.values[..., 0])
         self._of_batch = [self._kinds[sample] for sample in batch.samples]
         self._buckets: dict[int, Buckets] = {}
-        self._fused_is_known = False
-
-    def read_layer(self, number: int, layer: Layer) -> Tensor | None:
-        """Read a layer with the fused kernel, where it applies."""
-        if self.of != "weights":
-            return None
-        if not self._fused_is_known:
-            self._fused, self._fused_is_known = fused_reader(self._of_batch, layer, self._first), True
-        read = self._fused and self._fused(layer)
-        if not read:
-            return None
-        outputs, of_queries = read
-        # What several heads of queries have on average is that of their mean attention.
-        self.values[:, number] = of_queries.unflatten(1, (self.about.heads, -1)).mean(2)
-        return outputs
 
     def add(self, block: Block) -> None:
         """Sum the rows by distance and by special token."""
