@@ -1,7 +1,7 @@
 """What does reading every head cost beside the plain forward pass, and beside keeping all maps and counting them?
 
     python benchmarks/attention.py
-    python benchmarks/attention.py --shape minilm --tokens 64 160 512 --threads 1
+    python benchmarks/attention.py --shape minilm --layers 6 --tokens 64 160 512 --threads 1
 
 Runs from anywhere, without data or network, on a GPU where there is one: a random BERT. Prints a Markdown table with a
 row for each length: the time of the plain model in ms, that of the others in its terms, and the same of peak memory
@@ -9,6 +9,8 @@ above the loaded model, in MiB. Each ratio is the median over pairs of runs that
 process of its own.
 
 products:   the plain model with the products of matrices of `headtypes.models.products`, which extraction uses too.
+maps:       the attention of every head computed as extraction does, and not read: products and softmax alone.
+one sum:    the same, and each block of it read once: the least that an extraction can take.
 extraction: the distance features of every head, by `headtypes.analyses.distances`.
 bincount:   `output_attentions=True`, the maps copied to NumPy, and one `np.bincount` of the 21 buckets for each map.
 """
@@ -34,22 +36,42 @@ from transformers import BertConfig, BertModel
 from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.distances.reducer import DistanceFeatures
 from headtypes.attention.one_pass import read_attention
+from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.markdown import markdown_table
 from headtypes.data.encoding import Encoded
 from headtypes.models.products import fast_products
 
-# Hidden size and heads.
-SHAPES = {"minilm": (384, 12), "bert-base": (768, 12), "bert-large": (1024, 16)}
-WAYS = ("plain", "products", "extraction", "bincount")
-BINS, VOCABULARY, BATCH_TOKENS = 16, 1000, 4096
+# Hidden size, heads, and tokens of a batch: a forward pass of two layers takes less than a second in one thread.
+SHAPES = {"minilm": (384, 12, 2048), "bert-base": (768, 12, 1024), "bert-large": (1024, 16, 768)}
+WAYS = ("plain", "products", "maps", "one sum", "extraction", "bincount")
+# Those that take memory of their own.
+IN_MEMORY = ("plain", "products", "extraction", "bincount")
+BINS, VOCABULARY = 16, 1000
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+class Unread(PerSample):
+    """Reads nothing."""
+
+    by_head = True
+
+    def add(self, block: Block) -> None:
+        """Leave the block alone."""
+
+
+class OneSum(Unread):
+    """The sum of each head's attention."""
+
+    def add(self, block: Block) -> None:
+        """Read the block once."""
+        self.values[block.group.samples, block.layer, block.heads] += block.attention.sum((2, 3))
 
 
 def way(name: str, given: argparse.Namespace, tokens: int) -> Callable[[], object]:
     """What to call for one run on a batch of samples of so many tokens, its model loaded."""
     torch.set_num_threads(given.threads)
     torch.manual_seed(0)
-    hidden, heads = SHAPES[given.shape]
+    hidden, heads, batch_tokens = SHAPES[given.shape]
     config = BertConfig(
         vocab_size=VOCABULARY,
         hidden_size=hidden,
@@ -60,14 +82,15 @@ def way(name: str, given: argparse.Namespace, tokens: int) -> Callable[[], objec
     )
     model = BertModel(config, add_pooling_layer=False).eval().to(DEVICE)
     model.set_attn_implementation("eager" if name == "bincount" else "sdpa")
-    rng, samples = np.random.default_rng(0), max(1, BATCH_TOKENS // tokens)
+    rng, samples = np.random.default_rng(0), max(1, batch_tokens // tokens)
     ids = rng.integers(5, VOCABULARY, (samples, tokens))
     # One token in nine is special, of one of the four kinds.
     kinds = [np.where(rng.random(tokens) < 1 / 9, rng.integers(1, 5, tokens), 0).astype(np.int8) for _ in ids]
-    if name == "extraction":
+    readers = {"maps": Unread, "one sum": OneSum, "extraction": lambda: DistanceFeatures(kinds)}
+    if name in readers:
         encoded = Encoded(ids.tolist(), None, kinds, np.zeros(samples, bool))
         return lambda: read_attention(
-            model, encoded, [DistanceFeatures(kinds)], batch_tokens=samples * tokens, what="benchmark"
+            model, encoded, [readers[name]()], batch_tokens=samples * tokens, what="benchmark"
         )[0]
     inputs = torch.from_numpy(ids).to(DEVICE)
     if name == "bincount":
@@ -142,7 +165,7 @@ def held() -> float:
 def memory(given: argparse.Namespace, tokens: int) -> dict[str, float]:
     """Peak memory of the plain model in MiB, and of each other way in its terms."""
     found = {}
-    for name in WAYS:
+    for name in IN_MEMORY:
         with ProcessPoolExecutor(1, _processes()) as process:
             found[name] = process.submit(peak, name, given, tokens).result()
     plain = found.pop("plain")
@@ -161,9 +184,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=SHAPES, default="bert-base")
     parser.add_argument("--layers", type=int, default=2, help="enough for ratios")
-    parser.add_argument("--tokens", type=int, nargs="+", default=[128, 384], help=f"batches have {BATCH_TOKENS}")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[128, 384])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--pairs", type=int, default=9, help="of the plain model and each way")
+    parser.add_argument("--pairs", type=int, default=7, help="of the plain model and each way")
     given = parser.parse_args()
     where = torch.cuda.get_device_name() if DEVICE.type == "cuda" else f"{given.threads} threads"
     print(f"{given.shape}, {given.layers} layers, float32, {where}; torch {torch.__version__}\n")

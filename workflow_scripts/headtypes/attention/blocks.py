@@ -38,8 +38,8 @@ class Scratch:
         self._memory: Tensor | None = None
 
     def of(self, layer: Layer, rows: slice) -> Tensor:
-        """What `Layer.attention` needs for some rows: [2, batch, head, row, key]."""
-        shape = (2, *layer.query.shape[:2], rows.stop - rows.start, layer.key.shape[2])
+        """What `Layer.attention` needs for some rows: [batch, head, row, key]."""
+        shape = (*layer.query.shape[:2], rows.stop - rows.start, layer.key.shape[2])
         if self._memory is None or self._memory.numel() < math.prod(shape):
             self._memory = layer.query.new_empty(math.prod(shape))
         return self._memory[: math.prod(shape)].view(shape)

@@ -91,13 +91,15 @@ class Layer:
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
         """The attention of some query rows; each row sums to one, unless the layer has a sink.
 
-        scratch: [2, batch, head, row, key] to compute in; the second half is what is returned.
+        scratch: [batch, head, row, key] to compute in.
         """
-        scores, attention = (None, None) if scratch is None else scratch
-        scores = self._in_softmax(rows, scores)
-        attention = torch.softmax(scores, -1, out=attention)
+        scores = self._in_softmax(rows, scratch)
         # The softmax with one score more is the softmax without it, times the share of all but that one.
-        return attention if self.sink is None else attention * self._above_sink(scores).sigmoid()
+        share = None if self.sink is None else self._above_sink(scores).sigmoid()
+        # On a CPU, the sums of a row are complete before its first number is replaced.
+        in_place = scratch is not None and scores.device.type == "cpu"
+        attention = torch.softmax(scores, -1, out=scores if in_place else None)
+        return attention if share is None else attention * share
 
     def to_none(self, rows: slice) -> Float[Tensor, "batch head row 1"]:
         """What some query rows of a layer with a sink give to no token, exact also where it is little."""

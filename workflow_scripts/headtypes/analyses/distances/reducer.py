@@ -1,6 +1,7 @@
 """The distance feature: how far, and at which special tokens, a head looks (Guan et al. 2020, section 3)."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -50,12 +51,15 @@ class DistanceFeatures(ByColumn):
         self._to_none = torch.zeros_like(self.values[..., 0])
         self._of_batch = [self._kinds[sample] for sample in batch.samples]
         self._buckets: dict[int, Buckets] = {}
+        # Groups of one length follow one another.
+        self._columns = lru_cache(1)(_columns)
 
     def add(self, block: Block) -> None:
         """Sum the rows by distance and by special token."""
         group = block.group
         if group.samples.start not in self._buckets:
-            self._buckets[group.samples.start] = Buckets(group, self._of_batch, block.attention.device, self._first)
+            column = self._columns(group.length, block.attention.device)
+            self._buckets[group.samples.start] = Buckets(group, self._of_batch, column, self._first)
         buckets = self._buckets[group.samples.start]
         if block.is_first:
             self._received = torch.zeros_like(block.attention[:, :, 0])
@@ -95,16 +99,19 @@ class Buckets:
     first:    [sample, query, column] one-hot column of the first token, if it is wanted, else None.
     """
 
-    def __init__(self, group: Group, kinds: list[np.ndarray], device: torch.device, first: bool):
-        self.group = group
+    def __init__(self, group: Group, kinds: list[np.ndarray], column: Tensor, first: bool):
+        device, self.column = column.device, column
         tokens = torch.as_tensor(np.stack(kinds[group.samples]), device=device, dtype=torch.int64)
         self.ordinary = (tokens == 0).float()[:, None, None]
         self.special = one_hot(tokens, 1 + len(SPECIAL_KINDS))[..., 1:].float()
-        distance = (torch.arange(2 * group.length, device=device) - group.length).abs()
-        column = torch.where(distance > 0, distance * FINE_BINS // group.length, FINE_BINS)
-        # The first entry is for a distance of the full length, which no two tokens have.
-        self.column = one_hot(column, 1 + FINE_BINS).float()
         self.first = torch.from_numpy(first_columns(kinds[group.samples])).to(device) if first else None
+
+
+def _columns(length: int, device: torch.device) -> Tensor:
+    distance = (torch.arange(2 * length, device=device) - length).abs()
+    column = torch.where(distance > 0, distance * FINE_BINS // length, FINE_BINS)
+    # The first entry is for a distance of the full length, which no two tokens have.
+    return one_hot(column, 1 + FINE_BINS).float()
 
 
 class _Diagonals:
