@@ -1,6 +1,6 @@
 """Mentions as the baselines see them: their words, their types, and what they must agree in.
 
-Clark et al. (2019, section 4.3) define none of these; docs/understand/method.md has the definitions used here.
+Clark et al. (2019, section 4.3) define none of these; docs/understand/clark.md has the definitions used here.
 """
 
 from collections.abc import Sequence

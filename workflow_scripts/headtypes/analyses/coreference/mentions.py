@@ -1,6 +1,6 @@
 """Mentions of a part of a document: their head words, candidates and antecedents.
 
-Clark et al. (2019, section 4.3) define none of these; docs/understand/method.md has the definitions used here.
+Clark et al. (2019, section 4.3) define none of these; docs/understand/clark.md has the definitions used here.
 """
 
 from collections.abc import Iterable, Sequence
