@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.registry import RESULTS
+from tests.docs.keys import with_keys
 from tests.docs.lists import with_lists
 from tests.support.overlays import DEMO, over_the_demo
 from tests.support.places import ROOT
@@ -62,6 +63,13 @@ def test_the_lists_of_results_and_rules_are_those_that_are_declared():
     text = (ROOT / "docs/lookup/outputs.md").read_text(encoding="utf-8")
     assert with_lists(text) == text
     assert "| `results/features/{model}/{task}.h5` | `extract_features`, `extract_text_features` |" in text
+
+
+def test_the_tables_of_keys_are_those_of_the_schema():
+    """Else run `make docs`."""
+    text = (ROOT / "docs/lookup/configuration.md").read_text(encoding="utf-8")
+    assert with_keys(text) == text
+    assert "| `clustering.methods` | `[kmeans]`, or `gmm`, `agglomerative`, `spectral` | Ways" in text
 
 
 def test_every_result_that_stays_is_in_the_list_of_files():

@@ -33,6 +33,7 @@ class Learning(BaseModel):
     learning_rate: PositiveFloat = 5e-5
     """Peak learning rate: it rises over the first tenth of the steps and then decays linearly to zero."""
     batch_size: Positive = 32
+    """Inputs of one update."""
     epochs: PositiveFloat = 3.0
     """Passes over the data."""
     max_seq_length: Annotated[int, Field(ge=16)] = 384

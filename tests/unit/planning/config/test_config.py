@@ -1,13 +1,10 @@
 """The configuration: every mistake is reported in one line that names the key and says what is allowed there."""
 
 import os
-import re
 from types import UnionType
 from typing import Any, get_args, get_origin
 
 import pytest
-import yaml
-from pydantic import BaseModel
 
 from headtypes.planning.config.derived import clusterings
 from headtypes.planning.config.messages import mistakes_in
@@ -178,25 +175,6 @@ def test_the_schema_for_editors_is_the_one_that_is_checked():
     """Else run `make schema`."""
     kept = ROOT / "schemas" / "config.schema.json"
     assert kept.read_text(encoding="utf-8") == json_schema()
-
-
-def test_the_documentation_has_every_setting_with_its_default():
-    text = (ROOT / "docs/lookup/configuration.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`.*?`) \| (`.*?`) \|", text.partition("## Settings")[2], re.MULTILINE)
-    told = {}
-    for keys, defaults in rows:
-        names, section = [], ""
-        for key in re.findall("`(.*?)`", keys):
-            section = key.partition(".")[0] or section
-            names.append(section + key[key.index(".") :] if "." in key else key)
-        told |= dict(zip(names, map(yaml.safe_load, re.findall("`(.*?)`", defaults)), strict=True))
-    entries = {"tasks", "models", "partitions", "conditions", "select"}
-    settings = {name: field.default for name, field in Config.model_fields.items() if name not in entries}
-    expected = {}
-    for name, default in settings.items():
-        parts = default.model_dump() if isinstance(default, BaseModel) else None
-        expected |= {name: default} if parts is None else {f"{name}.{part}": value for part, value in parts.items()}
-    assert told == expected
 
 
 @pytest.mark.parametrize("registry", ["models", "tasks", "partitions", "conditions"])

@@ -43,7 +43,7 @@ class MultipleChoice(TableKind):
     formats = "JSONL or Parquet"
     keys = ("columns", "samples", "divided_by", "questions")
     columns: ClassVar = {
-        "question": Column("question"),
+        "question": Column("question", "Column of the question."),
         "choices": Column("choices", "Column of the list of answers from which one is chosen."),
         "answer": Column("answer", "Column of the right answer's index in the list, from 0."),
         "id": ID,

@@ -41,7 +41,12 @@ class SentencePair(TableKind):
     formats = "TSV, CSV, JSONL or Parquet"
     keys = ("columns", "labels", "samples", "divided_by", "questions")
     source_keys = ("training_file",)
-    columns: ClassVar = {"first": Column("sentence1"), "second": Column("sentence2"), "label": Column(None), "id": ID}
+    columns: ClassVar = {
+        "first": Column("sentence1", "Column of the first text."),
+        "second": Column("sentence2", "Column of the second text."),
+        "label": Column(None, "Column of the right label; without it, pairs have none."),
+        "id": ID,
+    }
     truncation = "longest_first"
     head = "sequence_classification"
     # F1 is no mean over pairs, so that it has no interval.

@@ -70,6 +70,7 @@ class Task(Strict):
     """A data set, and how much of it is used."""
 
     kind: TaskKind = "question_answering"
+    """What its inputs are, and what is asked of them."""
     source: TaskSource
     columns: Columns = Columns()
     labels: dict[Text, Text | int | None] = {}
@@ -156,7 +157,9 @@ class Clustering(Strict):
     (Kobayashi et al. 2020). With norms, extraction reads both; partitions by norms are named
     `{task}-norms-{method}-k{k}`."""
     methods: Annotated[list[Method], Field(min_length=1)] = ["kmeans"]
+    """Ways of clustering; each makes a partition with each `k`."""
     k: Annotated[list[Annotated[int, Field(ge=2, le=64)]], Field(min_length=1)] = [4]
+    """Numbers of types."""
     distance_bins: Literal[1, 2, 4, 8, 16, 32, 64] = 16
     """Distance bins of the feature; any divisor of 64, without a new extraction."""
     scale: bool = False
@@ -179,6 +182,7 @@ class Partition(Strict):
     file: LocalPath
     """CSV with the columns layer, head (both from 0) and type."""
     model: Name
+    """Model whose heads it divides."""
     task: Name
     """Task whose features describe the types, and which the conditions are evaluated on."""
 
@@ -187,10 +191,13 @@ class Windows(Strict):
     """How a question and its context become inputs (the original run_squad)."""
 
     max_seq_length: Annotated[int, Field(ge=16)] = 384
+    """Most tokens of a window, or of a question with one of its choices."""
     doc_stride: Positive = 128
     """Tokens between the starts of two windows."""
     max_query_length: Positive = 64
+    """Tokens of a question; of a longer one, only the first are kept."""
     max_answer_length: Positive = 30
+    """Most tokens of an answer."""
 
     @model_validator(mode="after")
     def _check(self):
@@ -220,10 +227,10 @@ class Controls(Strict):
     """Conditions on as many random heads, to tell the type's effect from the number's."""
 
     draws: NonNegativeInt = 200
-    """Random draws of each condition at most; 0 for none. With fewer than 19, no condition can be told from them at
-    5 %, and with fewer than 199 none of ten once corrected for their number."""
+    """At most so many random draws of heads for each condition, 0 for none; they end early once p cannot fall to 5 %
+    any more. With fewer than 19, nothing can be told at 5 %, and with fewer than 199 none of ten, once corrected."""
     questions: Positive | Literal["all"] = 250
-    """How many of the task's questions, pairs or documents."""
+    """How many of the task's questions, pairs or documents each draw is evaluated on."""
     profile: bool = False
     """Whether as many heads are drawn from all of the model's that look alike, too, by near, special and far."""
     conditions: list[Name] | None = None
@@ -236,7 +243,7 @@ class Curves(Strict):
     orders: NonNegativeInt = 3
     """Random orders in addition to the order of importance; 0 for no curves at all."""
     questions: Positive | Literal["all"] = 1000
-    """How many of the task's questions, pairs or documents."""
+    """How many of the task's questions, pairs or documents each set is evaluated on."""
 
 
 class Relations(Strict):
@@ -286,8 +293,10 @@ class Compute(Strict):
     """What determines the arithmetic of a forward pass."""
 
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    """Precision of the forward pass. A processor without instructions for bfloat16 computes in float32 instead, and the
+    record of the result says so (`computed_in`)."""
     batch_tokens: Annotated[int, Field(ge=512)] = 4096
-    """Padded tokens of one batch."""
+    """Tokens of one batch, padding included."""
 
 
 class Select(Strict):
@@ -313,7 +322,8 @@ class Config(Strict):
     windows: Windows = Windows()
     ablation: Ablation = Ablation()
     readings: dict[Name, Ablation] = {}
-    """Further readings, each laid over `ablation`: a condition that a reading changes is evaluated under it as well."""
+    """Further readings by name, each laid over `ablation`, as `{segments: {sentences: segments}}`: a condition that a
+    reading changes is evaluated under it as well."""
     conditions: dict[Name, dict[Name, Operation]] = {}
     """Name of a condition: what is done to the heads of each type, or to one head (layer-head, both counted from 1);
     heads not named are kept."""
