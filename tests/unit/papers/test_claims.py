@@ -1,6 +1,7 @@
 """How claims of any paper are judged: an interval decides, without one the value does, and doubt gives no verdict."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -140,6 +141,24 @@ def measured(p: float, value: float = 1.0) -> Measured:
     """With an interval on one side of 0 where the p-value is below 0.05."""
     width = abs(value) * (0.5 if p < 0.05 else 2)
     return Measured(value, value - width, value + width, lambda limit, side: p)
+
+
+@pytest.mark.parametrize(
+    ("units", "p", "verdict", "words"),
+    [
+        (20, 0.02, HOLDS, "over articles)"),
+        (19, 0.02, OPEN, "as few as 19.0 equal articles: p times 5"),
+        (8, 0.009, HOLDS, "as few as 8.0 equal articles: p times 5"),
+        (7.9, 1e-9, OPEN, "as few as 7.9 equal articles: too few to tell"),
+    ],
+)
+def test_over_few_units_a_claim_is_decided_by_a_stricter_interval_or_by_none(units, p, verdict, words):
+    finding = Finding("a", replace(measured(p), over="articles", units=units), "above", 0)
+    assert finding.verdict == verdict
+    assert (finding.p < 0.05) == (verdict != OPEN)
+    assert words in str(finding)
+    # The interval stays that of 95 %, and names what it is over.
+    assert "1.00 (0.50 to 1.50, over articles)" in str(finding)
 
 
 def test_claims_are_corrected_for_all_rules_that_were_tested_beside_them():

@@ -49,14 +49,16 @@ def verdicts(trials: Iterator[list[Finding]]) -> list:
     return [judge(Claim("c", ask=lambda quantities, it=it: it, about="", **said), Quantities({})) for it in trials]
 
 
-def estimates(values: np.ndarray, sizes: np.ndarray | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def estimates(
+    values: np.ndarray, sizes: np.ndarray | None = None, resamples: int = RESAMPLES
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Of each trial the estimates, [column], and what the bootstrap makes of them, [resample, column].
 
     values: [unit, trial, column] sums of a unit; sizes: [unit] over how many items.
     """
     sizes = np.ones(len(values)) if sizes is None else sizes
-    means = resampled_means(values.reshape(len(values), -1), sizes, seed=1, resamples=RESAMPLES)
-    means = means.reshape(RESAMPLES, *values.shape[1:])
+    means = resampled_means(values.reshape(len(values), -1), sizes, seed=1, resamples=resamples)
+    means = means.reshape(resamples, *values.shape[1:])
     for trial, estimate in enumerate(values.sum(0) / sizes.sum()):
         yield estimate, means[:, trial]
 
@@ -71,43 +73,50 @@ def normal(truths: list[float], rng: np.random.Generator, shared: float = 0.0) -
 def of_means(truths: list[float], rng: np.random.Generator, shared: float = 0.0) -> Iterator[list[Finding]]:
     """One or several means, all of which have to be above 0."""
     for estimate, means in estimates(normal(truths, rng, shared)):
-        yield [above(Measured.drawn(each, means[:, n], np.ones(UNITS))) for n, each in enumerate(estimate)]
+        yield [above(Measured.drawn(each, means[:, n], np.ones(UNITS), "units")) for n, each in enumerate(estimate)]
 
 
 def below(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
     """A mean that has to be below 0."""
     for estimate, means in estimates(-normal(truths, rng)):
-        yield [Quantity("value", Measured.drawn(estimate[0], means[:, 0], np.ones(UNITS))).below(0)]
+        yield [Quantity("value", Measured.drawn(estimate[0], means[:, 0], np.ones(UNITS), "units")).below(0)]
 
 
-def of_articles(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
-    """A mean over 24 articles of unequal sizes, whose questions are alike."""
-    sizes = rng.integers(5, 60, 24)
-    of_article = rng.normal(0, 1, (24, TRIALS))
-    sums = sizes[:, None] * (truths[0] + of_article) + rng.normal(0, sizes[:, None] ** 0.5, (24, TRIALS))
-    for estimate, means in estimates(sums[..., None], sizes.astype(float)):
-        yield [above(Measured.drawn(estimate[0], means[:, 0], sizes.astype(float)))]
+def of_articles(
+    truths: list[float], rng: np.random.Generator, articles: int, skewed: bool = False
+) -> Iterator[list[Finding]]:
+    """A mean over articles of unequal sizes, whose questions are alike; skewed: a few articles make most of it."""
+    sizes = rng.integers(20, 40, articles).astype(float)
+    of_article = 1 - rng.exponential(1, (articles, TRIALS)) if skewed else rng.normal(0, 1, (articles, TRIALS))
+    sums = sizes[:, None] * (truths[0] + of_article) + rng.normal(0, sizes[:, None] ** 0.5, (articles, TRIALS))
+    # Fewer resamples would not tell what so few articles can.
+    for estimate, means in estimates(sums[..., None], sizes, resamples=4000):
+        yield [above(Measured.drawn(estimate[0], means[:, 0], sizes, "articles"))]
 
 
 def of_answers(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
     """Questions that are right or wrong: three of four, less the limit."""
     right = rng.random((UNITS, TRIALS, 1)) < 0.75 + truths[0]
     for estimate, means in estimates(right - 0.75):
-        yield [above(Measured.drawn(estimate[0], means[:, 0], np.ones(UNITS)))]
+        yield [above(Measured.drawn(estimate[0], means[:, 0], np.ones(UNITS), "units"))]
 
 
 def off(truths: list[float], rng: np.random.Generator, limit: float) -> Iterator[list[Finding]]:
     """What a difference is off by, whichever its sign is, has to be below a limit."""
     for estimate, means in estimates(normal([limit - truths[0]], rng)):
         sign = np.sign(estimate[0])
-        yield [Quantity("value", Measured.drawn(abs(estimate[0]), sign * means[:, 0], np.ones(UNITS))).below(limit)]
+        yield [
+            Quantity("value", Measured.drawn(abs(estimate[0]), sign * means[:, 0], np.ones(UNITS), "units")).below(
+                limit
+            )
+        ]
 
 
 def ranked(truths: list[float], rng: np.random.Generator, rank: int | Callable[[int], int]) -> Iterator[list[Finding]]:
     """The number of a rank."""
     measure = Ranked(lambda evidence: evidence, rank)
     for estimate, means in estimates(normal(truths, rng)):
-        yield [above(Measured.drawn_for(measure, float(measure(estimate)), means, np.ones(UNITS)))]
+        yield [above(Measured.drawn_for(measure, float(measure(estimate)), means, np.ones(UNITS), "units"))]
 
 
 def of_groups(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
@@ -179,7 +188,11 @@ def most(heads: int) -> int:
 KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     "a mean": (of_means, [ONTO], [NEAR]),
     "a mean below": (below, [ONTO], [NEAR]),
-    "a mean over few articles": (of_articles, [ONTO], [0.001]),
+    **{f"a mean over {n} articles": (partial(of_articles, articles=n), [ONTO], [0.001]) for n in (8, 12, 24, 48)},
+    **{
+        f"a skewed mean over {n} articles": (partial(of_articles, articles=n, skewed=True), [ONTO], [0.001])
+        for n in (9, 12, 19)
+    },
     "a share of right answers": (of_answers, [ONTO], [0.001]),
     "an absolute difference": (partial(off, limit=8), [ONTO], [NEAR]),
     "an absolute difference of nothing": (partial(off, limit=NEAR), [ONTO], [NEAR]),

@@ -1,6 +1,7 @@
 """Models that differ in a seed alone, judged together: planted means, rows of their own, and what is not judged."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -58,6 +59,10 @@ def test_the_mean_has_the_variance_between_models_and_that_over_inputs():
     half = t.isf(0.025, freedom) * math.sqrt(between + within)
     assert (found.value, found.low, found.high) == pytest.approx((3.5, 3.5 - half, 3.5 + half))
     assert found.p_value(found.low, "above") == pytest.approx(0.05)
+    articles = [
+        replace(it, over="articles", units=units) for it, units in zip(several.values(), (9, 30, 9, 40), strict=True)
+    ]
+    assert (mean_over(articles).over, mean_over(articles).units) == ("models and articles", 9)
     alone = mean_over([Measured(value) for value in (1.0, 2.0, 4.0, 7.0)])
     half = t.isf(0.025, 3) * math.sqrt(between)
     assert (alone.low, alone.high) == pytest.approx((3.5 - half, 3.5 + half))

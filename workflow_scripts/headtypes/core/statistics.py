@@ -17,8 +17,8 @@ ALPHA = round(1 - LEVEL, 9)
 # Means that differ by less are equal: sums of the same numbers in another order do.
 EQUAL = 1e-9
 
-# Where fewer values differ from the others, the bootstrap's intervals are too narrow.
-_FEW = 20
+# Where fewer values differ from the others, and over fewer units, the bootstrap's intervals are too narrow.
+FEW = 20
 
 # Counts that are held at once: 8 MB; and units that are drawn at once.
 _BLOCK, _TOGETHER = 2**20, 2**14
@@ -273,7 +273,7 @@ def exact_ends(values: np.ndarray, lowest: float, highest: float) -> Callable[[f
     common = found[counts.argmax()]
     away = values.round(9) - common
     most, differ = max(highest - common, common - lowest), int((away != 0).sum())
-    if differ >= _FEW:
+    if differ >= FEW:
         return None
 
     def ends(error: float) -> tuple[float, float]:

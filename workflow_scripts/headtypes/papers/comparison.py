@@ -15,7 +15,7 @@ from headtypes.papers.repeats import FEWEST, counted, judged_together, mean_over
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
 COLUMNS = [
-    *("kind", "basis", "place", "id", "quantity", "ours", "low", "high", "published", "difference"),
+    *("kind", "basis", "place", "id", "quantity", "ours", "low", "high", "over", "published", "difference"),
     *("verdict", "p", "p_holm", "verdict_holm", "reason", "remark"),
 ]
 # Ends the kind of a row that is about several models.
@@ -101,7 +101,7 @@ def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
     for known, row in others[0].items():
         each = [rows[known] for rows in others if known in rows]
         if len(each) == len(several):
-            mean = mean_over([Measured(it["ours"], it["low"], it["high"]) for it in each])
+            mean = mean_over([Measured(it["ours"], it["low"], it["high"], over=it["over"]) for it in each])
             doubtful = {name: None for it in each for name in it.get("doubtful", "").split(", ") if name}
             yield row | _beside(mean, row["published"]) | {"doubtful": ", ".join(doubtful)}
 
@@ -218,7 +218,7 @@ def tidy_table(subjects: Mapping[tuple[str, ...], Quantities], keys: Iterable[st
 
 
 def _beside(ours: Measured, published: float | None) -> dict:
-    row = {"ours": ours.value, "low": ours.low, "high": ours.high, "published": published}
+    row = {"ours": ours.value, "low": ours.low, "high": ours.high, "over": ours.over, "published": published}
     return row if published is None else row | {"difference": ours.value - published}
 
 
@@ -247,7 +247,7 @@ def _value_parts(values: pd.DataFrame) -> Iterator[str]:
     for place, rows in values.groupby("place", sort=False):
         shown = rows[["quantity", "ours", "published", "difference", "remark"]]
         if rows["low"].notna().any():
-            ends = zip(rows["low"], rows["high"], strict=True)
-            shown.insert(2, "interval", [str(Measured(math.nan, low, high)) for low, high in ends])
+            ends = zip(rows["low"], rows["high"], rows["over"], strict=True)
+            shown.insert(2, "interval", [str(Measured(math.nan, *both, over=over)) for *both, over in ends])
         yield f"### {place[0].upper()}{place[1:]}"
         yield markdown_table(shown)

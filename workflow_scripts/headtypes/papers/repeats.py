@@ -61,7 +61,8 @@ def mean_over(several: Sequence[Measured]) -> Measured:
     if not variance > 0:
         return Measured(value)
     freedom = (len(values) - 1) * (variance / between) ** 2 if between > 0 else math.inf
-    return Measured.with_error(value, math.sqrt(variance), freedom)
+    error, over = math.sqrt(variance), " and ".join(filter(None, ("models", several[0].over)))
+    return replace(Measured.with_error(value, error, freedom, over), units=min(it.units for it in several))
 
 
 def _matched(of_models: Sequence[Sequence[Finding]]) -> list[list[Finding]]:

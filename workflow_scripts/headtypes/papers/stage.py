@@ -29,8 +29,8 @@ def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
             section="To read first",
             content="the values and claims of a paper next to ours, for every "
             + "; ".join(f"{paper.judged} (`{paper.name}`)" for paper in PAPERS.values())
-            + ", with intervals and verdicts; `basis` tells claims in words (`stated`) from those that are `inferred` "
-            "or `from_table`; `p`, `p_holm` and `verdict_holm`: "
+            + ", with intervals (`over` says of what) and verdicts; `basis` tells claims in words (`stated`) from "
+            "those that are `inferred` or `from_table`; `p`, `p_holm` and `verdict_holm`: "
             "[corrected](../understand/method.md#how-certain-a-value-is-not-in-the-paper) for their number; in "
             "`clark2019`, rows without a task are claims about a kind of task that the model does not read; rows of "
             "the kinds `claim over models` and `figure over models` are "

@@ -33,10 +33,10 @@ def answered(level: float, seed: int, articles=ARTICLES) -> pd.DataFrame:
     return pd.DataFrame({"id": ids, "article": articles, "exact_match": exact_match, "f1": f1})
 
 
-def tables() -> list[pd.DataFrame]:
+def tables(articles=ARTICLES) -> list[pd.DataFrame]:
     """Of `CONDITIONS`; the third gives the answers of the first."""
-    baseline = answered(0.8, 0)
-    return [baseline, answered(0.6, 1), baseline.copy(), answered(0.1, 2)]
+    baseline = answered(0.8, 0, articles)
+    return [baseline, answered(0.6, 1, articles), baseline.copy(), answered(0.1, 2, articles)]
 
 
 def naive(values, units, seed):
@@ -102,7 +102,7 @@ def test_drops_count_from_the_condition_that_is_named_wherever_it_stands():
 )
 def test_sums_equal_a_loop_over_the_same_articles(weights, metric):
     by_condition = dict(zip(CONDITIONS, tables(), strict=True))
-    value, low, high, _ = weighted_sums(by_condition, seed=4)(weights, metric)
+    value, low, high, *_ = weighted_sums(by_condition, seed=4)(weights, metric)
     summed = sum(weight * by_condition[name][metric] for name, weight in weights.items())
     assert value == pytest.approx(summed.mean())
     assert [low, high] == pytest.approx(naive(summed, units_of(ARTICLES), 4), abs=1e-9)
@@ -123,7 +123,7 @@ def test_sums_have_the_ends_of_the_table_over_articles():
 
 def test_one_article_alone_has_a_value_and_no_interval():
     scores = {"baseline": answered(0.8, 0, ["one"] * 20), "c": answered(0.4, 1, ["one"] * 20)}
-    value, low, high, _ = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "f1")
+    value, low, high, *_ = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "f1")
     assert value == pytest.approx(scores["baseline"]["f1"].mean() - scores["c"]["f1"].mean())
     assert np.isnan([low, high]).all()
     table = condition_intervals(list(scores.values()), conditions=list(scores), baseline="baseline", seed=4)
@@ -136,7 +136,8 @@ def test_one_article_alone_has_a_value_and_no_interval():
 @pytest.mark.parametrize("side", ["above", "below"])
 def test_p_values_of_sums_decide_as_their_intervals_do(side):
     """Through the verdict of a claim, at limits around the ends, and at the one on which all draws lie."""
-    interval = weighted_sums(dict(zip(CONDITIONS, tables(), strict=True)), seed=4)
+    articles = [f"article {number % 30}" for number in range(240)]
+    interval = weighted_sums(dict(zip(CONDITIONS, tables(articles), strict=True)), seed=4)
     decided = set()
     for weights in ({"worse": 1.0}, {"baseline": 1.0, "worse": -1.0}, {"baseline": 1.0, "the same": -1.0}):
         found = Measured(*interval(weights, "exact_match"))
@@ -190,6 +191,48 @@ def test_p_values_of_rare_differences_decide_as_their_intervals_do(lost, won):
         for limit in (0.0, drop.low - 0.1, drop.low + 0.1, drop.high - 0.1, drop.high + 0.1):
             finding = Finding("", drop, side, limit)
             assert (finding.p < 0.05) == (finding.verdict != OPEN), (side, limit)
+
+
+def drop_over_articles(lost: list[int], questions: int = 20) -> Measured:
+    """The drop of a condition that loses so many answers in each article of so many questions."""
+    baseline = np.full(len(lost) * questions, 100.0)
+    condition = np.concatenate([100.0 * (np.arange(questions) >= number) for number in lost])
+    articles = np.repeat(np.arange(len(lost)), questions).astype(str)
+    tables = {
+        name: pd.DataFrame({"article": articles, "exact_match": values, "f1": values})
+        for name, values in (("baseline", baseline), ("c", condition))
+    }
+    return Measured(*weighted_sums(tables, seed=1)({"baseline": 1, "c": -1}, "exact_match"))
+
+
+@pytest.mark.parametrize(
+    ("articles", "points", "correlation"), [(9, 10.0, 0.2), (12, 2.0, 0.02), (19, 2.0, 0.2), (19, 10.0, 0.02)]
+)
+def test_over_few_articles_at_most_one_run_of_twenty_is_wrong(articles, points, correlation, monkeypatch):
+    """Answers of one article are lost together; the true drop is so many points, and lies on the limits."""
+    monkeypatch.setattr(intervals, "RESAMPLES", 4000)
+    rng, share, verdicts = np.random.default_rng(3), points / 100, []
+    for _ in range(60):
+        of_article = rng.beta(*((1 / correlation - 1) * np.array([share, 1 - share])), articles)
+        drop = drop_over_articles(rng.binomial(20, of_article).tolist())
+        verdicts.append([Finding("", drop, side, points).verdict for side in ("above", "below")])
+    wrong = (np.array(verdicts) == HOLDS).mean(axis=0)
+    assert wrong.max() <= 0.05
+
+
+def test_articles_that_do_not_differ_are_not_counted_where_there_are_few():
+    assert drop_over_articles([2] * 9 + [3] * 9).units == 9
+    assert drop_over_articles([0] * 15 + [1] * 3).units == 3
+    # Of many articles the questions are asked: at most so many of 600 can differ.
+    assert drop_over_articles([0] * 30).units == 30
+
+
+def test_what_many_articles_of_few_lose_is_told(monkeypatch):
+    # Fewer resamples would not tell it.
+    monkeypatch.setattr(intervals, "RESAMPLES", 4000)
+    lost = np.random.default_rng(2).binomial(20, 0.3, 16).tolist()
+    assert Finding("", drop_over_articles(lost), "above", 0.0).verdict == HOLDS
+    assert Finding("", drop_over_articles(lost[:7]), "above", 0.0).verdict == OPEN
 
 
 def read_texts(factor: float, seed: int) -> pd.DataFrame:

@@ -167,9 +167,8 @@ def test_the_third_card_is_of_table_2(partition, table_2):
     value = f"{row['own_excess_f1']:.1f} points ({' to '.join(ends)})"
     assert told.number == f"p = 0.03 (corrected for 4): {value}"
     assert "What dense heads cost in F1 beyond as many random heads" in told.why
-    assert (
-        "over articles and draws, and speaks of one checkpoint; p, and not the interval, is corrected for 4" in told.why
-    )
+    assert "over articles and draws, and speaks of one checkpoint; p counts draws alone" in told.why
+    assert "unlike the interval, is corrected for 4" in told.why
     alone = enough["condition"].where(enough["condition"] == "zero-dense").isna()
     single = enough.assign(holm_f1=corrected, control_conditions=1)[~alone | enough["id"].isin([1])]
     assert matter_card(single, MODEL, PARTITION, partition, []).number == f"p = 0.03: {value}"

@@ -189,10 +189,10 @@ def test_claims_stand_with_what_decides_them(summary):
 def test_findings_name_the_costliest_type_beside_random_heads(table_2):
     sentence = costs_sentence(table_2, MODEL, PARTITION, TYPES)
     assert sentence == (
-        "Without its 28 dense heads minilm-qa loses 57.1 points of F1 (49.6 to 64.5), the largest drop of any type. "
-        "This is not told from what as many random heads of the same layers cost: on 32 inputs 64.4, and these 22.0 on "
-        "average (79 draws, p = 0.1, corrected for 4 conditions). Without its 22 vertical heads it loses 5.3, not "
-        "shown to be less than that without its 12 dense_vertical heads (14.7)."
+        "Without its 28 dense heads minilm-qa loses 57.1 points of F1 (49.6 to 64.5, over questions), the largest drop "
+        "of any type. This is not told from what as many random heads of the same layers cost: on 32 inputs 64.4, and "
+        "these 22.0 on average (79 draws, p = 0.1, corrected for 4 conditions). Without its 22 vertical heads it loses "
+        "5.3, not shown to be less than that without its 12 dense_vertical heads (14.7)."
     )
     told = costs_sentence(table_2.assign(holm_f1=0.04 + 0 * table_2["holm_f1"]), MODEL, PARTITION, TYPES)
     assert "This is more than as many random heads of the same layers cost: on 32 inputs" in told
@@ -247,8 +247,8 @@ def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
     alike = "from as many that look alike (p < 0.05, corrected for all of these)"
     assert compared_types_sentence(table, MODEL) == (
         "Among what sets types of minilm-qa apart is the mean importance of its vertical heads: 0.15, where as many "
-        "random heads of the same layers have 0.24 (0.19 to 0.28; p = 0.008); in 1 of 2 comparisons the types of "
-        f"minilm-qa differ from as many random heads of the same layers, and in 0 of 2 {alike}."
+        "random heads of the same layers have 0.24 (0.19 to 0.28 over draws; p = 0.008); in 1 of 2 comparisons the "
+        f"types of minilm-qa differ from as many random heads of the same layers, and in 0 of 2 {alike}."
     )
     both = compared_types_sentence(table.assign(profile_p=[0.01, np.nan]), MODEL)
     assert "p = 0.006); in 1 of 2" in both

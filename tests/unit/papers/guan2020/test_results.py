@@ -63,7 +63,7 @@ def test_intervals_are_those_of_each_partitions_own_files(tmp_path):
     for key, interval in found.items():
         for condition in ("baseline", "c"):
             assert interval({condition: 1.0}, "exact_match")[0] == pytest.approx(levels[*key, condition])
-        value, low, high, _ = interval({"baseline": 1, "c": -1}, "f1")
+        value, low, high, *_ = interval({"baseline": 1, "c": -1}, "f1")
         assert value == pytest.approx(levels[*key, "baseline"] - levels[*key, "c"])
         assert low < value < high
     again, once = (it["a", "p"]({"c": 1}, "f1") for it in (read_intervals_of(files, seed=3), found))

@@ -77,7 +77,7 @@ def test_false_discovery_rates_stand_beside_the_drops():
         assert table[f"drop_exact_match_{name}"].tolist()[1:] == [0.0004, 0.0313]
         assert f"exact_match_{name}" not in table
     page = ablation_page(table, 2)
-    assert "| ID | condition | heads | EM | drop | FDR | published | drop published |" in page
+    assert "| ID | condition | heads | EM | drop | FDR, articles | published | drop published |" in page
     assert "| 2 | c1 | 1 | 50.00 [16.00, 17.00] | 0.00 [20.00, 21.00] | <0.001 | 79.92 |" in page
     assert "| 5 | c2 | 1 | 50.00 [32.00, 33.00] | 0.00 [36.00, 37.00] | 0.031 | 81.42 |" in page
     assert "| ID | condition | heads | F1 | drop | published | drop published |" in page

@@ -10,8 +10,10 @@ from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.analyses.ablation.results import read_scores
 from headtypes.core.statistics import (
     ALPHA,
+    FEW,
     RESAMPLES,
     bounds,
+    effective_units,
     exact_ends,
     mean_over,
     p_of_ends,
@@ -21,6 +23,7 @@ from headtypes.core.statistics import (
     sums_by_unit,
 )
 from headtypes.core.table_files import write_csv
+from headtypes.data.kinds.catalogue import counted_by
 from headtypes.data.kinds.metrics import METRICS
 
 
@@ -29,12 +32,16 @@ class WeightedSum(NamedTuple):
 
     p_value: by a limit and the side of it ("above" or "below") on which the sum is claimed to be, as
         `statistics.p_of_side` finds it; None without an interval.
+    over: what both are over, in words; units: how many of these of equal size they count as, or how many articles
+        differ, if that is less and both are few.
     """
 
     value: float
     low: float
     high: float
     p_value: Callable[[float, str], float] | None
+    over: str
+    units: float
 
 
 def condition_intervals(
@@ -67,11 +74,12 @@ def weighted_sums(
         wide as the exact one over questions (`statistics.exact_ends`).
     """
     index, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
-    articles, of_rows, means, resampled = _articles(tables[0]), sizes_in(tables[0]), {}, {}
+    articles, of_rows, means, resampled, of_units = _articles(tables[0]), sizes_in(tables[0]), {}, {}, {}
+    over = counted_by(metrics_in(tables[0])) if articles is None else "articles"
     by_metric = _by_metric(tables)
     for metric, values in by_metric.items():
         sums, sizes = sums_by_unit(values.T, articles, of_rows)
-        means[metric] = mean_over(values, of_rows)
+        means[metric], of_units[metric] = mean_over(values, of_rows), sums / sizes[:, None]
         # One unit says nothing about others.
         resampled[metric] = resampled_means(sums, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
 
@@ -81,22 +89,29 @@ def weighted_sums(
             vector[index[condition]] = weight
         value = float(means[metric] @ vector)
         if resampled[metric] is None:
-            return WeightedSum(value, np.nan, np.nan, None)
+            return WeightedSum(value, np.nan, np.nan, None, over, 1)
         # Rounded, so that draws at a limit stay there in spite of floating-point errors, as the ends do in verdicts.
         drawn = (resampled[metric] @ vector).round(9)
         low, high = map(float, bounds(drawn, sizes))
-        ends = None
+
+        def p_of_drawn(limit: float, side: str) -> float:
+            return float(p_of_side(drawn, sizes, limit, side))
+
+        ends, units = None, effective_units(sizes)
+        if articles is not None and units < FEW:
+            _, counts = np.unique((of_units[metric] @ vector).round(9), return_counts=True)
+            units = min(units, len(sizes) - counts.max())
         if METRICS[metric].unit == "%":
             lowest, highest = (100 * pick(vector, 0).sum() for pick in (np.minimum, np.maximum))
             ends = exact_ends(vector @ by_metric[metric], lowest, highest)
         if ends is None:
-            return WeightedSum(value, low, high, lambda limit, side: float(p_of_side(drawn, sizes, limit, side)))
+            return WeightedSum(value, low, high, p_of_drawn, over, units)
         exact_low, exact_high = ends(ALPHA)
 
         def p_value(limit: float, side: str) -> float:
-            return max(float(p_of_side(drawn, sizes, limit, side)), p_of_ends(ends, limit, side))
+            return max(p_of_drawn(limit, side), p_of_ends(ends, limit, side))
 
-        return WeightedSum(value, min(low, exact_low), max(high, exact_high), p_value)
+        return WeightedSum(value, min(low, exact_low), max(high, exact_high), p_value, over, units)
 
     return interval
 

@@ -235,9 +235,9 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     elif corrected > 1:
         # Beside an interval that is of this type alone, a p without it would seem to contradict.
         shown_p = f"p = {p[most]:.2g} (corrected for {corrected}): "
-        told = f"p, and not the interval, is corrected for {corrected} conditions"
+        told = f"p counts draws alone and, unlike the interval, is corrected for {corrected} conditions"
     else:
-        shown_p, told = f"p = {p[most]:.2g}: ", "p is of a single condition"
+        shown_p, told = f"p = {p[most]:.2g}: ", "p counts draws alone, of a single condition"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
     answer = matter_answer(p, high, least)
     asked = join(of[each] for each in tested.index)

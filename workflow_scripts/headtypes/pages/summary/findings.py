@@ -8,9 +8,11 @@ from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import LAYER, PROFILE, shown
 from headtypes.core.statistics import ALPHA, holm
+from headtypes.data.kinds.catalogue import counted_by
 from headtypes.data.kinds.metrics import METRICS, tested_metric
 from headtypes.pages.summary.verdicts import Judged
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
+from headtypes.papers.guan2020.tables import measured_in
 
 _QUANTITIES = {
     ("gradients", "mean"): "gradient for attention to {quantity} tokens",
@@ -90,7 +92,9 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     clearly_least = (high[least] < low.drop(least)).all()
     measured, row, random = METRICS[metric], alone.loc[most], ""
     digits = measured.decimals - 1
-    within = "" if pd.isna(row[f"drop_{metric}_low"]) else f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f})"
+    over = counted_by(measured_in(alone))
+    ends = f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f}, over {over})"
+    within = "" if pd.isna(row[f"drop_{metric}_low"]) else ends
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
         draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
         beside = int(row["control_conditions"])
@@ -170,8 +174,8 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
     return (
         f"Among what sets types of {model} apart is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
         f"{row['value']:.2f}{_UNITS.get(row['analysis'], '')}, where as many random heads of the same layers have "
-        f"{row['random']:.2f} ({row['random_low']:.2f} to {row['random_high']:.2f}; p = {of_layers[row.name]:.2g}); "
-        f"{often}."
+        f"{row['random']:.2f} ({row['random_low']:.2f} to {row['random_high']:.2f} over draws; "
+        f"p = {of_layers[row.name]:.2g}); {often}."
     )
 
 

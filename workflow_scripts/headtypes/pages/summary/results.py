@@ -35,7 +35,7 @@ from headtypes.papers.registry import PAPERS
 # Files by what each is of: model and partition, model and task, the way of clustering, a paper.
 Keyed = Mapping[Any, str]
 
-_COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm")]
+_COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm", "over")]
 
 
 def collect_summary(

@@ -155,7 +155,7 @@ def _intervals(
             if means is None:
                 yield full, Measured(number)
             else:
-                yield full, Measured.drawn_for(measures[name], number, means[index], np.ones(segments))
+                yield full, Measured.drawn_for(measures[name], number, means[index], np.ones(segments), "segments")
 
 
 def _permuted(layers: LayerTest) -> Measured:
@@ -164,7 +164,8 @@ def _permuted(layers: LayerTest) -> Measured:
     The p-value is of both sides, and of the limit 0, which alone is ever asked for.
     """
     both_sides = min(1.0, 2 * min(layers["p"], 1 - layers["p"] + 1 / (1 + layers["permutations"])))
-    return Measured(layers["difference"], layers["low"], layers["high"], lambda limit, side: both_sides)
+    ends = layers["low"], layers["high"]
+    return Measured(layers["difference"], *ends, lambda limit, side: both_sides, "permutations")
 
 
 def _resampled(surface: Surface, whole: Statistics, published: Clark2019, seed: int) -> Iterator[Statistics]:

@@ -138,7 +138,7 @@ def _quantities(
         values["n_questions"] = evaluated["n_questions"].max()
     measured = {name: Measured(value) for name, value in values.items()}
     if "gap" in choices:
-        measured["gap"] = Measured.with_error(choices["gap"], choices["gap_error"], GAP_FREEDOM)
+        measured["gap"] = Measured.with_error(choices["gap"], choices["gap_error"], GAP_FREEDOM, "clouds drawn")
     if parent:
         chance = kept_by_chance(partition, parent, permutations=_PERMUTATIONS, seed=derive_seed(0, "kept_by_chance"))
         measured["kept_beyond_chance"] = Measured.beyond_chance(values["kept"], chance)

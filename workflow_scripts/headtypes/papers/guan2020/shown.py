@@ -135,8 +135,9 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
         for metric in measured:
             data[f"other_{metric.name}"] = data[f"drop_{metric.name}"]
             rate = f"drop_{metric.name}_fdr"
-            data[rate] = data[f"{rate}_by_article"].fillna(data[rate])
-            columns += _columns(metric, rows)
+            by_article = data[f"{rate}_by_article"]
+            data[rate] = by_article.fillna(data[rate])
+            columns += _columns(metric, rows, "articles" if by_article.notna().any() else rows)
         yield Table(
             f"Table {number}. {_TITLES[number]}: {model}, {partition}",
             data,
@@ -221,8 +222,8 @@ def _at_most(draws: int) -> str:
     return "1 draw" if draws == 1 else f"at most {draws} draws"
 
 
-def _columns(metric: Metric, rows: str) -> Iterator[Column]:
-    """What there is of one metric; rows: what its intervals are over."""
+def _columns(metric: Metric, rows: str, units: str) -> Iterator[Column]:
+    """What there is of one metric; rows: what its intervals are over; units: what its false discovery rate is over."""
     name, digits, unit = metric.name, metric.decimals, "percent" if metric.unit == "%" else metric.unit
     change, over = f"{metric.change} of {metric.label}", f"with its 95 % interval over {rows}"
     numbers = {"digits": digits, "brief_digits": digits - 1}
@@ -237,9 +238,10 @@ def _columns(metric: Metric, rows: str) -> Iterator[Column]:
     yield Column(f"own_{drop}", f"{change}, own", **numbers, brief="same inputs", note=note)
     yield Column(
         f"{drop}_fdr",
-        "FDR",
+        f"FDR, {units}",
+        brief="FDR",
         write=probability,
-        note="false discovery rate over the conditions, by articles where these are known",
+        note=f"false discovery rate over the conditions, of p-values over {units}",
     )
     yield Column(f"published_{name}", "published")
     note = "published by Guan et al. 2020"

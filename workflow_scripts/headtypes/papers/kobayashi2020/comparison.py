@@ -80,7 +80,7 @@ def collect_shares(path: StrPath, published: Kobayashi2020, seed: int) -> Shares
         for name, weight in weights.items():
             vector[by_name[name]] = weight
         value = float(of_samples.mean(axis=0) @ vector)
-        return Measured(value) if means is None else Measured.drawn(value, means @ vector, sizes)
+        return Measured(value) if means is None else Measured.drawn(value, means @ vector, sizes, "samples")
 
     measured = {name: interval({name: 1.0}) for name in by_name} | values | {"n_samples": Measured(len(sizes))}
     return Shares(measured, interval, otherwise=_NO_SPECIAL, published=published)

@@ -81,7 +81,7 @@ function valuesOf(heads) {
   if (!tables.length) return null;
   const rank = heads.length > 1 ? "" : ", and its rank among the heads, from the largest";
   return section("What analyses say",
-    element("p", { class: "quiet" }, `With 95 % intervals where there are any${rank}.`), ...tables);
+    element("p", { class: "quiet" }, `With 95 % intervals over inputs where there are any${rank}.`), ...tables);
 }
 
 function valueRow(column, heads) {
@@ -139,7 +139,7 @@ function costsOf(heads) {
   }
   const lost = metrics.includes(LOSS) ? "By how much the loss rises (nats per token)" : "Points lost";
   const whose = heads.length > 1 ? "one of these heads" : "this head";
-  const note = `${lost} under each condition that changes ${whose}, with 95 % intervals.`;
+  const note = `${lost} under each condition that changes ${whose}, with 95 % intervals over inputs.`;
   const table = element("table", { class: "costs" }, element("thead", {}, element("tr", {}, ...titles)), body);
   return section(heads.length > 1 ? "What changing them costs" : "What changing it costs",
     element("p", { class: "quiet" }, note), table);

@@ -37,11 +37,15 @@ _NO_OTHERS = "no document is left to choose a head on: all with coreferent menti
 
 
 class Columns(NamedTuple):
-    """Accuracies of the same units: names, and sums and numbers of the items of each unit, [unit, column]."""
+    """Accuracies of the same units: names, and sums and numbers of the items of each unit, [unit, column].
+
+    over: what the units are.
+    """
 
     names: list[str]
     sums: np.ndarray
     sizes: np.ndarray
+    over: str = "sentences"
 
 
 def treebank_quantities(
@@ -100,12 +104,12 @@ def coreference_quantities(
             continue
         columns.append(of_mention)
     sums, sizes = by_document(np.stack(columns, axis=1), document)
-    known = Columns(names, sums, sizes)
+    known = Columns(names, sums, sizes, "documents")
     measures = _identities(known)
     measured = dict(_measure(known, {name: it for name, it in measures.items() if name.startswith("coref")}, seed))
     # Baselines choose nothing, so that they have one name; the best head is judged where it was not chosen.
     judged = [name if ".best_head." in name else name.replace("coreference.", "antecedents.", 1) for name in names]
-    judged = Columns(judged, sums, sizes)
+    judged = Columns(judged, sums, sizes, "documents")
     found, missing = _judged(judged, wanted_by(of_coreference, Documents, published=published), seed, reasons)
     counts = {"n_documents": Measured(len(sums)), "n_mentions": Measured(len(document))}
     return Documents(measured | found | counts, missing=missing, published=published)
@@ -198,7 +202,8 @@ def _to_sep(choice: Choice, published: Clark2019) -> tuple[Columns, dict[str, st
 
 
 def _beside(one: Columns, other: Columns) -> Columns:
-    return Columns([*one.names, *other.names], *(np.hstack(each) for each in zip(one[1:], other[1:], strict=True)))
+    sums, sizes = (np.hstack(each) for each in zip(one[1:3], other[1:3], strict=True))
+    return Columns([*one.names, *other.names], sums, sizes)
 
 
 def _judged(
@@ -237,4 +242,5 @@ def _measure(columns: Columns, measures: Mapping[str, Measure], seed: int) -> It
         means = means[~np.any([np.isnan(of_columns[column]) for column in used.used], axis=0)]
         sizes = min((columns.sizes[:, index] for index in indices), key=effective_units)
         sizes = sizes[sizes > 0]
-        yield name, Measured(value) if len(sizes) < 2 else Measured.drawn_for(measure, value, means, sizes)
+        one = len(sizes) < 2
+        yield name, Measured(value) if one else Measured.drawn_for(measure, value, means, sizes, columns.over)
