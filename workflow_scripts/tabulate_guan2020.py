@@ -1,5 +1,4 @@
 from script_job import job
-from headtypes.analyses.ablation.control_drops import read_control_drops
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import numbered_rows, read_each, read_json
@@ -7,7 +6,7 @@ from headtypes.core.markdown import write_table
 from headtypes.core.progress import warn
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
-from headtypes.papers.guan2020.results import read_intervals_of
+from headtypes.papers.guan2020.results import read_controls, read_intervals_of
 from headtypes.papers.guan2020.shown import ablation_page, stability_page
 from headtypes.papers.guan2020.tables import ablation_table, shortages, stability_table
 
@@ -26,22 +25,17 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         write_table(outputs, table, stability_page(table, rows, published), provenance, "_1")
     ablated = {tuple(key): partitions[tuple(key)] for key in spec["partitions"]}
     if rows := spec["ablations"]:
-        controls = {
-            (*key, condition): read_control_drops(
-                inputs.controls[*key, condition],
-                inputs.scores[*key, condition],
-                inputs.scores[*key, baseline],
-                seed=seeds["tabulate_ablations"],
-            )
-            for *key, condition, baseline in spec["controls"]
-        }
+        files = {}
+        for *key, condition, baseline in spec["controls"]:
+            own = inputs.scores[*key, condition], inputs.scores[*key, baseline]
+            files[*key, condition] = inputs.controls[*key, condition], *own
         table = ablation_table(
             rows,
             ablated,
             [metrics[row["model"], row["partition"], row["condition"]] for row in rows],
             published,
             intervals=read_each(read_intervals, inputs.intervals),
-            controls=controls,
+            controls=read_controls(files, spec["repeats"], seed=seeds["tabulate_ablations"]),
         )
         warn(provenance, shortages(table))
         for number in (2, 3):

@@ -168,6 +168,24 @@ def test_a_head_draws_alike_whatever_is_done_to_others(full):
     assert seeds["base"] != seeds["tuned+1.0"]
 
 
+def test_models_that_differ_in_a_seed_alone_have_the_same_draws_all_of_them(full):
+    def drawn(config):
+        plan = Plan(read_config(config))
+        specs = [ablation.evaluate_controls(plan, it.model, it.partition, it.condition) for it in plan.controlled]
+        return [(it.model, it.partition, it.condition) for it in plan.controlled], specs
+
+    names, alone = drawn(full)
+    assert not any(spec["all_draws"] for spec in alone)
+    assert len({spec["seed"] for spec in alone}) == len(alone)
+    together = full | {"models": {name: it | {"repeat_of": "m-{seed}"} for name, it in full["models"].items()}}
+    _, found = drawn(together)
+    assert all(spec["all_draws"] for spec in found)
+    seeds = {}
+    for (_, *of), spec in zip(names, found, strict=True):
+        seeds.setdefault(tuple(of), set()).add(spec["seed"])
+    assert {len(each) for each in seeds.values()} == {1}
+
+
 def test_a_head_that_is_kept_where_its_type_is_not_counts(full):
     spared = changed(full, edited(full, "conditions/zero-dense/1-1", "keep"))
     evaluated = {"evaluate_condition zero-dense": 3, "evaluate_controls zero-dense": 3}

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.ablation.control_drops import control_drops, of_family
+from headtypes.analyses.ablation.control_drops import LAYER, control_drops, drops_over_seeds, of_family
 from headtypes.core.statistics import crossed_intervals
 
 ASKED = ["q7", "q2", "q9"]
@@ -189,3 +189,41 @@ def test_a_loss_drops_where_it_rises_and_is_that_of_a_token():
     assert found["own_excess_loss"] == pytest.approx(9 / 30)
     assert (found["own_rank_loss"], found["control_questions"]) == (2, 2)
     assert found["own_excess_loss_low"] < 9 / 30 < found["own_excess_loss_high"]
+
+
+def seeds_of_one_model(cost: float, rng: np.random.Generator, draws: int = 19) -> list[tuple[pd.DataFrame, ...]]:
+    """Three models of one layer, whose heads cost alike, and whose types hardly differ; cost: of heads of the type."""
+    heads, ids = 12, ["a", "b"]
+    of_head, types = rng.normal(0, 1, heads), np.arange(heads) < 4
+    orders, models = [rng.permutation(heads) for _ in range(draws)], []
+    for _ in range(3):
+        own = types.copy()
+        own[rng.permutation(heads)[:2]] ^= True
+        costs = of_head + rng.normal(0, 0.3, heads) + cost * own
+        left = [50.0 - costs[chosen].sum() for chosen in (np.zeros(heads, bool), own, *(own[it] for it in orders))]
+        # Whatever a question is, it loses the same.
+        table = pd.DataFrame(
+            {"id": ids * len(left), "f1": np.repeat(left, 2), "draw": np.repeat(np.arange(-2, draws), 2)}
+        )
+        baseline, scores, drawn = table[:2], table[2:4], table[4:].assign(family=LAYER, overlap=0.0, planned=draws)
+        models.append((drawn.assign(exact_match=0.0), scores.assign(exact_match=0.0), baseline.assign(exact_match=0.0)))
+    return models
+
+
+@pytest.mark.parametrize(("cost", "trials", "least", "most"), [(0.0, 60, 0, 0.1), (3.0, 15, 0.9, 1)])
+def test_over_seeds_with_heads_that_are_alike_chance_tells_one_in_twenty(cost, trials, least, most, monkeypatch):
+    """And what costs more is told. Five percent, and two standard errors of so many trials."""
+    monkeypatch.setitem(crossed_intervals.__kwdefaults__, "resamples", 2)
+    rng = np.random.default_rng(4)
+    found = [drops_over_seeds(seeds_of_one_model(cost, rng), seed=0)["seeds_own_rank_p_f1"] for _ in range(trials)]
+    assert least <= np.mean(np.array(found) <= 0.05) <= most
+
+
+def test_what_is_lost_over_seeds_is_the_mean_of_what_each_loses():
+    models = seeds_of_one_model(0.5, np.random.default_rng(2), draws=5)
+    found = drops_over_seeds(models, seed=0)
+    each = [control_drops(*model, seed=0) for model in models]
+    for name in ("own_drop_f1", "control_drop_f1", "own_excess_f1", "control_overlap"):
+        assert found[f"seeds_{name}"] == pytest.approx(np.mean([it[name] for it in each]))
+    assert (found["seeds_models"], found["seeds_control_draws"]) == (3, 5)
+    assert drops_over_seeds(models[:1], seed=0) == {}

@@ -28,6 +28,7 @@ from tests.support.records import questions, recorded, types_like
 NAMES = ["keep", "zero", "uniform", "mean", "drop_intra"]
 OPERATIONS = numpy_st.arrays(object, st.tuples(st.integers(1, 5), st.integers(1, 8)), elements=st.sampled_from(NAMES))
 SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 512, "max_answer_length": 30}
+ALONE = {"all_draws": False}
 
 
 @given(OPERATIONS, st.integers(0, 99), st.booleans())
@@ -82,6 +83,7 @@ def test_each_draw_is_scored_as_its_heads_are(asked):
         "operations": MIXED,
         "questions": "all",
         "profile": True,
+        **ALONE,
         **SETTINGS,
     }
     found = evaluate_controls(*asked, own, draws=5, seed=7, **arguments)
@@ -143,14 +145,39 @@ def test_draws_end_once_no_score_can_be_told_from_random_any_more(exact_match, f
         "questions": "all",
         **SETTINGS,
     }
-    found = evaluate_controls(*asked, own, draws=40, profile=False, seed=0, **arguments)
+    found = evaluate_controls(*asked, own, draws=40, profile=False, seed=0, **ALONE, **arguments)
     assert found["draw"].nunique() == made
     assert found["stopped"].unique().tolist() == [stopped]
     assert planted.scored <= made
 
 
+def test_where_other_models_have_the_same_draws_all_are_made(asked, monkeypatch):
+    planted = Planted(asked, monkeypatch, lambda _: {"exact_match": 0, "f1": 0})
+    arguments = {"condition": "c", "operations": {"1-1": "zero", "2-1": "zero"}, "questions": "all", **SETTINGS}
+    found = evaluate_controls(*asked, planted.own, draws=40, profile=False, seed=0, all_draws=True, **arguments)
+    assert found["draw"].nunique() == 40
+    assert found["stopped"].unique().tolist() == [ALL_DRAWN]
+
+
+@given(OPERATIONS, st.integers(0, 99))
+def test_with_one_seed_heads_are_permuted_alike_whatever_is_done_to_them(operations, seed):
+    """So that models whose types differ in a few heads have draws that differ in as few."""
+    layers = np.indices(operations.shape)[0]
+    heads = np.indices(operations.shape)[1]
+    permuted = sample_heads(heads, layers, np.random.default_rng(seed))
+    expected = np.take_along_axis(operations, permuted, axis=1)
+    assert (sample_heads(operations, layers, np.random.default_rng(seed)) == expected).all()
+
+
 def test_a_part_of_the_questions_is_scored_as_among_all(asked):
-    arguments = {"condition": "c", "operations": {"diagonal": "zero"}, "draws": 3, "profile": False, **SETTINGS}
+    arguments = {
+        "condition": "c",
+        "operations": {"diagonal": "zero"},
+        "draws": 3,
+        "profile": False,
+        **ALONE,
+        **SETTINGS,
+    }
     own = under(asked, {"diagonal": "zero"})
     whole = evaluate_controls(*asked, own, questions="all", seed=4, **arguments)
     found = evaluate_controls(*asked, own, questions=2, seed=4, **arguments)
@@ -167,7 +194,7 @@ def test_a_part_of_the_questions_is_scored_as_among_all(asked):
 def test_where_a_type_fills_its_layers_the_draw_is_the_type(asked):
     arguments = {"condition": "c", "operations": {"dense": "zero", "diagonal": "zero"}, **SETTINGS}
     _, expected = evaluate_condition(*asked, **arguments)
-    found = evaluate_controls(*asked, expected, draws=2, questions="all", profile=False, seed=0, **arguments)
+    found = evaluate_controls(*asked, expected, draws=2, questions="all", profile=False, seed=0, **ALONE, **arguments)
     assert (found["overlap"] == 1).all()
     for _, scores in found.groupby("draw"):
         assert scores["f1"].tolist() == expected["f1"].tolist()
@@ -184,5 +211,6 @@ def test_a_condition_that_changes_no_head_has_no_controls(asked):
             questions="all",
             profile=False,
             seed=0,
+            **ALONE,
             **SETTINGS,
         )

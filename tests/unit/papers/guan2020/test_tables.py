@@ -288,9 +288,21 @@ def test_each_family_of_random_heads_has_a_table_of_its_own():
     assert layer.startswith("as many heads of each layer, from all of its heads: at most 200 draws on 100 questions.\n")
     assert profile.startswith("from heads of the whole model that are alike")
     assert (
-        "| 3 | b | 58.00 | 52.00 (51.00 to 54.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.040 | 0.080 | 53.00 | 25.00 |"
+        "| 3 | b | 57.00 | 52.00 (51.00 to 54.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.040 | 0.080 | 53.00 | 25.00 |"
         in of_f1
     )
+
+
+def test_models_that_differ_in_a_seed_alone_have_a_table_of_what_they_lose_together():
+    rows = [row("baseline", {}), row("a", {"dense": "zero"}), row("b", {"diagonal": "zero"})]
+    given = {("m", "p", name): control(3, 0.5) for name in "ab"}
+    for name in given:
+        given[name] |= {f"seeds_{key}": value for key, value in control(3, 0.02).items()} | {"seeds_models": 5}
+    page = ablation_page(tabulated(rows, [scores(50, 60)] * 3, controls=given), 2)
+    of_f1 = page.split("Beside random heads, ")[-1]
+    assert of_f1.startswith("the heads of each layer permuted in the same way in all models that differ from this one")
+    # Corrected for both conditions.
+    assert "| 2 of 4 | 0.020 | 0.040 |" in of_f1
 
 
 def test_pairs_have_accuracy_and_nothing_published():

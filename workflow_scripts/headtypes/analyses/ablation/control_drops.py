@@ -1,5 +1,6 @@
 """What a condition costs, compared with the same operations on random heads, on the same questions."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from headtypes.data.kinds.metrics import Metric
 # far (`partitions.profile_groups`); by the number that is a part of the seed.
 LAYER, PROFILE = "layer", "profile"
 FAMILIES = {LAYER: 0, PROFILE: 2}
+# What stands before the names of columns about models that differ in a seed alone, together, as of a family.
+SEEDS = "seeds"
 
 
 def prefix(family: str) -> str:
@@ -71,9 +74,28 @@ def control_drops(
     for family in FAMILIES:
         drawn = of_family(controls, family)
         if len(drawn):
-            drops = _drops_of_family(drawn, scores, baseline, seed)
+            drops = _drops_of_family(drawn, *_lost(drawn, scores, baseline), seed)
             found |= {f"{prefix(family)}{name}": value for name, value in drops.items()}
     return found
+
+
+def drops_over_seeds(several: Sequence[tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]], *, seed: int) -> dict:
+    """As `control_drops`, of what is lost on average over models that differ in a seed alone; empty for one model.
+
+    several: controls, scores and baseline of each model. They have all draws, made with one seed, so that the heads of
+        a layer are permuted in the same way in all: where a head does not cost more for being of the type, the own mean
+        drop is exchangeable with those of the draws, however alike the models and their types are.
+
+    returns the columns with `seeds_` before their names, of heads of the same layers, and seeds_models, how many.
+    """
+    if len(several) < 2:
+        return {}
+    each = [_lost(of_family(controls), *own) for controls, *own in several]
+    metrics, _, _, articles, sizes = each[0]
+    lost, own_lost = (np.mean(values, axis=0) for values in list(zip(*each, strict=True))[1:3])
+    controls = pd.concat([of_family(controls) for controls, *_ in several])
+    drops = _drops_of_family(controls, metrics, lost, own_lost, articles, sizes, seed)
+    return {f"{prefix(SEEDS)}{name}": value for name, value in (drops | {"models": len(several)}).items()}
 
 
 def of_family(controls: pd.DataFrame, family: str = LAYER) -> pd.DataFrame:
@@ -81,15 +103,14 @@ def of_family(controls: pd.DataFrame, family: str = LAYER) -> pd.DataFrame:
     return controls[controls["family"] == family]
 
 
-def read_control_drops(controls: StrPath, scores: StrPath, baseline: StrPath, *, seed: int) -> dict[str, float | int]:
-    """Call `control_drops` with the scores of each question, read from files."""
-    read = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
-    return control_drops(*read, seed=seed)
+def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[pd.DataFrame, ...]:
+    """What `control_drops` takes, read from files."""
+    return tuple(read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
 
 
 def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath, *, seed: int) -> DropsOfDraws:
     """The drops of a task's first score beside heads of the same layers, from the files of `control_drops`."""
-    controls, *own = (read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
+    controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, _, sizes = _lost(of_family(controls), *own)
     low, high = mean_intervals(own_lost[0], sizes=sizes, seed=seed)
     own = float(mean_over(own_lost[0], sizes))
@@ -97,9 +118,15 @@ def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath, *
 
 
 def _drops_of_family(
-    controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame, seed: int
+    controls: pd.DataFrame,
+    metrics: list[Metric],
+    lost: np.ndarray,
+    own_lost: np.ndarray,
+    articles: np.ndarray | None,
+    sizes: np.ndarray | None,
+    seed: int,
 ) -> dict[str, float | int]:
-    metrics, lost, own_lost, articles, sizes = _lost(controls, scores, baseline)
+    """The columns of a family, from its rows and from what `_lost` makes of them."""
     planned = int(controls["planned"].iloc[0])
     drops_of = {
         "control_draws": lost.shape[1],

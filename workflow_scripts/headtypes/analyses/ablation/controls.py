@@ -58,6 +58,7 @@ def evaluate_controls(
     draws: int,
     questions: int | str,
     profile: bool,
+    all_draws: bool,
     seed: int,
     **settings,
 ) -> pd.DataFrame:
@@ -70,6 +71,8 @@ def evaluate_controls(
         first ones.
     questions: of the rows, drawn at random, or "all".
     profile:   whether heads that look alike are drawn, too.
+    all_draws: whether there are no fewer, as where the same draws are made in other models.
+    seed: with equal ones, heads of a layer are permuted in the same way in all models of a shape.
     returns family, draw (from 0), the columns of the condition's own scores, overlap (0 to 1), planned (the largest
         number of draws) and stopped (why there are no more), one row per family, draw and question or pair.
     """
@@ -83,7 +86,7 @@ def evaluate_controls(
     tables = []
     with evaluator(rows, windows, record, head_outputs, chosen, what, draws * len(groups)) as evaluate:
         for family, of_heads in groups.items():
-            drawn = _drawn(of_heads, evaluate, by_head, own, draws, [seed, FAMILIES[family]])
+            drawn = _drawn(of_heads, evaluate, by_head, own, draws, [seed, FAMILIES[family]], all_draws)
             tables += [of_draw.assign(family=family) for of_draw in drawn]
     found = pd.concat(tables, ignore_index=True)
     return found[["family", "draw", *own.columns, "overlap", "planned", "stopped"]]
@@ -96,11 +99,12 @@ def _drawn(
     own: pd.DataFrame,
     draws: int,
     seed: list[int],
+    all_draws: bool,
 ) -> Iterator[pd.DataFrame]:
-    """The scores of one draw after another, until the metric by which they are tested is decided."""
+    """The scores of one draw after another, until the metric by which they are tested is decided, or all are drawn."""
     tables, reached, tested = [], np.empty(0, bool), tested_metric([it.name for it in metrics_in(own)])
     # No fewer draws can decide, so that none is made in vain if they are evaluated together.
-    while number := further_draws(reached, draws):
+    while number := draws - len(tables) if all_draws else further_draws(reached, draws):
         numbers = range(len(tables), len(tables) + number)
         drawn = [sample_heads(operations, groups, np.random.default_rng([*seed, draw])) for draw in numbers]
         # A draw that is the condition itself costs exactly as much, however its windows would be batched.

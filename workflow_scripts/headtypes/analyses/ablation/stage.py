@@ -40,10 +40,15 @@ def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
 
 @stage("forward", reads="questions", passes=_draws_of_controls, calls="analyses.ablation.controls:run")
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
-    """The condition, and from where heads are drawn how often, on how many questions."""
+    """The condition, and from where heads are drawn how often, on how many questions.
+
+    Models that differ in a seed alone permute the heads of a layer in the same way, and answer the same questions.
+    """
     task, controls = plan.partitions[model, partition].task, plan.config.controls
-    seed = plan.seed("evaluate_controls", model, partition, condition)
-    drawn = {"seed": seed, **{key: getattr(controls, key) for key in ("draws", "questions", "profile")}}
+    together = next((name for name, models in plan.repeats.items() if model in models and len(models) > 1), None)
+    seed = plan.seed("evaluate_controls", together or model, partition, condition)
+    drawn = {key: getattr(controls, key) for key in ("draws", "questions", "profile")}
+    drawn |= {"all_draws": bool(together), "seed": seed}
     return {**_evaluation(plan, model, condition, task), "condition": condition, **drawn}
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from headtypes.analyses.ablation.control_drops import control_drops, drops_over_seeds, read_scored
 from headtypes.analyses.ablation.intervals import weighted_sums
 from headtypes.analyses.ablation.results import read_scores
 from headtypes.analyses.types.partitions import Partition, read_partition
@@ -64,6 +65,23 @@ def read_intervals_of(scores: Mapping[tuple[str, str, str], StrPath], seed: int)
         key: weighted_sums(dict(zip(files, read_scores(list(files.values())), strict=True)), seed=seed)
         for key, files in by_partition.items()
     }
+
+
+def read_controls(
+    files: Mapping[tuple[str, str, str], Sequence[StrPath]], repeats: Iterable[Sequence[str]], *, seed: int
+) -> dict[tuple[str, str, str], dict[str, float | int]]:
+    """What conditions cost beside random heads, `control_drops`, and over models that differ in a seed alone.
+
+    files: of the scores with random heads, with the condition's own and of the baseline, by model, partition and
+        condition; repeats: the models of each group of these; seed: of the intervals.
+    """
+    controls = {key: control_drops(*read_scored(*each), seed=seed) for key, each in files.items()}
+    for models in repeats:
+        for of in dict.fromkeys(key[1:] for key in files if key[0] in models):
+            several = [key for model in models if (key := (model, *of)) in files]
+            together = drops_over_seeds([read_scored(*files[key]) for key in several], seed=seed)
+            controls |= {key: controls[key] | together for key in several}
+    return controls
 
 
 def read_stabilities(

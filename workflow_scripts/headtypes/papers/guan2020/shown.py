@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import FAMILIES, prefix
+from headtypes.analyses.ablation.control_drops import SEEDS, prefix
 from headtypes.core.markdown import document
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import Column, Table, TextColumn, interval, probability
@@ -27,6 +27,10 @@ _CONTROLS = (
 _FAMILIES = {
     "layer": "as many heads of each layer, from all of its heads",
     "profile": "from heads of the whole model that are alike by near, special and far",
+    SEEDS: (
+        "the heads of each layer permuted in the same way in all models that differ from this one in their seed alone, "
+        "means over these"
+    ),
 }
 _SUBJECT = [TextColumn("model", "model"), TextColumn("partition", "partition")]
 _STABILITY = [
@@ -123,7 +127,7 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
         main, *others = measured
         name, tested, rows = main.name, tested_metric([it.name for it in measured]).name, counted_by(measured)
         random, columns, data = _controlled(section, name), [*_CONDITION], section.copy()
-        for family, before in ((family, prefix(family)) for family in FAMILIES):
+        for family, before in ((family, prefix(family)) for family in _FAMILIES):
             if f"{before}control_overlap" in data:
                 data[f"{before}overlap"] = 100 * data[f"{before}control_overlap"]
                 columns.append(Column(f"{before}overlap", "overlap"))
@@ -179,7 +183,7 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
             scores += [f"published_{name}", f"published_drop_{name}"] if published else []
             parts.append(shown.markdown("id", "condition", "heads", *scores))
             random = _controlled(section, name)
-            for family in FAMILIES if len(random) else ():
+            for family in _FAMILIES if len(random) else ():
                 of_family = _controlled(section, name, prefix(family))
                 if len(of_family):
                     parts += _beside(shown, of_family, family, name)
@@ -193,13 +197,18 @@ def _beside(shown: Table, drawn: pd.DataFrame, family: str, metric: str) -> Iter
     of_family = ["control_drop", "own_excess", "rank", "own_rank_p", "holm", "detectable_drop"]
     names = [name for kind in of_family if (name := f"{prefix(family)}{kind}_{metric}") in shown.data]
     of_drawn = shown.where(shown.data.index.isin(drawn.index))
-    yield of_drawn.markdown("id", "condition", f"own_drop_{metric}", *names, f"{prefix(family)}overlap")
+    own = f"{prefix(family)}own_drop_{metric}"
+    yield of_drawn.markdown("id", "condition", own, *names, f"{prefix(family)}overlap")
 
 
 def _columns_of_controls(metric: Metric, family: str) -> Iterator[Column]:
     """What there is of one metric beside random heads of a family."""
     before, name, numbers = prefix(family), metric.name, {"digits": metric.decimals}
     random, excess = f"{before}control_drop_{name}", f"{before}own_excess_{name}"
+    note = f"{metric.change} without the type, on the inputs of the random heads beside it"
+    yield Column(
+        f"{before}own_drop_{name}", f"{metric.change} of {metric.label}, own", **numbers, brief="same inputs", note=note
+    )
     yield Column(
         random,
         "random",
@@ -234,8 +243,6 @@ def _columns(metric: Metric, rows: str, units: str) -> Iterator[Column]:
     note = f"{metric.steps} from the baseline, {over}"
     yield Column(drop, metric.change, **numbers, ends=interval(drop), brief=change, note=note)
     yield Column(f"other_{name}", change, digits=1)
-    note = f"{metric.change} without the type, on the inputs of the random heads beside it"
-    yield Column(f"own_{drop}", f"{change}, own", **numbers, brief="same inputs", note=note)
     yield Column(
         f"{drop}_fdr",
         f"FDR, {units}",

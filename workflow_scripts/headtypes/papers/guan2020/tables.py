@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import FAMILIES, prefix
+from headtypes.analyses.ablation.control_drops import FAMILIES, SEEDS, prefix
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
 from headtypes.core.statistics import holm
@@ -30,7 +30,7 @@ _COUNTS = (
     *("n_questions_asked", "control_questions_asked"),
     *(
         f"{prefix(family)}{count}"
-        for family in FAMILIES
+        for family in (*FAMILIES, SEEDS)
         for count in (
             *("control_draws", "control_draws_planned", "control_questions"),
             *(f"own_rank_{metric.name}" for metric in _METRICS),
