@@ -6,7 +6,7 @@ import numpy as np
 
 from headtypes.analyses.relations.choice import QUANTITIES, Choice
 from headtypes.analyses.relations.pairs import ALL, TOTALS
-from headtypes.analyses.relations.separators import GROUPS, ToSep
+from headtypes.analyses.relations.separators import GROUPS, OfHeads, ToSep
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.language.scores import MENTIONS, our_relation
 from headtypes.papers.clark2019.published import read_clark2019
@@ -88,7 +88,10 @@ class Treebank:
             sums = np.stack([self._around(shares[group]) / 100 for group in GROUPS], axis=1)
             is_forward = self.directions[name] > 0
             sizes = np.ones_like(sums) * [True, True, self.tagged, self.tagged]
-            to_sep.append(ToSep(sums, sizes, lead, self.looks / 100, is_forward))
+            leads, looks = np.zeros((12, 12)), np.full((12, 12), self.looks / 100)
+            rises = np.random.default_rng([layer, head]).normal(0.1, 0.02, (12, 12))
+            leads[layer, head], rises[layer, head] = lead, (shares["others"] - shares["called"]) / 100
+            to_sep.append(ToSep(sums, sizes, is_forward, (OfHeads((layer, head), leads, looks, rises),)))
         return Choice(rows, scores, [np.arange(SENTENCES)] * len(rows), SENTENCES, to_sep)
 
     def _around(self, mean: float) -> np.ndarray:

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.divergence.projection import layer_test
+from headtypes.analyses.relations.separators import OfHeads, ToSep
 from headtypes.core.statistics import resampled_means
 from headtypes.papers.claims import Claim, correct, judge
-from headtypes.papers.clark2019.language.quantities import Columns, _measure
+from headtypes.papers.clark2019.language.quantities import Columns, _measure, sep_beyond_others
 from headtypes.papers.clark2019.language.scores import Scores
 from headtypes.papers.clark2019.quantities import _permuted
 from headtypes.papers.quantities import (
@@ -179,6 +180,22 @@ def of_layers(truths: list[float], rng: np.random.Generator) -> Iterator[list[Fi
         yield [Quantity("value", _permuted(layer_test(apart, layer, seed=trial, permutations=99))).below(0)]
 
 
+def beside_others(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
+    """The best head of each of six relations beside the others of its layer; a standard error is 0.4, layers differ."""
+    shape = 4, 8
+    for _ in range(TRIALS):
+        of_layer, of_head = rng.normal(0, 2, (4, 1)), rng.normal(0, 1, shape)
+        relations = {}
+        for number in range(6):
+            best = (number % 4, number)
+            leads = np.where(np.arange(32).reshape(shape) == np.ravel_multi_index(best, shape), 20.0, 0.0)
+            rises = of_layer + of_head + rng.normal(0, 0.5, shape)
+            rises[best] += truths[0]
+            of_heads = (OfHeads(best, leads, np.full(shape, 0.5), rises),)
+            relations[str(number)] = ToSep(np.zeros((1, 4)), np.zeros((1, 4)), True, of_heads)
+        yield [above(sep_beyond_others(relations, relations))]
+
+
 def most(heads: int) -> int:
     """More than half of them."""
     return heads // 2 + 1
@@ -211,6 +228,7 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     "five models of chance": (partial(over_models, models=0, inputs=0, both=1), [ONTO], [NEAR]),
     "beyond permutations": (beyond_chance, [ONTO], [NEAR]),
     "beyond permutations of layers": (of_layers, [ONTO], [NEAR]),
+    "heads beside others of their layers": (beside_others, [ONTO], [NEAR]),
 }
 
 

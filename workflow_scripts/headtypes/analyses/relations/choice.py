@@ -12,9 +12,8 @@ import numpy as np
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.offsets import FILE, OFFSETS, TEST, offset_guesses, offsets_up_to
 from headtypes.analyses.relations.pairs import TOTALS, Pairs, all_pairs, sentence_of_word
-from headtypes.analyses.relations.separators import ToSep, both, groups_of
+from headtypes.analyses.relations.separators import GROUPS, OfHeads, ToSep, both, groups_of
 from headtypes.core.errors import InputError
-from headtypes.core.statistics import mean_of_known
 from headtypes.data.kinds.treebank import Sentence
 
 # Relations that are not a row of the table.
@@ -67,6 +66,15 @@ class Part:
         self.upos = np.array([tag for sentence in kept for tag in sentence.upos])
         self.is_odd = (arcs.sentence % 2 == 1)[self.sentence]
         self.by_offset = np.stack([offset_guesses(kept, offset) for offset in offsets], axis=1)
+        halves = [arcs.to_sep[self.is_odd == odd].astype(float) for odd in (False, True)]
+        self._to_sep = np.stack([[np.nansum(half, axis=0), (~np.isnan(half)).sum(axis=0)] for half in halves])
+
+    def to_sep(self, words: np.ndarray) -> np.ndarray:
+        """The sum of the shares of attention that go to [SEP], and the number of words, [2, layer, head].
+
+        words: [word] which count: all, or those of the sentences of even or of odd index.
+        """
+        return self._to_sep[np.unique(self.is_odd[words]).astype(int)].sum(axis=0)
 
 
 class _Fold(NamedTuple):
@@ -184,21 +192,28 @@ def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray, ToSep]:
         "other_head": None if none else int(other_head),
         "offset": tried[offset],
     }
-    to_sep = _to_sep(fold, layer, head, direction, 100 * float(accuracy.max() - of_offsets.max()))
+    to_sep = _to_sep(fold, (layer, head), direction, 100 * (accuracy.max(-1) - of_offsets.max()))
     return choice, np.stack([*scores, visible]).astype(float), to_sep
 
 
-def _to_sep(fold: _Fold, layer: int, head: int, direction: int, lead: float) -> ToSep:
-    part, choosing = fold.scored_on, fold.chosen_on.arcs.to_sep[fold.choosing_words, layer, head].astype(float)
-    looks = part.arcs.to_sep[:, layer, head].astype(float)
+def _to_sep(fold: _Fold, best: tuple[int, int], direction: int, leads: np.ndarray) -> ToSep:
+    part = fold.scored_on
+    looks = part.arcs.to_sep[:, *best].astype(float)
     words = groups_of(fold.scoring, DIRECTIONS[direction], part.sentence, part.upos) & fold.scoring_words
+    called = part.arcs.to_sep[words[GROUPS.index("called")]].astype(float)
     # What can see no [SEP] is not counted.
     words &= ~np.isnan(looks)
     sums, sizes = (
         np.stack([np.bincount(part.sentence, weight * group, part.sentences) for group in words], axis=1)
         for weight in (np.nan_to_num(looks), 1)
     )
-    return ToSep(sums, sizes, lead, float(mean_of_known(choosing)), direction == 0)
+    where_called = np.stack([np.nansum(called, axis=0), (~np.isnan(called)).sum(axis=0)])
+    elsewhere = part.to_sep(fold.scoring_words) - where_called
+    with np.errstate(invalid="ignore"):
+        on_chosen, others, own = (
+            total / number for total, number in (fold.chosen_on.to_sep(fold.choosing_words), elsewhere, where_called)
+        )
+    return ToSep(sums, sizes, direction == 0, (OfHeads(best, leads, on_chosen, others - own),))
 
 
 def right_in(part: Part, pairs: Pairs) -> np.ndarray:

@@ -18,26 +18,50 @@ GROUPS = ("called", "others", "no_noun", "no_noun_or_pronoun")
 _NOUNS, _PRONOUN = ("NOUN", "PROPN"), "PRON"
 
 
+class OfHeads(NamedTuple):
+    """How well all heads find a relation, and how much they look at [SEP], beside the best on some sentences.
+
+    best: layer and head of the one that finds it best.
+    leads: [layer, head] accuracy less that of the best offset, in points, on the sentences that it was chosen on.
+    looks: [layer, head] share of attention that goes to [SEP] there, over all words; NaN where none can see it.
+    rises: [layer, head] the same of the words that do not call for the best head less that of those that do, on the
+        sentences that it is scored on.
+    """
+
+    best: tuple[int, int]
+    leads: np.ndarray
+    looks: np.ndarray
+    rises: np.ndarray
+
+
 class ToSep(NamedTuple):
     """How much words look at [SEP] in the head that is best at a relation, chosen on other sentences.
 
     sums, sizes: [sentence, group] the sum of the words' shares of attention, and the number of words, by `GROUPS`.
-    lead: accuracy of the head less that of the best offset, in points, on the sentences that it was chosen on.
-    mean: share of attention that goes to [SEP] there, over all words; NaN where none can see it.
     is_forward: whether it is the best from dependent to head.
+    of_heads: beside all heads; two where heads were chosen on halves of the sentences, and looked at in the other half.
     """
 
     sums: np.ndarray
     sizes: np.ndarray
-    lead: float
-    mean: float
     is_forward: bool
+    of_heads: tuple[OfHeads, ...]
+
+    @property
+    def lead(self) -> float:
+        """The least by which the best head beats the best offset where it was chosen."""
+        return float(min(each.leads[each.best] for each in self.of_heads))
+
+    @property
+    def mean(self) -> float:
+        """The least share of attention that it gives [SEP] where it was chosen."""
+        return float(np.min([each.looks[each.best] for each in self.of_heads]))
 
 
 def both(one: ToSep, other: ToSep) -> ToSep:
-    """Of heads that were chosen on halves of the sentences, and looked at in the other half: the least of both."""
-    least = (np.minimum(*each) for each in zip(one[2:], other[2:], strict=True))
-    return ToSep(one.sums + other.sums, one.sizes + other.sizes, *least)
+    """Of heads that were chosen on halves of the sentences, and looked at in the other half."""
+    is_forward = one.is_forward and other.is_forward
+    return ToSep(one.sums + other.sums, one.sizes + other.sizes, is_forward, one.of_heads + other.of_heads)
 
 
 def groups_of(pairs: Pairs, direction: str, sentence: np.ndarray, upos: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ What the paper's claims ask for has the names that `scores` gives. The others ar
 | `probe.{system}` | attachment score of a probe or of a baseline |
 | `coreference.{system}.{mentions}` | accuracy of a baseline |
 | `coreference.best_head.{candidates}.{mentions}` | the best head, chosen and scored on the same documents |
+| `sep.beyond_others` | attention to [SEP] where heads are not called for, as `sep_beyond_others` measures it |
 | `n_sentences`, `n_documents`, `n_mentions` | on which these are measured |
 """
 
@@ -20,18 +21,21 @@ from headtypes.analyses.coreference.accuracy import by_document
 from headtypes.analyses.coreference.guesses import CANDIDATES
 from headtypes.analyses.relations.choice import QUANTITIES, Choice
 from headtypes.analyses.relations.pairs import ALL, TOTALS
-from headtypes.analyses.relations.separators import GROUPS
+from headtypes.analyses.relations.separators import GROUPS, ToSep
+from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import RESAMPLES, effective_units, resampled_sums
 from headtypes.papers.claims import Claim, wanted_by
 from headtypes.papers.clark2019.claims_of_texts import HIGH
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.language.scores import MENTIONS, NON_NOUNS, Documents, Scores, Trees, our_relation
 from headtypes.papers.clark2019.published import Clark2019
-from headtypes.papers.quantities import Measure, Measured, Quantities, measure_known, resampled
+from headtypes.papers.quantities import Measure, Measured, NoVerdictError, Quantities, measure_known, resampled
 
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
 # By how many points a head that has a function is above the best offset: the claim heads-specialise.
 _FOUND = 10
+_PERMUTATIONS = 1999
+_NO_SEP = "no word can see a [SEP]: none stands behind, or words see what is before alone"
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
 _NO_OTHERS = "no document is left to choose a head on: all with coreferent mentions are of even, or all of odd index"
 
@@ -65,10 +69,16 @@ def treebank_quantities(
     same = _of_choice(paper, {"accuracy": "accuracy", "baseline": "offset_accuracy"}, published)
     measured = dict(_measure(same, _identities(same), seed))
     relations = _of_choice(elsewhere, _OF_CHOICE, published)
-    to_sep, reasons = _to_sep(elsewhere, published)
-    relations = _beside(relations, to_sep)
-    found, missing = _judged(relations, wanted_by(of_relations, Trees, published=published), seed, reasons)
+    known, finds = _finders(elsewhere, published)
+    non_nouns, reason = _non_nouns(finds, elsewhere.units)
+    relations = _beside(relations, non_nouns)
+    wanted = wanted_by(of_relations, Trees, published=published)
+    found, missing = _judged(relations, wanted, seed, {"non_nouns": reason})
     measured |= found
+    try:
+        measured["sep.beyond_others"] = sep_beyond_others(known, finds)
+    except NoVerdictError as error:
+        missing["sep.beyond_others"] = str(error)
     scored = Columns([], np.zeros((0, 0)), np.zeros((0, 0)))
     if probes is not None:
         right, words = probes
@@ -163,42 +173,69 @@ def _of_choice(choice: Choice, statistics: Mapping[str, str], published: Clark20
     return Columns(names, sums[:, columns], sizes[:, columns])
 
 
-def _to_sep(choice: Choice, published: Clark2019) -> tuple[Columns, dict[str, str]]:
-    """How much words look at [SEP] in the heads that have a function, and why in no such head, as `Scores.missing`.
-
-    What others look at is known only where [SEP] is looked at, on the sentences that the head was chosen on.
-    """
+def _finders(choice: Choice, published: Clark2019) -> tuple[dict[str, ToSep], dict[str, ToSep]]:
+    """How much the best heads of relations of Table 1 look at [SEP]: of all, and of those that find their relation."""
     rows = {(row["annotation"], row["relation"]): it for row, it in zip(choice.rows, choice.to_sep, strict=True)}
     of_paper = {row.relation: rows.get(our_relation(row.relation)) for row in published.relations.rows}
-    finds = {name: it for name, it in of_paper.items() if name != ALL and it is not None and it.lead > _FOUND}
-    sees = [it.mean for it in finds.values() if not np.isnan(it.mean)]
-    looks = [name for name, it in finds.items() if it.mean > HIGH]
-    wanted = {f"sep.{name}.{group}": (finds[name], group) for name in looks for group in ("called", "others")}
-    wanted |= {
-        f"non_nouns.{name}.{group}": (it, group)
+    known = {name: it for name, it in of_paper.items() if name != ALL and it is not None}
+    return known, {name: it for name, it in known.items() if it.lead > _FOUND}
+
+
+def _non_nouns(finds: Mapping[str, ToSep], units: int) -> tuple[Columns, str]:
+    """How much non-nouns look at [SEP] in the heads that have a function, and why in no such head."""
+    wanted = {
+        f"non_nouns.{name}.{group}": (it, GROUPS.index(group))
         for name, it in finds.items()
         if it.is_forward
         for group in NON_NOUNS.values()
     }
-    known = {name: (it, n) for name, (it, n) in wanted.items() if it.sizes[:, GROUPS.index(n)].any()}
+    known = {name: (it, n) for name, (it, n) in wanted.items() if it.sizes[:, n].any()}
     sums, sizes = (
-        np.reshape([getattr(it, field)[:, GROUPS.index(n)] for it, n in known.values()], (len(known), choice.units)).T
+        np.reshape([getattr(it, field)[:, n] for it, n in known.values()], (len(known), units)).T
         for field in ("sums", "sizes")
     )
-    reasons = {
-        "sep": "no head is more than ten points above the best offset at a relation of Table 1",
-        "non_nouns": "no head is known that finds the relation from dependent to head, or the words have no UPOS tags",
-    }
-    if finds and not sees:
-        reasons = dict.fromkeys(
-            reasons, "no word can see a [SEP]: none stands behind, or words see what is before alone"
-        )
-    elif finds:
-        reasons["sep"] = (
+    reason = "no head is known that finds the relation from dependent to head, or the words have no UPOS tags"
+    return Columns(list(known), sums, sizes), _NO_SEP if _sees_none(finds) else reason
+
+
+def _sees_none(finds: Mapping[str, ToSep]) -> bool:
+    return bool(finds) and all(np.isnan(it.mean) for it in finds.values())
+
+
+def sep_beyond_others(known: Mapping[str, ToSep], finds: Mapping[str, ToSep]) -> Measured:
+    """How much less [SEP] gets where the heads that find relations are called for, beside other heads of their layers.
+
+    known: of relations; finds: those whose best head finds them.
+
+    The heads that find a relation and look at [SEP] change places with heads of their layers that do so and find none,
+    at random, and for each relation the head that stands in the place of its best head is asked. Raises
+    `NoVerdictError` where no head that finds a relation looks at [SEP].
+    """
+    folds = [each for it in known.values() for each in it.of_heads]
+    if not finds:
+        raise NoVerdictError("no head is more than ten points above the best offset at a relation of Table 1")
+    if _sees_none(finds):
+        raise NoVerdictError(_NO_SEP)
+    looks = np.min([each.looks for each in folds], axis=0)
+    asked = [each for it in finds.values() for each in it.of_heads if looks[each.best] > HIGH]
+    if not asked:
+        most = 100 * max(it.mean for it in finds.values() if not np.isnan(it.mean))
+        raise NoVerdictError(
             "heads that find a relation are not shown to look at [SEP]: on the sentences that they were chosen on, it "
-            f"gets at most {100 * max(sees):.2f} percent of their attention"
+            f"gets at most {most:.2f} percent of their attention"
         )
-    return Columns(list(known), sums, sizes), reasons
+    changes = (looks > HIGH) & (np.max([each.leads for each in folds], axis=0) <= _FOUND)
+    for each in asked:
+        changes[each.best] = True
+    rng, heads = np.random.default_rng(derive_seed(0, "sep_beyond_others")), np.arange(looks.size)
+    drawn = np.tile(heads, (_PERMUTATIONS, 1))
+    for layer in heads.reshape(looks.shape):
+        some = layer[changes.ravel()[layer]]
+        drawn[:, some] = rng.permuted(drawn[:, some], axis=1)
+    of_heads = [(each.rises.ravel(), np.ravel_multi_index(each.best, looks.shape)) for each in asked]
+    own = np.mean([rises[best] for rises, best in of_heads])
+    chance = np.mean([rises[drawn[:, best]] for rises, best in of_heads], axis=0)
+    return Measured.beyond_chance(100 * float(own), 100 * chance)
 
 
 def _beside(one: Columns, other: Columns) -> Columns:

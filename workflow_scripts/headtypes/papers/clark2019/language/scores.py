@@ -51,8 +51,7 @@ class Scores:
 
     `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}`, of the
     best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`. With them attention to [SEP] in the
-    best heads, in percent: `sep.{relation}.{group}` and `non_nouns.{relation}.{group}`, of groups of words of
-    `relations.separators`.
+    best heads, in percent: `non_nouns.{relation}.{group}`, of groups of words of `relations.separators`.
 
     missing: why accuracies whose names begin with a word are not known, by that word.
     used: names that were asked for.
