@@ -134,6 +134,15 @@ def of_groups(truths: list[float], rng: np.random.Generator) -> Iterator[list[Fi
         yield [above(measured)]
 
 
+def rare(truths: list[float], rng: np.random.Generator, side: int, points: float) -> Iterator[list[Finding]]:
+    """Words of which hardly any is found by one head alone, less so many points: the truth lies on the limit."""
+    lost = -side * (rng.random((UNITS, TRIALS)) < points / 100).astype(float)
+    columns = Columns([f"lead.{trial}" for trial in range(TRIALS)], lost, np.ones_like(lost))
+    measures = {name: lambda scores, name=name: side * (scores[name] + side * points) for name in columns.names}
+    for _, it in _measure(columns, measures, seed=1):
+        yield [above(it)]
+
+
 def readings(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
     """Each truth under a reading of its own."""
     for findings in of_means(truths, rng, 0.9):
@@ -221,6 +230,15 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     "four of twelve": (partial(ranked, rank=4), [*[FAR] * 3, *[ONTO] * 9], [*[NEAR] * 4, *[-FAR] * 8]),
     "most of twelve": (partial(ranked, rank=most), [*[FAR] * 6, *[ONTO] * 6], [*[NEAR] * 7, *[-FAR] * 5]),
     "some words less others": (of_groups, [ONTO], [0.001]),
+    **{
+        f"rare differences of {points} points, {'less' if side < 0 else 'more'}": (
+            partial(rare, side=side, points=points),
+            [ONTO],
+            [NEAR],
+        )
+        for points in (0.5, 2.0)
+        for side in (1, -1)
+    },
     "three readings": (readings, [ONTO] * 3, [NEAR] * 3),
     "a normal error": (with_error, [ONTO], [NEAR]),
     "five models that differ": (partial(over_models, models=0.8, inputs=0.1, both=0.1), [ONTO], [NEAR]),
@@ -243,7 +261,7 @@ def test_false_claims_hardly_ever_hold_and_true_ones_hardly_ever_fail(kind):
 def test_nothing_else_makes_an_interval():
     """Whoever adds a kind of interval simulates it above."""
     made = {name for name, it in vars(Measured).items() if isinstance(it, classmethod)}
-    assert made == {"drawn", "drawn_for", "with_error", "beyond_chance"}
+    assert made == {"drawn", "drawn_for", "without_difference", "with_error", "beyond_chance"}
 
 
 @pytest.mark.parametrize("kind", ["a mean", "six that all have to hold", "the largest of a hundred", "three readings"])

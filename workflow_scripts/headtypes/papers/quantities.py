@@ -106,6 +106,19 @@ class Measured:
         return cls(value, value - half, value + half, p_value, over)
 
     @classmethod
+    def without_difference(cls, value: float, units: float, most: float, over: str) -> "Measured":
+        """Of units that are all alike: as many more might differ as none of so many does by chance, by `most` each.
+
+        The bootstrap's interval has no width there, and its p-value is as small as it can be, on the limit, too.
+        """
+        half = most * (1 - ALPHA ** (1 / units))
+
+        def p_value(limit: float, side: str) -> float:
+            return max(0.0, 1 - abs(limit - value) / most) ** units
+
+        return cls(value, value - half, value + half, p_value, over, units)
+
+    @classmethod
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
         """A value less what permutations give on average, with an interval and p-value of no difference from them.
 

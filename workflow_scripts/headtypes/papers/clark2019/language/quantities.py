@@ -35,6 +35,8 @@ _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forw
 # By how many points a head that has a function is above the best offset: the claim heads-specialise.
 _FOUND = 10
 _PERMUTATIONS = 1999
+# The most by which a unit's difference of two accuracies may differ from those of the others, in points.
+_FROM_WRONG_TO_RIGHT = 200
 _NO_SEP = "no word can see a [SEP]: none stands behind, or words see what is before alone"
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
 _NO_OTHERS = "no document is left to choose a head on: all with coreferent mentions are of even, or all of odd index"
@@ -279,5 +281,10 @@ def _measure(columns: Columns, measures: Mapping[str, Measure], seed: int) -> It
         means = means[~np.any([np.isnan(of_columns[column]) for column in used.used], axis=0)]
         sizes = min((columns.sizes[:, index] for index in indices), key=effective_units)
         sizes = sizes[sizes > 0]
-        one = len(sizes) < 2
-        yield name, Measured(value) if one else Measured.drawn_for(measure, value, means, sizes, columns.over)
+        if len(sizes) < 2:
+            yield name, Measured(value)
+            continue
+        measured = Measured.drawn_for(measure, value, means, sizes, columns.over)
+        if measured.low == measured.high:
+            measured = Measured.without_difference(value, effective_units(sizes), _FROM_WRONG_TO_RIGHT, columns.over)
+        yield name, measured
