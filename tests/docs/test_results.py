@@ -1,106 +1,160 @@
-"""What the page of results says is in the files beside it: rows, numbers, and the verdicts that sentences rest on."""
+"""What the pages of results say is in the files behind them.
 
-import csv
+Each number of results.md is one cell of a file, named in results.yaml beside this test; those of the models' pages are
+among the numbers of the files that the page links to.
+"""
+
 import re
 
+import pandas as pd
 import pytest
+import yaml
 
+from tests.docs.test_links import LINK, text_of
 from tests.support.places import ROOT
 
-PAGE = ROOT / "docs/understand/results.md"
-# The verdicts that a paragraph with this beginning may name.
-VERDICTS = {
-    "What agrees with the paper": {"holds"},
-    "What does not agree": {"fails"},
-    "What cannot be said": {"open", "no verdict"},
-}
+PAGE, RESULTS = ROOT / "docs/understand/results.md", ROOT / "docs/understand/results"
+INDEX, CHANGED = RESULTS / "README.md", RESULTS / "verdicts_changed.md"
+MODELS = sorted(set(RESULTS.glob("*.md")) - {INDEX, CHANGED})
+TEXT = (ROOT / "tests/docs/results.yaml").read_text(encoding="utf-8")
+SOURCES = yaml.safe_load(TEXT)
+MODELS_OF_STUDY = ["minilm", "mpnet", "smollm2", "gemma3"]
+# What changed last, and with it verdicts that files of earlier runs have.
+RULES = "".join(
+    part.partition("The verdicts below")[0] for part in CHANGED.read_text(encoding="utf-8").split("\n## ")[1:]
+)
+# Not a part of a name, a word or a version.
+NUMBER = re.compile(r"(?<![\w.])(<?)(-?(?:\d{1,3}(?:,\d{3})+|\d*\.\d+|\d+))(?!\w|[.,]\d)")
 
 
-def sections() -> dict[str, str]:
-    """The page's text by the headings of its second level."""
-    _, *parts = re.split(r"^## (.*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return dict(zip(parts[::2], parts[1::2], strict=True))
+def shown(page) -> str:
+    """What a reader sees of a page: without its code, and without the targets of links; all white space a blank."""
+    text = re.sub(r"`[^`]*`", "", re.sub(r"\]\([^)]*\)", "]", text_of(page)))
+    return re.sub(r"\s+", " ", re.sub(r"\]\[", "] [", text))
 
 
-def files(section: str, suffix: str) -> list:
-    """The files beside the page to which a section links, or which bear the name of one that it links to."""
-    linked = [PAGE.parent / link for link in re.findall(r"\((results/[^)#]*)\)", section)]
-    return [path.with_suffix(suffix) for path in linked if path.with_suffix(suffix).is_file()]
+def linked(page) -> set:
+    return {(page.parent / target.partition("#")[0]).resolve() for target in LINK.findall(text_of(page))}
 
 
-@pytest.mark.parametrize("name", sections())
-def test_every_row_of_a_table_stands_in_a_file_that_the_section_links_to(name):
-    section = sections()[name]
-    # Not the headers, which are above a line of dashes.
-    rows = [row for row in re.findall(r"^\|.*$(?!\n\| -)", section, re.MULTILINE) if not row.startswith("| -")]
-    files_text = "\n".join(path.read_text(encoding="utf-8") for path in files(section, ".md"))
-    assert [row for row in rows if row not in files_text.splitlines()] == []
+def is_rounded(value: float, number: str) -> bool:
+    """Whether a number of a page is this value, rounded to the number's places."""
+    places = len(number.partition(".")[2])
+    return abs(value - float(number.replace(",", ""))) <= 0.5 * 10**-places * (1 + 1e-6)
 
 
-# A number that was measured: it has decimals, or a unit. Not a part of a name ("3-9") or of a version.
-MEASURED = re.compile(r"(?<![\w.,-])(\d*\.\d+|[\d,]+(?=\s(?:%|points|nats)))(?![\w-]|\.\d)")
-# How the run was made: no result.
+def cells(source: str) -> list[float]:
+    """The numbers that a line of results.yaml names: `file | rows | column, column`."""
+    file, rows, columns = (part.strip() for part in source.split(" | "))
+    found = pd.read_csv(RESULTS / file).query(rows, engine="python")
+    return [len(found) if column == "rows" else value_of(found, column) for column in columns.split(", ")]
+
+
+def value_of(found: pd.DataFrame, column: str) -> float:
+    """The one value of a column, or of what is worked out from columns."""
+    (value,) = pd.Series(found.eval(column, engine="python")).unique()
+    return float(value)
+
+
+def unfounded(text: str, sources: dict) -> list[str]:
+    """The numbers of a text that differ from the cells which `sources` names, and those for which it names none."""
+    for name in sources["no_results"]:
+        assert name in text, name
+        text = text.replace(name, "")
+    left, wrong = "", []
+    for passage, lines in passages(sources):
+        before, here, text = text.partition(passage)
+        assert here, f"not on the page, or not after the passage before it: {passage}"
+        left += before + " "
+        said, values = NUMBER.findall(passage), [value for line in lines for value in cells(line)]
+        assert len(said) == len(values), passage
+        wrong += [
+            less + number
+            for (less, number), value in zip(said, values, strict=True)
+            if not (value < float(number) if less else is_rounded(value, number))
+        ]
+    return wrong + [less + number for less, number in NUMBER.findall(left + text)]
+
+
+def passages(sources: dict) -> list[tuple[str, list[str]]]:
+    """The passages with numbers, each with the lines that name its cells."""
+    entries = [item for entry in sources["numbers"] for item in entry.items()]
+    return [(passage, [lines] if isinstance(lines, str) else lines) for passage, lines in entries]
+
+
+def test_every_number_of_the_page_of_results_is_a_cell_of_a_file():
+    assert unfounded(shown(PAGE), SOURCES) == []
+
+
+def test_a_number_that_differs_from_its_cell_and_one_without_a_cell_are_found():
+    wrong = yaml.safe_load(TEXT.replace("60.96", "60.95"))
+    assert unfounded(shown(PAGE).replace("60.96", "60.95").replace("Nothing was", "7 were"), wrong) == ["60.95", "7"]
+
+
+def test_every_file_that_numbers_come_from_is_linked_from_the_page_or_from_a_page_that_it_links_to():
+    sources = {line.split(" | ")[0] for _, lines in passages(SOURCES) for line in lines}
+    pages = {page for page in linked(PAGE) if page in MODELS}
+    reached = linked(PAGE).union(*(linked(page) for page in pages))
+    assert {RESULTS / file for file in sources} <= reached
+
+
+def claims_of(file) -> pd.DataFrame:
+    """The claims in a file of results, by their names."""
+    table = pd.read_csv(file)
+    return table[table["kind"].str.startswith("claim")].set_index("id") if "kind" in table else table.set_index("claim")
+
+
+def test_verdicts_in_the_tables_of_the_page_of_results_are_those_of_their_files():
+    demo = claims_of(RESULTS / "demo/comparison.csv").query('model == "minilm-qa"')
+    study = claims_of(RESULTS / "study/claims.csv")
+    rows = re.findall(r"^\| [^|]*\(`([\w-]+)`\) \|(.*)\|$", text_of(PAGE), re.MULTILINE)
+    assert all({name for name, _ in rows} & set(table.index) for table in (demo, study))
+    for name, row in rows:
+        said = [re.match(r" (holds|fails|open)?", cell)[1] or "no verdict" for cell in row.split("|")]
+        expected = [demo.loc[name, "verdict"]] if name in demo.index else [*study.loc[name, MODELS_OF_STUDY]]
+        assert (said[2:3] if name in demo.index else said[: len(MODELS_OF_STUDY)]) == expected, name
+
+
+# How a page says what became of claims, and the verdict that their files have.
+SAID = {"Hold": "holds", "Fail": "fails", "Open": "open"}
+CLAIM = re.compile(r"`([a-z_]+(?:-[a-z0-9_]+)+)`")
+
+
+@pytest.mark.parametrize("page", MODELS, ids=lambda page: page.name)
+def test_verdicts_on_a_models_page_are_those_of_its_files_unless_their_rules_have_changed(page):
+    judged = ("comparison.csv", "text.csv", "over_models.csv")
+    tables = [claims_of(file) for file in linked(page) if file.name.endswith(judged)]
+    changed = set() if page.stem == "demo" else set(CLAIM.findall(RULES))
+    parts = re.findall(r"\*\*(Hold|Fail|Open)s?[:.]\*\*(.*?)(?=\n\n|\n- |\Z)", text_of(page), re.DOTALL)
+    for beginning, part in parts:
+        for name in set(CLAIM.findall(part)) - changed:
+            verdicts = {verdict for table in tables for verdict in table.loc[table.index == name, "verdict"]}
+            assert not tables or SAID[beginning] in verdicts, name
+
+
+# How a run was made: no result.
 SETTINGS = {"95"}
+# A number that was measured: it has decimals, or a unit.
+MEASURED = re.compile(r"(?<![\w.,-])(\d*\.\d+|[\d,]+(?=\s(?:%|points|nats)))(?![\w-]|\.\d)")
 
 
-def sentences(section: str) -> str:
-    """A section without its commands, tables, links, headings, and sentences on time."""
-    for left_out in (
-        r"```.*?```",
-        r"^\|.*?$",
-        r"^#.*?$",
-        r"!?\[[^\]]*\]\([^)]*\)",
-        r"`[^`]*`",
-        r"[^.]*processor time.*?\.\s",
-    ):
-        section = re.sub(left_out, "", section, flags=re.MULTILINE | re.DOTALL)
-    return section
-
-
-def values(section: str) -> list[float]:
-    """All numbers in the CSV and Markdown files of a section, without their sign."""
-    linked = [*files(section, ".csv"), *files(section, ".md")]
-    # A comma between digits is one of thousands in Markdown and ends a cell in CSV.
-    texts = [re.sub(r"(?<=\d),(?=\d{3}\b)", "" if path.suffix == ".md" else ",", path.read_text()) for path in linked]
-    return [float(found) for text in texts for found in re.findall(r"\d*\.?\d+(?:e-?\d+)?", text)]
-
-
-@pytest.mark.parametrize("name", sections())
-def test_numbers_in_sentences_are_values_of_a_file_that_the_section_links_to(name):
-    section = sections()[name]
-    known = values(section)
-    measured = set(MEASURED.findall(sentences(section))) - SETTINGS
+@pytest.mark.parametrize("page", MODELS, ids=lambda page: page.name)
+def test_numbers_of_a_models_page_are_values_of_files_that_it_links_to(page):
+    text = shown(page).partition(" ## How it was made")[0]
+    files = [file for file in linked(page) if file.suffix == ".csv"]
+    known = [float(each) for file in files for each in re.findall(r"\d*\.?\d+(?:e-?\d+)?", file.read_text())]
+    # Of a share, a page may give percent.
+    known += [100 * value for value in known if value <= 1]
+    measured = set(MEASURED.findall(text)) - SETTINGS
     assert measured
-
-    def stands(number: str) -> bool:
-        places = len(number.partition(".")[2])
-        return any(f"{value:.{places}f}" == f"{float(number.replace(',', '')):.{places}f}" for value in known)
-
-    assert {number for number in measured if not stands(number)} == set()
+    assert {number for number in measured if not any(is_rounded(value, number) for value in known)} == set()
 
 
-def verdicts_of(section: str) -> dict[str, str]:
-    """The verdicts that a section speaks of: those of the model about which most can be decided, on all its tasks."""
-    by_model: dict[tuple, dict[str, str]] = {}
-    for path in files(section, ".csv"):
-        with open(path, encoding="utf-8", newline="") as rows:
-            for row in csv.DictReader(rows):
-                if row.get("kind") in ("claim", "claim over models"):
-                    # Each claim is about one kind of task, and the runs have one task of a kind.
-                    of_model = by_model.setdefault((path, row["model"], row.get("partition")), {})
-                    assert row["id"] not in of_model
-                    of_model[row["id"]] = row["verdict"]
-    decided = {key: sum(verdict != "no verdict" for verdict in found.values()) for key, found in by_model.items()}
-    return by_model[max(decided, key=decided.__getitem__)] if decided else {}
+@pytest.mark.parametrize("page", [PAGE, *MODELS], ids=lambda page: page.name)
+def test_pages_of_results_are_short(page):
+    assert len(page.read_text(encoding="utf-8").split()) <= (3000 if page == PAGE else 600)
 
 
-def test_sentences_that_name_a_claim_say_what_its_verdict_is():
-    named = 0
-    for section in sections().values():
-        verdicts = verdicts_of(section)
-        for beginning, allowed in VERDICTS.items():
-            for paragraph in re.findall(rf"\*\*{re.escape(beginning)}\.?\*\*(.*?)\n\n", section, re.DOTALL):
-                claims = re.findall(r"`([a-z][a-z0-9_]*(?:-[a-z0-9_]+)+)`", paragraph)
-                assert {claim: verdicts.get(claim) for claim in claims if verdicts.get(claim) not in allowed} == {}
-                named += len(claims)
-    assert named
+def test_the_index_has_every_file_of_results_and_every_page_of_a_model():
+    files = {file for kind in ("csv", "yaml", "md") for file in RESULTS.rglob(f"*.{kind}")}
+    assert files - {INDEX} <= linked(INDEX) | {CHANGED}
