@@ -28,6 +28,8 @@ def test_editors_check_every_experiment_by_the_schema():
         named = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
         assert (file.parent / named[1]).resolve() == ROOT / "schemas/config.schema.json"
         assert [error.message for error in validator.iter_errors(yaml.safe_load(text))] == []
+    for file in (ROOT / "docs/understand/results").rglob("*.yaml"):
+        assert [error.message for error in validator.iter_errors(yaml.safe_load(file.read_text("utf-8")))] == []
     for wrong in ({"models": {"one": {"sauce": {}}}}, {"tasks": {"qa": {"samples": "many"}}}, {"conditionz": {}}):
         assert not validator.is_valid(wrong)
 
