@@ -170,6 +170,16 @@ def over_models(
         yield [above(mean_over(each))]
 
 
+def two_regimes(truths: list[float], rng: np.random.Generator, share: float, error: float) -> Iterator[list[Finding]]:
+    """The mean over five seeds, of which each falls into one of two regimes, a share of them into the higher one.
+
+    error: that over inputs, which are the same in all, in distances of the regimes.
+    """
+    of_seed = (rng.random((TRIALS, 5)) < share) - share + rng.normal(0, 0.1, (TRIALS, 5))
+    for values in truths[0] + of_seed + rng.normal(0, error, (TRIALS, 1)):
+        yield [above(mean_over([Measured.with_error(value, error) for value in values]))]
+
+
 def beyond_chance(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
     """Ten values less ten others, beside what permutations give; a standard error is 0.45."""
     values = rng.normal(0, 1, (TRIALS, 20))
@@ -244,6 +254,8 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     "five models that differ": (partial(over_models, models=0.8, inputs=0.1, both=0.1), [ONTO], [NEAR]),
     "five models that are alike": (partial(over_models, models=0, inputs=0.9, both=0.1), [ONTO], [NEAR]),
     "five models of chance": (partial(over_models, models=0, inputs=0, both=1), [ONTO], [NEAR]),
+    "seeds of two regimes": (partial(two_regimes, share=0.5, error=0.01), [ONTO], [NEAR]),
+    "seeds of a rare regime": (partial(two_regimes, share=0.2, error=0.3), [ONTO], [NEAR]),
     "beyond permutations": (beyond_chance, [ONTO], [NEAR]),
     "beyond permutations of layers": (of_layers, [ONTO], [NEAR]),
     "heads beside others of their layers": (beside_others, [ONTO], [NEAR]),

@@ -1,5 +1,7 @@
 """Intervals of conditions: each row that of its own scores, drops paired, sums those of a loop over the same draws."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,8 +160,7 @@ def of_answers(lost: int, questions: int, won: int = 0) -> Measured:
     return Measured(*weighted_sums(tables, seed=1)({"baseline": 1, "c": -1}, "exact_match"))
 
 
-@pytest.mark.parametrize("questions", [20, 50, 200, 1000])
-@pytest.mark.parametrize("points", [0.5, 1.0, 1.5, 2.0])
+@pytest.mark.parametrize(("questions", "points"), [*product([20, 50, 200, 1000], [0.5, 1.0, 1.5, 2.0]), (2000, 0.5)])
 def test_rare_differences_decide_wrongly_in_at_most_one_run_of_twenty(questions, points, monkeypatch):
     """By the probability of each number of lost answers, where the true drop is so many points."""
     monkeypatch.setattr(intervals, "RESAMPLES", 2000)

@@ -474,9 +474,14 @@ def random_verdicts(claim: str, trials: int) -> list[str]:
         *("models-alike", "dense_vertical-last-layer"),
     ],
 )
-def test_random_layouts_bear_out_no_claim(claim):
-    """Of 40, one is expected where 2.5 % may; five are seen once in three hundred times."""
-    assert random_verdicts(claim, 40).count(HOLDS) <= 4
+def test_random_layouts_bear_out_no_claim_and_refute_none(claim):
+    """Of 40, one is expected where 2.5 % may; five are seen once in three hundred times.
+
+    They lie on the limit, so that what leans a little to where the paper says is refuted as rarely.
+    """
+    found = random_verdicts(claim, 40)
+    assert found.count(HOLDS) <= 4
+    assert found.count(FAILS) <= 4
 
 
 def test_where_no_head_changed_its_cluster_nothing_is_said_of_where_they_change():
