@@ -157,6 +157,7 @@ def test_over_few_units_a_claim_is_decided_by_a_stricter_interval_or_by_none(uni
     assert finding.verdict == verdict
     assert (finding.p < 0.05) == (verdict != OPEN)
     assert words in str(finding)
+    assert replace(finding, measured=Measured(1.0, units=1)).verdict == OPEN
     # The interval stays that of 95 %, and names what it is over.
     assert "1.00 (0.50 to 1.50, over articles)" in str(finding)
 

@@ -207,12 +207,11 @@ class Finding:
         most of a mean, or few of them differ, the mean lies above the 95 % interval in up to 9 of 100 trials with 9 to
         16 units, and above that of 99 % in up to 4; with 6 units in 9 and more.
         """
+        if self.measured.units < _TOO_FEW:
+            return 1.0
         if self.measured.p_value is None:
             return math.nan
-        p = self.measured.p_value(self.limit, self.side)
-        if self.is_of_few:
-            return min(1.0, _STRICTER * p) if self.measured.units >= _TOO_FEW else 1.0
-        return p
+        return min(1.0, (_STRICTER if self.is_of_few else 1) * self.measured.p_value(self.limit, self.side))
 
     @property
     def is_of_few(self) -> bool:

@@ -282,7 +282,7 @@ def _measure(columns: Columns, measures: Mapping[str, Measure], seed: int) -> It
         sizes = min((columns.sizes[:, index] for index in indices), key=effective_units)
         sizes = sizes[sizes > 0]
         if len(sizes) < 2:
-            yield name, Measured(value)
+            yield name, Measured(value, over=columns.over, units=len(sizes))
             continue
         measured = Measured.drawn_for(measure, value, means, sizes, columns.over)
         if measured.low == measured.high:
