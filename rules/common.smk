@@ -161,12 +161,16 @@ def table(path, caption, name, content, category="Tables", suffix=""):
 
 
 def tables(paper, category, **named):
-    """The outputs of those tables of a paper that show something: by name, a caption, the content, and of what."""
+    """The outputs of those tables of a paper that show something.
+
+    named: by name a caption, the content, of what it is, and the endings of further files.
+    """
     outputs = {}
-    for name, (caption, content, entries) in named.items():
-        number = name.removeprefix("table")
-        path = f"results/{paper}/{name}"
-        outputs |= table(path, caption, number, content, category, f"_{number}") if entries else {}
+    for name, (caption, content, entries, *further) in named.items():
+        number, path = name.removeprefix("table"), f"results/{paper}/{name}"
+        if entries:
+            outputs |= table(path, caption, number, content, category, f"_{number}")
+            outputs |= {f"{ending.partition('.')[0]}_{number}": f"{path}.{ending}" for ending in further}
     return outputs
 
 

@@ -4,9 +4,9 @@
 GUAN_TABLES = tables(
     "guan2020",
     "Tables",
-    table1=("table1", "stability and shares of the types", plan.clustered),
-    table2=("table2", "types left out or made uniform", plan.ablations),
-    table3=("table3", "attention within and between sentences", plan.ablations),
+    table1=("table1", "stability and shares of the types", plan.clustered, "tex"),
+    table2=("table2", "types left out or made uniform", plan.ablations, "tex", "all.csv"),
+    table3=("table3", "attention within and between sentences", plan.ablations, "tex", "all.csv"),
     readings=("readings", "the paper's claims under other readings", PAPERS["guan2020"].readings(plan)),
 )
 

@@ -4,9 +4,9 @@
 CLARK_TABLES = tables(
     "clark2019",
     "Tables of Clark et al.",
-    table1=("clark_table1", "dependency relations", plan.inputs_of("treebank")),
-    table2=("clark_table2", "coreference", plan.inputs_of("coreference")),
-    table3=("clark_table3", "probes", plan.probed),
+    table1=("clark_table1", "dependency relations", plan.inputs_of("treebank"), "tex"),
+    table2=("clark_table2", "coreference", plan.inputs_of("coreference"), "tex"),
+    table3=("clark_table3", "probes", plan.probed, "tex"),
 )
 
 

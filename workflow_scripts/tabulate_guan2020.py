@@ -1,13 +1,22 @@
 from script_job import job
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.core.files import numbered_rows, read_each, read_json
+from headtypes.core.files import numbered_rows, read_each, read_json, write_text
 from headtypes.core.markdown import write_table
 from headtypes.core.progress import warn
+from headtypes.core.table_files import write_csv
+from headtypes.core.tables import latex
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
 from headtypes.papers.guan2020.results import read_controls, read_intervals_of
-from headtypes.papers.guan2020.shown import ablation_page, stability_page
+from headtypes.papers.guan2020.shown import (
+    ablation_page,
+    ablation_shown,
+    ablation_values,
+    stability_page,
+    stability_shown,
+    with_baseline,
+)
 from headtypes.papers.guan2020.tables import ablation_table, shortages, stability_table
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
@@ -23,6 +32,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         table = stability_table(rows, [partitions[key] for key in keys], stabilities, published)
         warn(provenance, shortages(table))
         write_table(outputs, table, stability_page(table, rows, published), provenance, "_1")
+        write_text(outputs["tex_1"], latex([stability_shown(table)]))
     ablated = {tuple(key): partitions[tuple(key)] for key in spec["partitions"]}
     if rows := spec["ablations"]:
         files = {}
@@ -40,7 +50,9 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         warn(provenance, shortages(table))
         for number in (2, 3):
             of_number = table[table["table"] == number]
-            write_table(outputs, of_number, ablation_page(table, number), provenance, f"_{number}")
+            write_table(outputs, ablation_values(of_number), ablation_page(table, number), provenance, f"_{number}")
+            write_text(outputs[f"tex_{number}"], latex(ablation_shown(with_baseline(table, number), number)))
+            write_csv(outputs[f"all_{number}"], of_number)
     if rows := spec["rows_of_readings"]:
         table = readings_table(
             rows,

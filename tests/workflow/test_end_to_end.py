@@ -98,7 +98,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     evaluated = {file.parent.name for file in (results / "ablation/tiny/mine").glob("*/metrics.json")}
     assert evaluated == {"baseline", "zero-dense", *FURTHER}
 
-    table2, table3 = (pd.read_csv(results / f"guan2020/table{number}.csv") for number in (2, 3))
+    table2, table3 = (pd.read_csv(results / f"guan2020/table{number}.all.csv") for number in (2, 3))
     clustered = table2[table2["partition"] == "animals-kmeans-k4"]
     assert clustered["condition"].tolist() == ["baseline", "zero-dense", "uniform-vertical", *FURTHER]
     assert clustered["id"].tolist()[:3] == [1, 2, 11]
@@ -111,6 +111,9 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     said = "from all of its heads: at most 2 draws on 6 questions (9 asked for)."
     assert said in (results / "guan2020/table2.md").read_text()
     assert table3["id"].tolist() == [12, 17]
+    printed = pd.read_csv(results / "guan2020/table2.csv")
+    pd.testing.assert_frame_equal(printed, table2[printed.columns])
+    assert (results / "guan2020/table2.tex").read_text().count("zero-dense & ") == 2
     assert set(pd.read_csv(results / "guan2020/table1.csv")["model"]) == {"tiny"}
     assert "| 12 | drop_intra-diagonal |" in (results / "guan2020/table3.md").read_text()
 

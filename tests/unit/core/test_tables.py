@@ -1,5 +1,7 @@
 """A table is built once: whole as Markdown, and in brief as cells with what they are sorted by."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -52,6 +54,23 @@ def test_in_brief_a_table_has_fewer_columns_rows_and_decimals_and_what_is_missin
     ]
     (row,) = Table("", DATA[1:2], COLUMNS).in_brief().rows
     assert [cell.text for cell in row] == ["one|", "0.0", "2", "0.250"]
+
+
+def test_latex_has_the_printed_columns_of_the_rows_in_brief_and_no_markup_of_the_data():
+    odd = DATA.assign(name=["50 % of a_b & {c}", "", "\\input~#1^$"])
+    text = replace(TABLE, data=odd, printed=["name", "score", "count"]).latex()
+    title, *body = text.splitlines()
+    assert title == "% Title"
+    assert body == [
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"type & in brief & count \\",
+        r"\midrule",
+        r"50 \% of a\_b \& \{c\} & 51.25 [40.00, 60.50] & 1000 \\",
+        r"\textbackslash input\textasciitilde \#1\textasciicircum \$ &  & 3 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
 
 
 def test_a_probability_has_three_decimals_unless_they_are_zeros():

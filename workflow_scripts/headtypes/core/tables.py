@@ -1,4 +1,4 @@
-"""Tables as a reader sees them: built once, shown whole as Markdown, and in brief as the cells of a page."""
+"""Tables as a reader sees them: built once, shown as Markdown, as LaTeX, and in brief as the cells of a page."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -124,6 +124,7 @@ class Table:
         truth values, by which rows are shown there; all, if there is none.
     about: what a reader has to know of the values, in sentences.
     model: whose heads the table names, if it names any.
+    printed: names of the columns that the paper's own table has, and that its LaTeX has.
     """
 
     title: str
@@ -133,6 +134,7 @@ class Table:
     brief_rows: pd.Series | None = None
     about: str = ""
     model: str = ""
+    printed: Sequence[str] = ()
 
     def where(self, rows: pd.Series) -> "Table":
         """The table with those rows for which a column of truth values is true."""
@@ -144,17 +146,32 @@ class Table:
         rows = zip(*(column.texts(self.data) for column in columns), strict=True)
         return markdown_rows([column.label for column in columns], [column.is_plain_number for column in columns], rows)
 
+    def latex(self) -> str:
+        """The columns `printed` of the rows that are shown in brief, by booktabs, below a comment with the title."""
+        columns, values = self._named(self.printed), self._rows_in_brief()
+        texts = {column.brief or column.label: column.texts(values) for column in columns}
+        aligned = "".join("r" if column.is_number else "l" for column in columns)
+        return f"% {self.title}\n" + pd.DataFrame(texts).to_latex(index=False, escape=True, column_format=aligned)
+
     def in_brief(self, file: str = "") -> Shown:
         """The table as a page with little room shows it; file: where the whole of it lies, relative to the page."""
         columns = self._named(self.brief)
-        values = self.data if self.brief_rows is None else self.data[self.brief_rows]
+        values = self._rows_in_brief()
         rows = list(zip(*(column.cells(values) for column in columns), strict=True))
         named = [replace(column, label=column.brief or column.label) for column in columns]
         return Shown(self.title, named, rows, self.about, file, self.model)
 
+    def _rows_in_brief(self) -> pd.DataFrame:
+        return self.data if self.brief_rows is None else self.data[self.brief_rows]
+
     def _named(self, names: Sequence[str]) -> list[Column]:
         by_name = {column.name: column for column in self.columns}
         return [by_name[name] for name in names] if names else list(self.columns)
+
+
+def latex(tables: Iterable[Table]) -> str:
+    """Tables one after another as LaTeX (`Table.latex`)."""
+    return "\n".join(["% These need the package booktabs.\n", *(table.latex() for table in tables)])
 
 
 def interval(name: str) -> tuple[str, str]:

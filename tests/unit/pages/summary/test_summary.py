@@ -133,7 +133,7 @@ def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_link
     assert summary.findings[: len(first.sentences)] == first.sentences
     assert other.sentences[0].startswith("Of the 72 heads of minilm, 28 are dense")
     linked = [path for card in first.cards for path in card.files]
-    assert linked == ["stability.json", "stability.json", "guan2020/table2.csv"]
+    assert linked == ["stability.json", "stability.json", "guan2020/table2.all.csv"]
     assert all((folder / path).exists() for path in linked)
 
 

@@ -77,7 +77,7 @@ FIGURES = (
 TABLES = (
     Tables("types", "results/guan2020/table1.csv", (), if_any(lambda plan: plan.clustered), _stability),
     Tables(
-        *("ablations", "results/guan2020/table{number}.csv", ("number",)),
+        *("ablations", "results/guan2020/table{number}.all.csv", ("number",)),
         *(lambda plan: [{"number": number} for number in "23" if plan.ablations], _ablations),
     ),
     Tables("compared", "results/compared/{clustering}/pairs.csv", ("clustering",), _clusterings, _compared),

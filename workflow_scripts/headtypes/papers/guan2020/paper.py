@@ -37,7 +37,7 @@ class _Guan2020(Paper):
             return {}
         clustered = [it for it in judged.values() if it in plan.clustered]
         tables = [("stability", "table1", plan.clustered)]
-        tables += [("ablations", table, plan.ablations) for table in ("table2", "table3")]
+        tables += [("ablations", table, plan.ablations) for table in ("table2.all", "table3.all")]
         return {
             **files("partitions", paths.PARTITION, judged.values()),
             **files("scores", paths.SCORES, [it for it in plan.tabulated if (it.model, it.partition) in judged]),

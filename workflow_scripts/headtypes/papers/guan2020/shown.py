@@ -88,6 +88,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
             *(["published_stability"] if table["published_stability"].notna().any() else []),
             "samples",
         ],
+        printed=["model", "partition", *(column.name for column in (*_STABILITY[: len(HALVES)], *shares))],
         about="Shares of the types, and how stable they are: percent on which clusterings of random halves all agree. "
         "A question mark follows a share whose type's name is doubtful, since its heads do not look where the name "
         "says.",
@@ -153,13 +154,27 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
                 *([f"published_drop_{name}"] if section[f"published_drop_{name}"].notna().any() else []),
             ],
             about=" ".join(_about(section, random, main, rows)),
+            printed=["id", "condition", "heads", *_scores(measured)],
         )
+
+
+def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
+    """Of Table 2 or 3 what the paper prints: scores and drops, each with its interval and the published value.
+
+    table: as `tables.ablation_table` makes it, with all columns.
+    """
+    scores = [column for it in _scores(measured_in(table)) for column in (it, *interval(it), f"published_{it}")]
+    return table[["model", "partition", "id", "condition", "heads", "n_questions", *scores]]
+
+
+def with_baseline(table: pd.DataFrame, number: int) -> pd.DataFrame:
+    """The rows of Table 2 or 3, and the baseline, which heads both."""
+    return table[(table["table"] == number) | (table["id"] == 1)]
 
 
 def ablation_page(table: pd.DataFrame, number: int) -> str:
     """Table 2 or 3 as Markdown, a section per model and partition; table: as `tables.ablation_table` makes it."""
-    # The baseline heads both tables.
-    of_number = table[(table["table"] == number) | (table["id"] == 1)]
+    of_number = with_baseline(table, number)
     controlled = of_number.filter(["control_draws"]).notna().any(axis=None)
     parts = [
         "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with 95 % intervals over "
@@ -199,6 +214,10 @@ def _beside(shown: Table, drawn: pd.DataFrame, family: str, metric: str) -> Iter
     of_drawn = shown.where(shown.data.index.isin(drawn.index))
     own = f"{prefix(family)}own_drop_{metric}"
     yield of_drawn.markdown("id", "condition", own, *names, f"{prefix(family)}overlap")
+
+
+def _scores(measured: list[Metric]) -> list[str]:
+    return [name for metric in measured for name in (metric.name, f"drop_{metric.name}")]
 
 
 def _columns_of_controls(metric: Metric, family: str) -> Iterator[Column]:

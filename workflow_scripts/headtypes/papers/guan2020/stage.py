@@ -80,7 +80,7 @@ def _clusterings(plan: Plan) -> list[dict[str, str]]:
 
 RESULTS = (
     Result(
-        "results/guan2020/table1.{csv,md,html}",
+        "results/guan2020/table1.{csv,tex,md,html}",
         "tabulate_guan2020",
         "types and their stability, Table 1 of Guan et al. (2020)",
         of=lambda plan: [{}] if plan.clustered else [],
@@ -89,12 +89,21 @@ RESULTS = (
         "both, by agreement of all clusterings and pairwise; how many samples were asked for and taken",
     ),
     Result(
-        "results/guan2020/table2.{csv,md,html}",
+        "results/guan2020/table2.{csv,tex,md,html}",
         "tabulate_guan2020",
         "what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
         of=lambda plan: [{}] if plan.ablations else [],
         section="To read first",
-        content="Table 2: types left out or made uniform, next to random heads (`operation_*`: what is done to each "
+        content="Table 2: types left out or made uniform; scores and drops with intervals over questions, and the "
+        "published values; random heads in Markdown and HTML; the `tex` files of all tables need booktabs",
+    ),
+    Result(
+        "results/guan2020/table{2,3}.all.csv",
+        "tabulate_guan2020",
+        "what the model loses under each condition, with all that is known of random heads",
+        of=lambda plan: [{}] if plan.ablations else [],
+        section="To read first",
+        content="Tables 2 and 3 with all columns: types next to random heads (`operation_*`: what is done to each "
         "type, and to each head that a condition names; for each score `control_drop_*`, the mean drop of "
         "the draws with the lowest and the highest; `own_drop_*`; `own_excess_*`, their difference; "
         "`own_rank_*`, the place of the own drop from the costliest, `own_rank_p_*`, and `holm_*`, corrected "
@@ -106,12 +115,12 @@ RESULTS = (
         "false discovery rate",
     ),
     Result(
-        "results/guan2020/table3.{csv,md,html}",
+        "results/guan2020/table3.{csv,tex,md,html}",
         "tabulate_guan2020",
         "what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
         of=lambda plan: [{}] if plan.ablations else [],
         section="To read first",
-        content="Table 3: attention within and between sentences taken away, with the same",
+        content="Table 3: attention within and between sentences taken away, in the same way",
     ),
     Result(
         "results/guan2020/readings.{csv,md,html}",

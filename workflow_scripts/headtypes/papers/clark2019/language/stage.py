@@ -37,7 +37,7 @@ def _of_words(plan: Plan) -> list:
 
 RESULTS = (
     Result(
-        "results/clark2019/table1.{csv,md,html}",
+        "results/clark2019/table1.{csv,tex,md,html}",
         "tabulate_clark2019",
         "dependency relations, Table 1 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.inputs_of("treebank") else [],
@@ -48,7 +48,7 @@ RESULTS = (
         "the annotation",
     ),
     Result(
-        "results/clark2019/table2.{csv,md,html}",
+        "results/clark2019/table2.{csv,tex,md,html}",
         "tabulate_clark2019",
         "antecedents, Table 2 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.inputs_of("coreference") else [],
@@ -58,7 +58,7 @@ RESULTS = (
         "published value measures the same",
     ),
     Result(
-        "results/clark2019/table3.{csv,md,html}",
+        "results/clark2019/table3.{csv,tex,md,html}",
         "tabulate_clark2019",
         "probes, Table 3 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.probed else [],

@@ -101,7 +101,7 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
     """What `relations_table` returns as a reader sees it: a table for each model and treebank.
 
     The rows are chosen and scored as in the paper; the same choices as they are scored elsewhere stand beside them. In
-    brief the treebank's own labels are left out, where there are others.
+    brief the treebank's own labels are left out, where there are others, but for the paper's row of all words.
     """
     for (model, task), section in table.groupby(TASK_KEYS, sort=False):
         same, other = section[section["scored"] == FILE], section[section["scored"] != FILE].set_index(_NAME)
@@ -114,9 +114,10 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
             values,
             _COLUMNS,
             brief=[*_OURS[:8], "there_above_offset", *(beside if values[beside[0]].notna().any() else [])],
-            brief_rows=derived if derived.any() else None,
+            brief_rows=derived | (values["paper"].fillna("") != "") if derived.any() else None,
             about=values["left_out"].iloc[0],
             model=model,
+            printed=["relation", "head", "direction", "accuracy", "offset", "offset_accuracy", "above_offset"],
         )
 
 

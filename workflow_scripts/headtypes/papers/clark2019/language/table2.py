@@ -91,6 +91,7 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
             brief_rows=in_brief,
             about=f"{counts['mentions']:,.0f} mentions with an antecedent, in {counts['documents']:,.0f} documents.",
             model=model,
+            printed=["name", "among", "head", *_TYPES],
         )
 
 

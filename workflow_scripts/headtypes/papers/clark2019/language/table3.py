@@ -100,6 +100,7 @@ def probe_tables(table: pd.DataFrame, published: Clark2019 | None = None) -> Ite
             _COLUMNS,
             brief=["system", "uas", "starts", "least", "most", *beside],
             about=f"Learned from {learned:,.0f} sentences, scored on {scored:,.0f}.",
+            printed=["name", "uas", "range"],
         )
 
 
