@@ -324,9 +324,11 @@ def test_clicks_switch_heads_off_and_change_the_answer_and_the_maps(page, served
 
 
 def test_another_text_is_read_when_it_is_asked_for(page, served):
+    assert page.locator("#says table").count() == 1
     page.locator("#first").fill("who ran?")
+    assert page.locator("#says").inner_text() == ""
     page.get_by_role("button", name="Read it").click()
-    page.locator("#says:not([aria-busy])").wait_for()
+    page.locator("#says:not([aria-busy]) table").wait_for()
     page.evaluate("location.hash = 'head=1-1'")
     tokens = read_in_turn(served, "who ran?", TEXTS[1], [])["samples"][0]["tokens"]
     page.locator(".from .word").nth(len(tokens) - 1).wait_for()

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -187,11 +188,33 @@ def test_subwords_of_words_are_read_as_words(chromium, page_file):
         kept = page.evaluate("location.hash")[1:]
         # Of the seven words, an eighth cannot be pointed at.
         show(page, f"{kept}&word=from-8")
-        assert page.locator(".said").inner_text() == "Point at a cell, or tap it, to read it."
+        assert page.locator(".said").inner_text() == "Point at a cell to read it."
         assert page.get_by_role("button", name="words", exact=True).get_attribute("aria-pressed") == "true"
         # A sample without subwords has nothing to join.
         show(page, "head=2-3&sample=2")
         assert page.get_by_role("button", name="words", exact=True).count() == 0
+
+
+@pytest.mark.parametrize("sample", [1, 2])
+def test_the_map_of_a_head_is_saved_as_svg(chromium, page_file, sample):
+    words = [WORDS, MARKUP][sample - 1]
+    attention = maps_of(3, 4, words, sample - 1).attention[1, 2]
+    with opened(chromium, page_file, 1280) as page:
+        saved = {}
+        for shown in ("lines", "matrix"):
+            show(page, f"head=2-3&map={shown}&sample={sample}")
+            with page.expect_download() as download:
+                page.get_by_role("button", name="Save as SVG").click()
+            assert download.value.suggested_filename == "head_2-3.svg"
+            saved[shown] = ElementTree.parse(download.value.path()).getroot()
+    svg = "{http://www.w3.org/2000/svg}"
+    for root in saved.values():
+        assert root.find(f"{svg}title").text == "Heads of made-up: Layer 2, head 3, weights"
+        assert sorted(it.text for it in root.iter(f"{svg}text")) == sorted(2 * words)
+        assert {it.tag.removeprefix(svg) for it in root} <= {"title", "text", "path", "rect"}
+    assert len(list(saved["lines"].iter(f"{svg}path"))) == pytest.approx((attention >= 0.01).sum(), abs=1)
+    shades = [float(it.get("fill-opacity")) for it in saved["matrix"].iter(f"{svg}rect")]
+    np.testing.assert_allclose(shades, np.sqrt(attention.ravel()), atol=0.05)
 
 
 def test_a_head_shows_its_type_in_the_parent(chromium, page_file):
@@ -226,6 +249,16 @@ def test_by_keyboard(chromium, page_file):
         page.keyboard.press("Escape")
         assert page.locator("#opened").is_hidden()
         assert page.evaluate(active).startswith("Layer 2, head 2")
+        # From an opened head to the next, without closing it.
+        page.keyboard.press("Enter")
+        for key in ("ArrowDown", "ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft"):
+            page.keyboard.press(key)
+        assert page.evaluate(active) == "Layer 2, head 2"
+        page.keyboard.press("ArrowUp")
+        assert page.evaluate(active) == page.locator(".panel h2").inner_text() == "Layer 1, head 2"
+        page.go_back()
+        assert page.locator("#opened").is_hidden()
+        tile(page, "2-2").focus()
         page.keyboard.press("Enter")
         tile(page, "3-1").focus()
         page.keyboard.press("Shift+Enter")
@@ -310,6 +343,7 @@ def test_by_touch_on_a_phone(chromium, page_file):
         assert (box["x"], box["width"]) == (0, 390)
         # What is covered cannot be reached.
         assert page.locator("#all").evaluate("it => it.inert")
+        assert page.locator(".said").inner_text() == "Tap a word to see what it looks at."
         page.get_by_role("group", name="Words that look").get_by_role("button", name="house").tap()
         assert page.locator(".said").inner_text().startswith("“house” looks at")
         sizes = page.locator(".tile, .word, .panel button").evaluate_all(

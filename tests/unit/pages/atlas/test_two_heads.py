@@ -49,7 +49,7 @@ def test_a_tap_reads_a_cell(chromium, page_file):
         assert page.locator(".said").inner_text() == said_of(attention, WORDS, 0, 7)
         tap(page, 0, 7)
         assert "word=" not in state(page)
-        assert page.locator(".said").inner_text().startswith("Point at a cell, or tap it")
+        assert page.locator(".said").inner_text().startswith("Tap a cell")
 
 
 def test_on_a_phone_a_map_has_its_words_and_cells_that_a_finger_finds(chromium, long_file):

@@ -11,6 +11,12 @@ function makeLive() {
     event.preventDefault();
     askModel();
   });
+  // What stands there is the answer to another text.
+  byId("live").addEventListener("input", () => {
+    asking++;
+    byId("says").removeAttribute("aria-busy");
+    byId("says").replaceChildren();
+  });
   byId("what-if").addEventListener("click", () => change({ off: state.off ? null : [] }, { step: true }));
   byId("put-back").addEventListener("click", () => change({ off: [] }));
   showSaid(data.live.answers);

@@ -6,7 +6,7 @@ from importlib.resources import files
 from headtypes.core.files import StrPath, write_text
 from headtypes.pages.rendering import embedded, rendered
 
-_SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "head", "facts")
+_SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "svg", "head", "facts")
 
 # Where the page of all results lies, which leads to the others.
 PAGES = [("All results", "../index.html"), ("Words on these pages", "../index.html#words")]

@@ -9,7 +9,19 @@ function openHead(head, beside) {
   const heads = beside && state.heads.length ? [state.heads[0], head] : [head];
   change({ heads }, { step: true });
   makeActive(head);
-  byId("panels").children[heads.indexOf(head)].querySelector("h2").focus({ preventScroll: true });
+  focusTitle(head);
+}
+
+const focusTitle = (head) =>
+  byId("panels").children[state.heads.indexOf(head)].querySelector("h2").focus({ preventScroll: true });
+
+// The title of an opened head has the focus: keys that move between tiles move it to another head.
+function turnByKey(head, event) {
+  const next = headBeside(head, event);
+  if (next === null || state.heads.includes(next)) return;
+  change({ heads: state.heads.map((each) => (each === head ? next : each)) });
+  makeActive(next);
+  focusTitle(next);
 }
 
 function closeHead(head) {
@@ -97,6 +109,7 @@ function makeTabs(panels) {
 function panelOf(head) {
   const type = columns.find((column) => column.key.startsWith("type."));
   const title = element("h2", { tabindex: "-1" }, longNameOf(head));
+  title.addEventListener("keydown", (event) => turnByKey(head, event));
   const bar = element("div", { class: "title" }, title);
   if (type) {
     const category = type.categories[type.values[head]];
@@ -144,6 +157,8 @@ function mapOf(head) {
   const choices = element("div", { class: "controls" }, choiceOf(head, "Attention as", "map", ["lines", "matrix"]));
   if (wordsOf(tokens).length < tokens.length) choices.append(choiceOf(head, "of", "unit", ["tokens", "words"]));
   if (lengths !== undefined) choices.append(choiceOf(head, "by", "of", ["weights", "norms"]));
+  const save = element("button", { type: "button", class: "save", disabled: true }, "Save as SVG");
+  choices.append(save);
   const box = element("div", { class: "map" }, choices, said);
   mapsOf(state.sample).then((ofTokens) => {
     const maps = readAs(shownOf(ofTokens), state.unit);
@@ -156,6 +171,8 @@ function mapOf(head) {
     };
     redrawPanels.push(redraw);
     redraw();
+    save.disabled = false;
+    save.addEventListener("click", () => saveMap(maps, head));
     box.dataset.drawn = nameOf(head);
   }).catch((error) => {
     said.textContent = `The maps cannot be unpacked (${error.name}); use a browser of 2023 or later.`;

@@ -1,7 +1,7 @@
 // The word that is pointed at, in all opened heads: which side of the lines it is on, and its index; and of a cell of a
 // matrix the index of the word looked at, `key`.
 let pointed = null;
-const pointing = [];
+const pointing = [], touched = matchMedia("(pointer: coarse)");
 
 const isSame = (word, other) => word === other
   || Boolean(word && other && word.side === other.side && word.index === other.index && word.key === other.key);
@@ -20,8 +20,9 @@ const percent = (value) => `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
 
 // What the pointed word looks at most, or what looks at it most, in words; of a cell, its value.
 function saidOf(maps, head, word) {
-  if (!word && state.map === "matrix") return "Point at a cell, or tap it, to read it.";
-  if (!word) return "Point at a word to see what it looks at.";
+  const how = touched.matches ? "Tap" : "Point at";
+  if (!word && state.map === "matrix") return `${how} a cell to read it.`;
+  if (!word) return `${how} a word to see what it looks at.`;
   if (word.key !== undefined) {
     const value = percent(maps.value(head, word.index, word.key));
     return `“${maps.tokens[word.index]}” → “${maps.tokens[word.key]}”: ${value}`;

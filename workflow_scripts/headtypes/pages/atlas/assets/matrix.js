@@ -1,6 +1,6 @@
 // Pixels of a map as a matrix: the room for words, and the smallest and the largest cell. Where cells of the smallest
 // size do not fit, the map is scrolled sideways, and the words of its rows stay in sight.
-const WORD_ROOM = 64, SMALLEST_CELL = matchMedia("(pointer: coarse)").matches ? 16 : 9, LARGEST_CELL = 18;
+const WORD_ROOM = 64, SMALLEST_CELL = touched.matches ? 16 : 9, LARGEST_CELL = 18;
 
 function matrixOf(maps, head) {
   const label = `Attention matrix of ${longNameOf(head)}: rows look, columns are looked at`;

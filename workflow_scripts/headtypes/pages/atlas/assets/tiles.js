@@ -41,8 +41,13 @@ function makeActive(head, { focus = false } = {}) {
 
 function moveByKey(event) {
   const tile = event.target.closest(".tile");
-  if (!tile) return;
-  const head = Number(tile.dataset.head), column = head % headsOfLayer;
+  const next = tile && headBeside(Number(tile.dataset.head), event);
+  if (next !== null) makeActive(next, { focus: true });
+}
+
+// The head that a key leads to; null for other keys.
+function headBeside(head, event) {
+  const column = head % headsOfLayer;
   const steps = {
     ArrowRight: column < headsOfLayer - 1 ? 1 : 0,
     ArrowLeft: column > 0 ? -1 : 0,
@@ -51,10 +56,9 @@ function moveByKey(event) {
     Home: event.ctrlKey ? -head : -column,
     End: event.ctrlKey ? headCount - 1 - head : headsOfLayer - 1 - column,
   };
-  if (event.key in steps) {
-    event.preventDefault();
-    makeActive(head + steps[event.key], { focus: true });
-  }
+  if (!(event.key in steps)) return null;
+  event.preventDefault();
+  return head + steps[event.key];
 }
 
 // What of the state the tiles show, besides which of them are opened.
