@@ -17,7 +17,7 @@ from headtypes.papers.guan2020.shown import (
     stability_shown,
     with_baseline,
 )
-from headtypes.papers.guan2020.tables import ablation_table, shortages, stability_table
+from headtypes.papers.guan2020.tables import ablation_table, reservations, shortages, stability_table
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published, seeds = read_guan2020(inputs.reference), spec["seeds"]
@@ -30,7 +30,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         ]
         stabilities = [read_json(inputs.stabilities[key]) for key in keys]
         table = stability_table(rows, [partitions[key] for key in keys], stabilities, published)
-        warn(provenance, shortages(table))
+        warn(provenance, [*shortages(table), *reservations(table)])
         write_table(outputs, table, stability_page(table, rows, published), provenance, "_1")
         write_text(outputs["tex_1"], latex([stability_shown(table)]))
     ablated = {tuple(key): partitions[tuple(key)] for key in spec["partitions"]}

@@ -184,5 +184,11 @@ def probability(p: float) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def p_value(p: float) -> str:
+    """A p-value as a sentence has it: "p = 0.012" or "p < 0.001"."""
+    text = probability(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
 def _is_missing(*values: Any) -> bool:
     return any(value is None or pd.isna(value) for value in values)

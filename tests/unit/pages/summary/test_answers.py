@@ -165,13 +165,13 @@ def test_the_third_card_is_of_table_2(partition, table_2):
     ends = [f"{row[f'own_excess_f1_{end}_by_article']:.1f}" for end in ("low", "high")]
     assert told.answer == YES
     value = f"{row['own_excess_f1']:.1f} points ({' to '.join(ends)})"
-    assert told.number == f"p = 0.03 (corrected for 4): {value}"
+    assert told.number == f"p = 0.030 (corrected for 4): {value}"
     assert "What dense heads cost in F1 beyond as many random heads" in told.why
     assert "over articles and draws, and speaks of one checkpoint; p counts draws alone" in told.why
     assert "unlike the interval, is corrected for 4" in told.why
     alone = enough["condition"].where(enough["condition"] == "zero-dense").isna()
     single = enough.assign(holm_f1=corrected, control_conditions=1)[~alone | enough["id"].isin([1])]
-    assert matter_card(single, MODEL, PARTITION, partition, []).number == f"p = 0.03: {value}"
+    assert matter_card(single, MODEL, PARTITION, partition, []).number == f"p = 0.030: {value}"
     assert told.says == "Leaving out dense heads costs more than leaving out as many random ones."
     less = {f"own_excess_f1_{end}_by_article": -1.0 for end in ("low", "high")}
     denied = matter_card(enough.assign(**less), MODEL, PARTITION, partition, [])

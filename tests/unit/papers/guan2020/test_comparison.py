@@ -63,7 +63,7 @@ def stabilities(partitions: dict, published: str | None = "squad", lowest: float
     rows = [{"model": model, "partition": name, "published": published} for model, name in partitions]
     halves = ("heads", "samples", "pairs")
     figures = {half: {"all_agree": lowest + n, "pairwise": lowest + 1 + n} for n, half in enumerate(halves)}
-    stability = [{**figures, "own_cluster": 88.0}] * len(rows)
+    stability = [{**figures, "own_cluster": 88.0, "gap": None}] * len(rows)
     return stability_table(rows, list(partitions.values()), stability, REFERENCE)
 
 

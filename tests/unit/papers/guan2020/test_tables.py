@@ -7,8 +7,8 @@ import pytest
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.shown import ablation_page, ablation_shown, stability_page
-from headtypes.papers.guan2020.tables import ablation_table, shortages, stability_table
+from headtypes.papers.guan2020.shown import ablation_page, ablation_shown, stability_page, stability_shown
+from headtypes.papers.guan2020.tables import ablation_table, reservations, shortages, stability_table
 from tests.support.places import GUAN
 from tests.support.planted import typed
 
@@ -25,7 +25,8 @@ ALL_TYPES = partition(list(TYPES))
 def stability(value: float) -> dict:
     halves = ("heads", "samples", "pairs")
     return {half: {"all_agree": value + n, "pairwise": value + 0.5 + n} for n, half in enumerate(halves)} | {
-        "own_cluster": 70.0
+        "own_cluster": 70.0,
+        "gap": None,
     }
 
 
@@ -119,11 +120,30 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
         "| model | partition | published | heads, all agree | samples, all agree | pairs, all agree | heads, pair"
         in page
     )
-    assert "| a | p | 94.37 | 90.00 | 91.00 | 92.00 | 90.50 | 91.50 | 92.50 | 70.00 |" in page
+    assert "| a | p | 94.37 | 90.00 | 91.00 | 92.00 | 90.50 | 91.50 | 92.50 | 70.00 |  |" in page
     assert "| a | p | 1000 | 50.00 | 25.00 | 25.00 |  |  | vertical |" in page
     assert "| b | p |  |" in page
     assert "| published |  |  | 26.04 | 25.56 | 13.28 |" in page
     assert "asked for" not in page
+
+
+def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown():
+    """That one cloud has such gaps, `analyses/types/test_choice.py` tests."""
+    gaps = {"alike": (-0.3, 0.1), "undecided": (-0.03, 0.1), "apart": (0.5, 0.1), "unknown": (None, None)}
+    rows = [{"model": name, "partition": "p", "published": None, "samples": 100} for name in gaps]
+    rows[2]["samples"] = 5
+    stabilities = [stability(90) | {"gap": gap, "gap_error": error} for gap, error in gaps.values()]
+    table = stability_table(rows, [ALL_TYPES] * 4, stabilities, REFERENCE)
+    found = reservations(table)
+    assert found == [
+        "alike, p: the clusters are looser than those of one cloud of heads, so that these are no types.",
+        "undecided, p: the clusters are not shown to be tighter than those of one cloud of heads, so that there may be "
+        "no types.",
+        "apart, p: 5 samples are few, where the paper has 1,000: others may give other types.",
+    ]
+    page = stability_page(table, rows, REFERENCE)
+    assert all(sentence in page and sentence in stability_shown(table).in_brief().about for sentence in found)
+    assert "| 0.50 [0.29, 0.71] |" in page
 
 
 def test_table_1_has_the_papers_shares_only_beside_models_that_are_compared_with_them():

@@ -6,13 +6,16 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from headtypes.analyses.ablation.control_drops import least_p
 from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.settings import Of
 from headtypes.core.statistics import ALPHA
+from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS
 from headtypes.pages.summary.findings import left_out_alone
 from headtypes.papers.claims import join
+from headtypes.papers.guan2020.tables import of_asked
 from headtypes.papers.quantities import VERDICTS, Measured
 
 ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"
@@ -225,7 +228,7 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     of = of.map(lambda it: f"{it}?" if it in partition.doubtful else it)
     p, draws = tested[f"holm_{metric}"], int(tested["control_draws_planned"].min())
     corrected = int(tested["control_conditions"].max())
-    least = corrected / (1 + draws)
+    least = least_p(tested)
     by = "_by_article" if tested[f"{excess}_high_by_article"].notna().all() else ""
     low, high = (tested[f"{excess}_{end}{by}"] for end in ("low", "high"))
     most = tested.assign(p=p).sort_values(["p", excess], ascending=[True, False]).index[0]
@@ -234,10 +237,10 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         shown_p, told = "", f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
     elif corrected > 1:
         # Beside an interval that is of this type alone, a p without it would seem to contradict.
-        shown_p = f"p = {p[most]:.2g} (corrected for {corrected}): "
+        shown_p = f"{p_value(p[most])} (corrected for {corrected}): "
         told = f"p counts draws alone and, unlike the interval, is corrected for {corrected} conditions"
     else:
-        shown_p, told = f"p = {p[most]:.2g}: ", "p counts draws alone, of a single condition"
+        shown_p, told = f"{p_value(p[most])}: ", "p counts draws alone, of a single condition"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
     answer = matter_answer(p, high, least)
     asked = join(of[each] for each in tested.index)
@@ -256,7 +259,7 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         f"where p is at most {ALPHA:g} for a type, and no where the interval of every type is below 0.",
         _costs(tested, of, metric),
         f"The dot is the {measured.change} of {measured.title} without the type, on "
-        f"{tested['control_questions'].max():.0f} inputs; the bar is what random heads cost, from least to most."
+        f"{of_asked(tested, 'control_questions')}; the bar is what random heads cost, from least to most."
         + (" A question mark stands behind a doubtful name." if partition.doubtful else ""),
         files,
     )

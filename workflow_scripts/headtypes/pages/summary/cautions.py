@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from headtypes.analyses.ablation.control_drops import least_p
 from headtypes.core.statistics import ALPHA
 from headtypes.pages.summary.page import Paper
 from headtypes.papers.claims import NO_VERDICT, OPEN, join
@@ -74,10 +75,12 @@ def _of_random_heads(costs: pd.DataFrame | None) -> str:
             "Types were left out without as many random heads beside them, so that what a type costs may be what any "
             "heads would cost."
         )
-    draws = int(costs["control_draws_planned"].max())
-    least = min(1.0, costs["control_conditions"].max() / (draws + 1))
+    draws, least = int(costs["control_draws_planned"].max()), least_p(costs)
     if least <= ALPHA:
-        return "P-values beside random heads are corrected for the conditions of a model, not for models."
+        return (
+            "P-values beside random heads are corrected for the number of conditions of each model, but not for the "
+            "number of models."
+        )
     return (
         f"Random heads were drawn {'once' if draws == 1 else f'at most {draws} times'} for each condition, so that no "
         f"p-value beside them, corrected for the conditions, can be below {least:.2f}: whether a type costs more than "

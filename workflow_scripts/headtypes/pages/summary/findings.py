@@ -4,15 +4,16 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from headtypes.analyses.ablation.control_drops import least_p
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import LAYER, PROFILE, shown
 from headtypes.core.statistics import ALPHA, holm
-from headtypes.data.kinds.catalogue import counted_by
+from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS, tested_metric
 from headtypes.pages.summary.verdicts import Judged
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
-from headtypes.papers.guan2020.tables import measured_in
+from headtypes.papers.guan2020.tables import of_asked
 
 _QUANTITIES = {
     ("gradients", "mean"): "gradient for attention to {quantity} tokens",
@@ -92,18 +93,17 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     clearly_least = (high[least] < low.drop(least)).all()
     measured, row, random = METRICS[metric], alone.loc[most], ""
     digits = measured.decimals - 1
-    over = counted_by(measured_in(alone))
-    ends = f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f}, over {over})"
-    within = "" if pd.isna(row[f"drop_{metric}_low"]) else ends
+    ends = f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f} over these)"
+    within = f" on {of_asked(alone, 'n_questions')}" + ("" if pd.isna(row[f"drop_{metric}_low"]) else ends)
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
         draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
         beside = int(row["control_conditions"])
-        p = f"p = {row[f'holm_{metric}']:.2g}" + (f", corrected for {beside} conditions" if beside > 1 else "")
-        few = beside / (1 + row["control_draws_planned"]) > ALPHA
+        p = p_value(row[f"holm_{metric}"]) + (f", corrected for {beside} conditions" if beside > 1 else "")
+        few = least_p(alone.loc[[most]]) > ALPHA
         told = not few and row[f"holm_{metric}"] <= ALPHA
         random = (
             f" This is {'more than' if told else 'not told from what'} as many random heads of the same layers cost: "
-            f"on {row['control_questions']:.0f} inputs {own:z.{digits}f}, and these {cost:z.{digits}f} on average "
+            f"{own:z.{digits}f} on {row['control_questions']:.0f} of them, against {cost:z.{digits}f} on average "
             f"({draws} {'draw' if draws == 1 else 'draws'}{', too few to tell' if few else f', {p}'})."
         )
 

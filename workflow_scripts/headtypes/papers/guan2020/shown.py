@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import SEEDS, prefix
+from headtypes.analyses.ablation.control_drops import SEEDS, least_p, prefix
 from headtypes.core.markdown import document
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import Column, Table, TextColumn, interval, probability
 from headtypes.data.kinds.catalogue import counted_by
 from headtypes.data.kinds.metrics import Metric, tested_metric
 from headtypes.papers.guan2020.published import HALVES, Guan2020
-from headtypes.papers.guan2020.tables import AGREEMENTS, measured_in, of_asked, shortages
+from headtypes.papers.guan2020.tables import AGREEMENTS, measured_in, of_asked, reservations, shortages
 
 _TITLES = {2: "Types left out or made uniform", 3: "Attention within and between sentences"}
 _CONTROLS = (
@@ -46,6 +46,12 @@ _STABILITY = [
         for half in HALVES
     ),
     Column("own_cluster", "own cluster"),
+    Column(
+        "gap",
+        "gap",
+        ends=interval("gap"),
+        note="gap statistic of the clusters less that of one: below 0, heads are one cloud, and there are no types",
+    ),
 ]
 _CONDITION = [
     Column("id", "ID", digits=0),
@@ -85,13 +91,19 @@ def stability_shown(table: pd.DataFrame) -> Table:
         brief=[
             *("model", "partition"),
             *(column.name for column in (*shares, *_STABILITY[: len(HALVES)])),
+            "gap",
             *(["published_stability"] if table["published_stability"].notna().any() else []),
             "samples",
         ],
         printed=["model", "partition", *(column.name for column in (*_STABILITY[: len(HALVES)], *shares))],
-        about="Shares of the types, and how stable they are: percent on which clusterings of random halves all agree. "
-        "A question mark follows a share whose type's name is doubtful, since its heads do not look where the name "
-        "says.",
+        about=" ".join(
+            [
+                "Shares of the types, and how stable they are: percent on which clusterings of halves all agree.",
+                "A question mark follows a share whose type's name is doubtful, since its heads do not look where the "
+                "name says.",
+                *reservations(table),
+            ]
+        ),
     )
 
 
@@ -111,12 +123,14 @@ def stability_page(table: pd.DataFrame, rows: list[dict], published: Guan2020) -
         "Stability of the types: percent of the heads to which clusterings, each fitted on a random half of the heads "
         "or of the samples, give the same type; or of the pairs of a head and a sample, for clusterings of half of the "
         "pairs. All of them agree, as the paper counts, or two of them on average (pairwise). Own cluster: percent of "
-        "the pairs that are nearest to the head's cluster.",
+        "the pairs that are nearest to the head's cluster. Gap: the gap statistic of the clusters less that of "
+        "one, with its interval over sets of heads drawn from one cloud.",
         shown.markdown("model", "partition", "published_stability", *(column.name for column in _STABILITY)),
         "Shares of the types, in percent of the heads. A type is marked as doubtful if its name does not fit what "
         "its heads look at.",
         with_paper.markdown("model", "partition", "samples", *shares, "doubtful"),
         *shortages(table),
+        *reservations(table),
     ]
     return document("Table 1: stability and shares of the types", parts)
 
@@ -290,9 +304,9 @@ def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, rows: st
             "these."
         )
     if len(random):
-        most, of = (int(random[count].max()) for count in ("control_draws_planned", "control_questions"))
-        conditions = int(random["control_conditions"].max())
-        least = min(1.0, conditions / (1 + most))
+        counts = ("control_draws_planned", "control_questions", "control_conditions")
+        most, of, conditions = (int(random[count].max()) for count in counts)
+        least = least_p(random)
         yield (
             f"Random heads: {_at_most(most)} of as many heads of each layer, on {of:,} of them; with so many, p, "
             f"corrected for {conditions} {'condition' if conditions == 1 else 'conditions'}, is at least {least:.3f}"

@@ -86,7 +86,8 @@ RESULTS = (
         of=lambda plan: [{}] if plan.clustered else [],
         section="To read first",
         content="Table 1: stability and shares of the types; stability over halves of heads, samples and pairs of "
-        "both, by agreement of all clusterings and pairwise; how many samples were asked for and taken",
+        "both, by agreement of all clusterings and pairwise; `gap`, the gap statistic less that of one cluster, with "
+        "its interval; how many samples were asked for and taken",
     ),
     Result(
         "results/guan2020/table2.{csv,tex,md,html}",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from headtypes.analyses.ablation.control_drops import FAMILIES, SEEDS, prefix
+from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
 from headtypes.core.statistics import holm
@@ -14,6 +15,7 @@ from headtypes.data.kinds.metrics import MAIN_METRICS, METRICS, Metric, tested_m
 from headtypes.data.kinds.registry import KINDS
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
 from headtypes.papers.keys import Key
+from headtypes.papers.quantities import Measured
 
 AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
 # In the order of their columns: what kinds of task are first of all measured by, then the others; percentages first.
@@ -26,6 +28,9 @@ _ALWAYS = {metric for kind in KINDS.values() if kind.is_learned for metric in ki
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
 _STABILITY = [f"{half}_{agreement}" for agreement in AGREEMENTS for half in HALVES]
+_GAP = ("gap", "gap_low", "gap_high")
+# A tenth of the paper's.
+_FEW_SAMPLES = 100
 _COUNTS = (
     *("n_questions_asked", "control_questions_asked"),
     *(
@@ -59,6 +64,7 @@ def stability_table(
     partitions, stabilities: of the same clusterings, in the same order.
     returns one row per clustering: model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's
         one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster,
+        gap, gap_low and gap_high, the gap statistic of the clusters less that of a single one with its interval,
         share_{type}, the types whose name is doubtful, samples and samples_asked.
     """
     table = []
@@ -68,13 +74,19 @@ def stability_table(
         values = {half: stability[half] or {} for half in HALVES}
         entry |= {f"{half}_{agreement}": values[half].get(agreement) for agreement in AGREEMENTS for half in HALVES}
         entry["own_cluster"] = stability["own_cluster"]
+        if stability["gap"] is not None:
+            gap = Measured.with_error(stability["gap"], stability["gap_error"], GAP_FREEDOM)
+            entry |= {"gap": gap.value, "gap_low": gap.low, "gap_high": gap.high}
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
         entry["doubtful"] = ", ".join(partition.doubtful)
         entry |= {count: row.get(count) for count in ("samples", "samples_asked")}
         table.append(entry)
-    numbers = dict.fromkeys(["published_stability", *_STABILITY], float)
-    return pd.DataFrame(table).astype(numbers | dict.fromkeys(("samples", "samples_asked"), "Int64"))
+    numbers = dict.fromkeys(["published_stability", *_STABILITY, *_GAP], float)
+    found = pd.DataFrame(table)
+    return found.reindex(columns=dict.fromkeys([*found, *_GAP])).astype(
+        numbers | dict.fromkeys(("samples", "samples_asked"), "Int64")
+    )
 
 
 def ablation_table(
@@ -178,6 +190,30 @@ def shortages(table: pd.DataFrame) -> list[str]:
     return list(sentences)
 
 
+def reservations(table: pd.DataFrame) -> list[str]:
+    """A sentence for each partition that says little of types: heads may all be alike, or few samples were read.
+
+    table: as `stability_table` makes it.
+    """
+    found = []
+    for row in table.itertuples():
+        where = f"{row.model}, {row.partition}"
+        if row.gap_high < 0:
+            found.append(
+                f"{where}: the clusters are looser than those of one cloud of heads, so that these are no types."
+            )
+        elif row.gap_low <= 0:
+            found.append(
+                f"{where}: the clusters are not shown to be tighter than those of one cloud of heads, so that there "
+                "may be no types."
+            )
+        if pd.notna(row.samples) and row.samples < _FEW_SAMPLES:
+            found.append(
+                f"{where}: {row.samples} samples are few, where the paper has 1,000: others may give other types."
+            )
+    return found
+
+
 def measured_in(section: pd.DataFrame) -> list[Metric]:
     """The metrics by which conditions are measured, in the order of their columns."""
     return [it for it in _METRICS if it.name in section and section[it.name].notna().any()]
@@ -187,8 +223,8 @@ def of_asked(section: pd.DataFrame, taken: str) -> str:
     """How many questions or pairs, and how many were asked for where that is more: "408 pairs (1,000 asked for)"."""
     there, wanted = section[taken].iloc[0], section[_ASKED[taken][0]].iloc[0]
     unit = counted_by(measured_in(section))
-    counted = f"{there:,} {unit if there != 1 else unit.removesuffix('s')}"
-    return counted + (f" ({wanted:,} asked for)" if pd.notna(wanted) and wanted > there else "")
+    counted = f"{there:,.0f} {unit if there != 1 else unit.removesuffix('s')}"
+    return counted + (f" ({wanted:,.0f} asked for)" if pd.notna(wanted) and wanted > there else "")
 
 
 def _key(row: Mapping) -> Key:
