@@ -88,6 +88,17 @@ def test_another_partition_is_chosen_by_the_list_or_by_a_link(chromium, page_fil
         assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
 
 
+@pytest.mark.parametrize("width", [1400, 1000, 390])
+def test_parts_of_the_page_begin_on_one_line_and_pictures_have_words_instead(chromium, page_file, width):
+    begins = "(all) => all.map((it) => it.getBoundingClientRect().left + parseFloat(getComputedStyle(it).paddingLeft))"
+    with opened(chromium, page_file, width) as page:
+        places = page.locator("header, nav > ul, main").evaluate_all(begins)
+        assert max(places) - min(places) < 1
+        texts = page.locator("img").evaluate_all("all => all.map((it) => it.alt.trim())")
+        assert len(texts) > 5
+        assert all(texts)
+
+
 def test_figures_of_the_chosen_partition_are_seen_without_a_network(chromium, page_file):
     with opened(chromium, page_file, 1400) as page:
         loaded = "[...document.querySelectorAll('.gallery img')].map((it) => it.naturalWidth > 0)"
