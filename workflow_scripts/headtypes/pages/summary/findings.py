@@ -175,7 +175,7 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
         f"Among what sets types of {model} apart is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
         f"{row['value']:.2f}{_UNITS.get(row['analysis'], '')}, where as many random heads of the same layers have "
         f"{row['random']:.2f} ({row['random_low']:.2f} to {row['random_high']:.2f} over draws; "
-        f"p = {of_layers[row.name]:.2g}); {often}."
+        f"{p_value(of_layers[row.name])}); {often}."
     )
 
 
