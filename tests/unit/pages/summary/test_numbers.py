@@ -66,7 +66,7 @@ def test_a_number_has_one_form_its_unit_and_what_it_is_of(shown):
         for row in brief.rows
         if row[1].text == "zero-dense"
     )
-    assert f"loses {dense['drop of F1']} points of F1 (49.6 to 64.5) on 200 questions" in sentence
+    assert f"loses {dense['drop of F1']} points of F1 on 200 questions (49.6 to 64.5 over these)" in sentence
     assert f"{dense['same inputs']} on 32 of them, against {dense['random heads']} on average (79 draws" in sentence
     assert f"p = {dense['p, random']}" in sentence
     assert matter.number.startswith(f"p = {dense['p, random']}: 42.3 points (")

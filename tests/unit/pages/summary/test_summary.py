@@ -191,8 +191,8 @@ def test_findings_name_the_costliest_type_beside_random_heads(table_2):
     assert sentence == (
         "Without its 28 dense heads minilm-qa loses 57.1 points of F1 on 200 questions (49.6 to 64.5 over these), the "
         "largest drop of any type. This is not told from what as many random heads of the same layers cost: 64.4 on "
-        "32 of them, against 22.0 on average (79 draws, p = 0.100, corrected for 4 conditions). Without its 22 vertical "
-        "heads it loses 5.3, not shown to be less than that without its 12 dense_vertical heads (14.7)."
+        "32 of them, against 22.0 on average (79 draws, p = 0.100, corrected for 4 conditions). Without its 22 "
+        "vertical heads it loses 5.3, not shown to be less than that without its 12 dense_vertical heads (14.7)."
     )
     told = costs_sentence(table_2.assign(holm_f1=0.04 + 0 * table_2["holm_f1"]), MODEL, PARTITION, TYPES)
     assert "This is more than as many random heads of the same layers cost: 64.4 on 32 of them" in told
@@ -228,7 +228,10 @@ def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
     numbers = [column for column in text if column.endswith(("loss", "loss_low", "loss_high")) and "holm" not in column]
     text = text.assign(**{column: text[column] / 100 for column in numbers})
     sentence = costs_sentence(text, MODEL, PARTITION, TYPES)
-    assert "Without its 28 dense heads the loss of minilm-qa rises by 0.57 nats per token (0.50" in sentence
+    assert (
+        "Without its 28 dense heads the loss of minilm-qa rises by 0.57 nats per token on 200 documents (0.50"
+        in sentence
+    )
     assert "more than without any other type. This is not told from what" in sentence
     assert "0.64 on 32 of them, against 0.22 on average" in sentence
     assert "Without its 22 vertical heads it rises by 0.05, not shown to be less than that without" in sentence
