@@ -9,8 +9,8 @@ from headtypes.analyses.outputs.measure import OUTPUTS_READ
 from headtypes.analyses.outputs.results import write_outputs
 from headtypes.analyses.readings import read_samples
 from headtypes.analyses.surface.measure import SURFACE_READ
-from headtypes.analyses.surface.results import write_surface
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.progress import warn
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
@@ -23,7 +23,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     readings = [DISTANCES_READ, SURFACE_READ, OUTPUTS_READ]
     features, surface, written = read_samples(run, samples, readings=readings, **how)
     write_features(outputs.features, features, provenance)
-    write_surface(outputs.surface, surface, provenance)
+    write_arrays(outputs.surface, surface, provenance)
     warn(provenance, written.warnings)
     write_outputs(outputs.outputs, written, provenance)
     write_divergence(outputs.divergence, measure_divergence(run, samples, **how), provenance)

@@ -5,9 +5,10 @@ from headtypes.analyses.gradients.results import read_gradients
 from headtypes.analyses.outputs.figure import outputs_figure
 from headtypes.analyses.outputs.results import read_outputs
 from headtypes.analyses.outputs.tables import heads_table, layers_table
-from headtypes.analyses.surface.results import read_surface
+from headtypes.analyses.surface.results import Surface
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import write_json
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.example_files import read_examples
@@ -28,7 +29,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     heads, layers = heads_table(written, **spec["outputs"]), layers_table(written)
     write_csv(outputs.heads, heads)
     write_csv(outputs.layers, layers)
-    published, surface = read_clark2019(inputs.reference), read_surface(inputs.surface)
+    published, surface = read_clark2019(inputs.reference), read_arrays(inputs.surface, Surface)
     ours = whole_statistics(surface, None, published)
     theirs = published_statistics(published) if spec["beside"] else None
     save_figure(examples_figure(read_examples(inputs.examples)), outputs.pdf_1, outputs.png_1, provenance)

@@ -9,9 +9,10 @@ import pandas as pd
 from headtypes.analyses.distances.results import Features, write_features
 from headtypes.analyses.divergence.results import Divergence, write_divergence
 from headtypes.analyses.maps.results import AttentionMaps
-from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
+from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.analyses.types.partitions import build_partition, write_partition
 from headtypes.core.files import write_json
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import gather
@@ -79,7 +80,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         ),
     )
     patterns = rng.random((3, layers, heads, len(COLUMNS))).astype(np.float32)
-    write_surface(folder / "surface.h5", Surface(patterns, np.ones((3, layers), np.float32), length, ids), {})
+    write_arrays(folder / "surface.h5", Surface(patterns, np.ones((3, layers), np.float32), length, ids), {})
     total = np.abs(np.subtract.outer(np.arange(count), np.arange(count))).astype(float)
     write_divergence(folder / "divergence.h5", Divergence(total, 2 * count, layers, ids), {})
     rows = [("baseline", 0, 0, 0), ("zero-dense", 7.25, 5, 9.5), ("one-head", 0.5, -1, 2)]

@@ -1,10 +1,33 @@
-"""HDF5 files that are whole or absent, also where the disk is full."""
+"""HDF5 files that are whole or absent, also where the disk is full, and the one form of results in them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import h5py
 import numpy as np
 import pytest
+from jaxtyping import Float32, Int32
 
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.errors import InputError
+from headtypes.core.hdf5_files import SampleIds, Stored, new_hdf5, read_arrays, read_groups, write_arrays
+
+
+@dataclass(frozen=True)
+class Planted:
+    shares: Annotated[Float32[np.ndarray, "sample head 2"], Stored("share", dtype=np.float16)]
+    length: Int32[np.ndarray, " sample"]
+    sample_ids: SampleIds
+    rows: int
+    title: str
+    cut: bool
+    norms: Float32[np.ndarray, "sample head 2"] | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+SHARES = np.array([[[0.25, np.nan]], [[1, 0]], [[0, 0.5]]], np.float32)
+PLANTED = Planted(SHARES, np.array([3, 4, 5], np.int32), ["a", "é" * 3, ""], 12, "ä", True, None, {"long": 2})
 
 
 def test_the_file_is_there_when_the_block_has_ended_well_and_not_otherwise(tmp_path):
@@ -23,3 +46,53 @@ def test_the_file_is_there_when_the_block_has_ended_well_and_not_otherwise(tmp_p
         assert not path.exists()
     with h5py.File(path) as file:
         assert file["values"][:].tolist() == [0, 1, 2]
+
+
+def test_a_dataclass_comes_back_as_it_was(tmp_path):
+    path = tmp_path / "planted.h5"
+    for written in (PLANTED, replace(PLANTED, norms=2 * SHARES, cut=False)):
+        write_arrays(path, written, {"rule": "plant"})
+        read = read_arrays(path, Planted)
+        for name, value in vars(written).items():
+            np.testing.assert_array_equal(getattr(read, name), value)
+        assert read.shares.dtype == np.float32
+    with h5py.File(path) as file:
+        assert json.loads(file.attrs["provenance"]) == {"rule": "plant"}
+        assert list(file) == ["share", "length", "sample_id", "rows", "norms"]
+        assert file["share"].dtype == np.float16
+        assert all(data.fletcher32 for data in file.values())
+    content = path.read_bytes()
+    write_arrays(path, written, {"rule": "plant"})
+    assert path.read_bytes() == content
+
+
+def test_several_come_back_by_name_in_their_order(tmp_path):
+    planted = {name: replace(PLANTED, title=name) for name in ("2", "10", "1")}
+    write_arrays(tmp_path / "planted.h5", planted, {})
+    read = read_groups(tmp_path / "planted.h5", Planted)
+    assert [(name, part.title) for name, part in read.items()] == [(name, name) for name in planted]
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"length": np.array([3, 4], np.int32)}, "length"),
+        ({"length": np.array([3, 4, 5], np.int64)}, "length"),
+        ({"sample_ids": ["a", "b"]}, "sample_id"),
+        ({"norms": SHARES[:, :, :1]}, "norms"),
+        ({"norms": np.concatenate([SHARES, SHARES], 1)}, "norms"),
+        ({"rows": None}, "rows"),
+    ],
+)
+def test_a_file_that_is_not_as_declared_is_refused_by_name(change, what, tmp_path):
+    write_arrays(tmp_path / "planted.h5", replace(PLANTED, **change), {})
+    with pytest.raises(InputError, match=rf"planted\.h5 is damaged or holds no planted \(.*\b{what}\b"):
+        read_arrays(tmp_path / "planted.h5", Planted)
+
+
+def test_a_file_of_something_else_is_refused_by_name(tmp_path):
+    (tmp_path / "planted.h5").write_text("layer,head\n")
+    write_arrays(tmp_path / "several.h5", {"a": PLANTED}, {})
+    for name in ("planted.h5", "several.h5", "absent.h5"):
+        with pytest.raises(InputError, match=name):
+            read_arrays(tmp_path / name, Planted)

@@ -1,19 +1,41 @@
-"""Results in HDF5: whole files or none, even where the disk has no room for them, and what is common to all."""
+"""Results in HDF5: whole files or none, even where the disk has no room for them, and one form for all.
+
+A dataclass declares a file. Its arrays are annotated by `jaxtyping`, with their type and the names of their dimensions;
+`Annotated[..., Stored(...)]` says what the file has otherwise.
+"""
 
 import atexit
+import json
 import os
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import h5py
 import numpy as np
+from jaxtyping import Shaped, jaxtyped
 
 from headtypes.core.files import StrPath, atomic_write, canonical_json, refusal, undamaged
 
+T = TypeVar("T")
 # How large data sets are compressed.
 PACKED = {"compression": "gzip", "shuffle": True}
+# Of a chunk, at most, unless a single row is larger.
+_CHUNK_BYTES = 1 << 20
+
+
+class Stored(NamedTuple):
+    """A field in a file: its name, if it is another one; of texts, their dimension; of numbers, a less precise type."""
+
+    name: str = ""
+    dimension: str = ""
+    dtype: type | None = None
+
+
+SampleIds = Annotated[list[str], Stored("sample_id", "sample")]
 
 # Files that could not be written, with the error that keeps alive what the writer has opened in them.
 _broken: list[tuple[h5py.File, BaseException]] = []
@@ -74,6 +96,77 @@ def opened_result(path: StrPath, otherwise: str, **options) -> Iterator[h5py.Fil
     """
     with undamaged(path, otherwise), h5py.File(path, "r", **options) as file:
         yield file
+
+
+def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
+    """Write a dataclass, or several by name, each as a group, as a whole file with checksums, and their provenance.
+
+    Arrays, lists of texts and integers become data sets; a text, a truth value or a mapping an attribute; None nothing.
+    """
+    with new_result(path, provenance) as file:
+        if isinstance(result, Mapping):
+            for name, part in result.items():
+                _fill(file.create_group(name, track_order=True), part)
+        else:
+            _fill(file, result)
+
+
+def read_arrays(path: StrPath, kind: type[T]) -> T:
+    """Read a file of one dataclass. Raises `InputError` that names a damaged file, or one that holds something else."""
+    with opened_arrays(path, kind) as file:
+        return _take(file, kind)
+
+
+def read_groups(path: StrPath, kind: type[T]) -> dict[str, T]:
+    """Read a file of several dataclasses by name, in the order in which they were written; errors as `read_arrays`."""
+    with opened_arrays(path, kind) as file:
+        return {name: _take(group, kind) for name, group in file.items()}
+
+
+@contextmanager
+def opened_arrays(path: StrPath, kind: type) -> Iterator[h5py.File]:
+    """Yield a file of `write_arrays`, to read a part of it; errors as `read_arrays`."""
+    words = re.sub("(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower()
+    with opened_result(path, f"holds no {words}") as file:
+        yield file
+
+
+def _declared(kind: type) -> Iterator[tuple[str, Any, Stored]]:
+    """Each field's name, its type where it is not None, and how it is stored."""
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        form, stored = get_args(hint) if get_origin(hint) is Annotated else (hint, Stored())
+        form = get_args(form)[0] if get_origin(form) is UnionType else form
+        yield name, form, stored._replace(name=stored.name or name)
+
+
+def _fill(group: h5py.Group, result: Any) -> None:
+    for name, _, stored in _declared(type(result)):
+        value = getattr(result, name)
+        if isinstance(value, str | bool):
+            group.attrs[stored.name] = value
+        elif isinstance(value, Mapping):
+            group.attrs[stored.name] = canonical_json(dict(value))
+        elif value is not None:
+            values = of_one_width(value) if stored.dimension else np.atleast_1d(np.asarray(value, stored.dtype))
+            add_data(group, stored.name, values, max(1, _CHUNK_BYTES // max(1, values[:1].nbytes)), **PACKED)
+
+
+@jaxtyped(typechecker=None)
+def _take(group: h5py.Group, kind: type[T]) -> T:
+    """The dataclass of a group; dimensions of one name have one size in all of its arrays."""
+    read = {}
+    for name, form, stored in _declared(kind):
+        if stored.name in group.attrs:
+            value = group.attrs[stored.name]
+            read[name] = json.loads(value) if get_origin(form) is Mapping else form(value)
+        elif stored.name in group:
+            data = group[stored.name]
+            values = data[:] if stored.dtype is None else data[:].astype(form.dtypes[0])
+            array = Shaped[np.ndarray, stored.dimension] if stored.dimension else form
+            if form is not int and not isinstance(values, array):
+                raise ValueError(f"its {stored.name} is not as declared: {array.__name__}, of the size of the others")
+            read[name] = read_texts(data) if stored.dimension else int(values[0]) if form is int else values
+    return kind(**read)
 
 
 def add_data(group: h5py.Group, name: str, values: np.ndarray, rows: int | None = None, **options) -> h5py.Dataset:

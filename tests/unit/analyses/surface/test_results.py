@@ -1,12 +1,8 @@
-"""Surface patterns on disk: what is written comes back, and damage is seen."""
+"""Surface patterns: their means over samples."""
 
-import json
-
-import h5py
 import numpy as np
-import pytest
 
-from headtypes.analyses.surface.results import COLUMNS, Surface, read_surface, write_surface
+from headtypes.analyses.surface.results import COLUMNS, Surface
 
 SAMPLES = 21
 
@@ -23,24 +19,6 @@ def surface() -> Surface:
         sample_ids=[f"segment-{index}" + "é" * (index % 3) for index in range(SAMPLES)],
         norms=rng.random(patterns.shape, dtype=np.float32),
     )
-
-
-@pytest.fixture
-def path(tmp_path):
-    path = tmp_path / "surface.h5"
-    write_surface(path, surface(), {"rule": "measure_surface"})
-    return path
-
-
-def test_patterns_come_back_as_they_were(path):
-    read, written = read_surface(path), surface()
-    for name in ("patterns", "uniform", "length", "norms"):
-        np.testing.assert_array_equal(getattr(read, name), getattr(written, name))
-        assert getattr(read, name).dtype == getattr(written, name).dtype
-    assert read.sample_ids == written.sample_ids
-    with h5py.File(path) as file:
-        assert json.loads(file.attrs["provenance"]) == {"rule": "measure_surface"}
-        assert file["surface"].fletcher32
 
 
 def test_a_mean_is_over_the_segments_that_have_the_pattern():

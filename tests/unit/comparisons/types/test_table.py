@@ -10,13 +10,14 @@ from headtypes.analyses.divergence.analysis import per_set
 from headtypes.analyses.divergence.results import Divergence, write_divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.per_set import best_head, summaries
-from headtypes.analyses.surface.results import COLUMNS, Surface, write_surface
+from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.analyses.types.partitions import Partition, build_partition, profile_groups
 from headtypes.comparisons.types import random_heads
 from headtypes.comparisons.types.figure import compared_types_figure, shade_of
 from headtypes.comparisons.types.random_heads import draw_heads, place_among
 from headtypes.comparisons.types.results import compare_files
 from headtypes.comparisons.types.table import DRAWS, PROFILE, compare_types, read_compared_types, shown
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv, write_parquet
 from tests.support import second_comparison as second
 from tests.support.places import ROOT
@@ -102,7 +103,7 @@ def detected() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> dict[str, dict]:
     folder = tmp_path_factory.mktemp("results")
-    write_surface(folder / "surface.h5", surface(), {})
+    write_arrays(folder / "surface.h5", surface(), {})
     write_divergence(folder / "divergence.h5", divergence(), {})
     write_csv(folder / "relations.csv", accuracies())
     write_csv(folder / "mentions.csv", mentions())
@@ -316,7 +317,7 @@ def test_what_only_the_type_has_is_beyond_its_random_heads(files):
     planted = surface()
     planted.patterns[..., COLUMNS.index("previous")] = np.where(partition().type_of == "dense", 0.9, 0.1)
     path = files["surface"]["text"].with_name("planted.h5")
-    write_surface(path, planted, {})
+    write_arrays(path, planted, {})
     table = compare_files(partition(), {"surface": {"text": path}}, seed=7)
     found = row_of(table, "dense", "previous", "mean")
     assert found["value"] == pytest.approx(0.9)

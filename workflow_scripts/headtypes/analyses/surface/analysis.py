@@ -32,9 +32,10 @@ def per_head(task: str, path: StrPath) -> list:
     import numpy as np
 
     from headtypes.analyses.per_head import Column
-    from headtypes.analyses.surface.results import read_surface
+    from headtypes.analyses.surface.results import Surface
+    from headtypes.core.hdf5_files import read_arrays
 
-    surface, columns = read_surface(path), []
+    surface, columns = read_arrays(path, Surface), []
     note = "Mean over segments (Clark et al. 2019, section 3)."
     for of, (name, (label, unit)) in product(surface.read, LABELS.items()):
         values = surface.mean(name, of).ravel()
@@ -63,10 +64,11 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     import numpy as np
 
     from headtypes.analyses.per_set import summaries
-    from headtypes.analyses.surface.results import COLUMNS, read_surface
+    from headtypes.analyses.surface.results import COLUMNS, Surface
+    from headtypes.core.hdf5_files import read_arrays
     from headtypes.core.statistics import mean_intervals
 
-    surface = read_surface(path)
+    surface = read_arrays(path, Surface)
     for of, name in product(surface.read, COLUMNS):
         by_sample = surface.column(name, of).reshape(len(surface.length), -1).astype(float)
 

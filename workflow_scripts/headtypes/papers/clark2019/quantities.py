@@ -22,8 +22,9 @@ from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.divergence.results import read_projection_fit
 from headtypes.analyses.gradients.results import Gradients, read_gradients
-from headtypes.analyses.surface.results import Surface, read_surface
+from headtypes.analyses.surface.results import Surface
 from headtypes.core.files import StrPath
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import RESAMPLES, draw_units
 from headtypes.papers.claims import wanted_by
 from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
@@ -61,7 +62,7 @@ def collect_all(
     """
     return {
         key: collect_quantities(
-            read_surface(path),
+            read_arrays(path, Surface),
             read_gradients(gradients[key]) if key in gradients else None,
             read_projection_fit(fits[key])["layers"],
             published,
