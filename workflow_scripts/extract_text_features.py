@@ -6,7 +6,6 @@ from headtypes.analyses.divergence.results import write_divergence
 from headtypes.analyses.maps.measure import map_attention, map_samples
 from headtypes.analyses.maps.results import write_maps, write_sample_maps
 from headtypes.analyses.outputs.measure import OUTPUTS_READ
-from headtypes.analyses.outputs.results import write_outputs
 from headtypes.analyses.readings import read_samples
 from headtypes.analyses.surface.measure import SURFACE_READ
 from headtypes.attention.run import ModelOnTask
@@ -25,7 +24,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     write_features(outputs.features, features, provenance)
     write_arrays(outputs.surface, surface, provenance)
     warn(provenance, written.warnings)
-    write_outputs(outputs.outputs, written, provenance)
+    write_arrays(outputs.outputs, written, provenance)
     write_divergence(outputs.divergence, measure_divergence(run, samples, **how), provenance)
     write_maps(outputs.maps, map_attention(run, samples, **how), provenance)
     write_sample_maps(outputs.samples, map_samples(run, samples, **how), provenance)

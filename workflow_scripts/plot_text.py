@@ -3,7 +3,7 @@ from headtypes.analyses.divergence.projection import project_heads
 from headtypes.analyses.divergence.results import read_divergence
 from headtypes.analyses.gradients.results import read_gradients
 from headtypes.analyses.outputs.figure import outputs_figure
-from headtypes.analyses.outputs.results import read_outputs
+from headtypes.analyses.outputs.results import Outputs
 from headtypes.analyses.outputs.tables import heads_table, layers_table
 from headtypes.analyses.surface.results import Surface
 from headtypes.analyses.types.partitions import read_partition
@@ -25,7 +25,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     projection, fit = project_heads(read_divergence(inputs.divergence), **spec["projection"])
     write_csv(outputs.projection, projection)
     write_json(outputs.fit, {**fit, "provenance": provenance})
-    written = read_outputs(inputs.outputs)
+    written = read_arrays(inputs.outputs, Outputs)
     heads, layers = heads_table(written, **spec["outputs"]), layers_table(written)
     write_csv(outputs.heads, heads)
     write_csv(outputs.layers, layers)

@@ -6,11 +6,12 @@ import torch
 
 from headtypes.analyses.outputs.analysis import LABELS, per_head, per_set
 from headtypes.analyses.outputs.measure import WrittenByHeads, measure_outputs
-from headtypes.analyses.outputs.results import COLUMNS, STREAM, read_outputs, write_outputs
+from headtypes.analyses.outputs.results import COLUMNS, STREAM, Outputs
 from headtypes.analyses.outputs.tables import heads_table, layers_table
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
+from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
@@ -98,8 +99,8 @@ def planted(tmp_path):
 
 def test_a_head_that_looks_and_writes_nothing_is_told_from_one_that_writes(tmp_path):
     outputs = measured(planted(tmp_path))
-    write_outputs(tmp_path / "outputs.h5", outputs, {})
-    read = read_outputs(tmp_path / "outputs.h5")
+    write_arrays(tmp_path / "outputs.h5", outputs, {})
+    read = read_arrays(tmp_path / "outputs.h5", Outputs)
     np.testing.assert_array_equal(read.written, outputs.written)
     heads = heads_table(read, seed=0).set_index(["layer", "head"])
     assert heads.loc[(1, 2), "written"] == 0
@@ -136,8 +137,8 @@ def test_heads_that_are_off_for_some_samples_and_massive_activations_are_found(t
 
 def test_a_model_whose_heads_write_what_is_changed_first_has_a_reason_and_no_values(tmp_path):
     outputs = measured(recorded(*tiny_family("olmo2"), tmp_path / "model"))
-    write_outputs(tmp_path / "outputs.h5", outputs, {})
-    read = read_outputs(tmp_path / "outputs.h5")
+    write_arrays(tmp_path / "outputs.h5", outputs, {})
+    read = read_arrays(tmp_path / "outputs.h5", Outputs)
     assert "before it adds it to the residual stream" in read.reason
     write_csv(tmp_path / "heads.csv", heads_table(read, seed=0))
     assert layers_table(read)["largest"].isna().all()

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float32, Float64
+from jaxtyping import Float32, Float64, Int
 
 from headtypes.core.files import StrPath
-from headtypes.core.hdf5_files import PACKED, add_data, new_result, of_one_width, opened_result, read_texts
+from headtypes.core.hdf5_files import SampleIds
 from headtypes.core.table_files import read_csv
 
 TOKENS = ("written", "written_first", "written_special", "written_punctuation", "written_other")
@@ -17,8 +17,6 @@ STREAM = ("largest", "median", "token")
 HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", "off_no_sink", "first", "to_largest")
 _OFTEN = ("off", "off_no_sink", "varies")
 LAYERS = ("layer", "largest", "median", "ratio", "massive", "token", "to_largest", "even", *_OFTEN)
-# Samples in one chunk.
-_CHUNK_SAMPLES = 16
 
 
 @dataclass(frozen=True)
@@ -32,14 +30,14 @@ class Outputs:
         head's attention to the first token, and to the token with the largest number of the stream.
     stream: of the stream that the layer reads, the columns `STREAM`: the largest number of all tokens, by its
         magnitude; the median magnitude; the token with the largest, from 0.
-    length: [sample] int32, tokens. sample_ids: of the samples, in the same order.
+    length: tokens. sample_ids: of the samples, in the same order.
     reason: why there are no values, or None.
     """
 
     written: Float32[np.ndarray, "sample layer head 12"]
     stream: Float64[np.ndarray, "sample layer 3"]
-    length: np.ndarray
-    sample_ids: list[str]
+    length: Int[np.ndarray, " sample"]
+    sample_ids: SampleIds
     reason: str | None = None
 
     @property
@@ -50,30 +48,6 @@ class Outputs:
     def column(self, name: str) -> Float64[np.ndarray, "sample layer head"]:
         """One column on every sample."""
         return self.written[..., COLUMNS.index(name)].astype(float)
-
-
-def write_outputs(path: StrPath, outputs: Outputs, provenance: dict) -> None:
-    """Write what heads write as a whole file, with checksums, with its provenance."""
-    with new_result(path, provenance) as file:
-        add_data(file, "written", outputs.written, _CHUNK_SAMPLES, **PACKED)
-        add_data(file, "stream", outputs.stream, _CHUNK_SAMPLES)
-        add_data(file, "length", outputs.length, _CHUNK_SAMPLES)
-        add_data(file, "sample_id", of_one_width(outputs.sample_ids), _CHUNK_SAMPLES)
-        file.attrs["reason"] = outputs.reason or ""
-
-
-def read_outputs(path: StrPath) -> Outputs:
-    """Read what `write_outputs` wrote. Raises `InputError` that names a damaged file."""
-    with opened_result(path, "holds nothing that heads write") as file:
-        ids = read_texts(file["sample_id"])
-        read = {name: file[name][:] for name in ("written", "stream", "length")}
-        outputs = Outputs(**read, sample_ids=ids, reason=file.attrs["reason"] or None)
-        samples, layers, _, columns = outputs.written.shape
-        if columns != len(COLUMNS) or outputs.stream.shape != (samples, layers, len(STREAM)):
-            raise ValueError("its columns are others")
-        if not samples == len(outputs.length) == len(ids):
-            raise ValueError("its data sets are not of the same samples")
-        return outputs
 
 
 def read_heads(path: StrPath) -> pd.DataFrame:
