@@ -2,7 +2,6 @@ from script_job import job
 from headtypes.analyses.distances.measure import DISTANCES_READ
 from headtypes.analyses.distances.results import write_features
 from headtypes.analyses.divergence.measure import measure_divergence
-from headtypes.analyses.divergence.results import write_divergence
 from headtypes.analyses.maps.measure import map_attention, map_samples
 from headtypes.analyses.maps.results import write_maps, write_sample_maps
 from headtypes.analyses.outputs.measure import OUTPUTS_READ
@@ -25,7 +24,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     write_arrays(outputs.surface, surface, provenance)
     warn(provenance, written.warnings)
     write_arrays(outputs.outputs, written, provenance)
-    write_divergence(outputs.divergence, measure_divergence(run, samples, **how), provenance)
+    write_arrays(outputs.divergence, measure_divergence(run, samples, **how), provenance)
     write_maps(outputs.maps, map_attention(run, samples, **how), provenance)
     write_sample_maps(outputs.samples, map_samples(run, samples, **how), provenance)
     examples = map_examples(run, samples, surface, kind=how["kind"])

@@ -1,6 +1,6 @@
 from script_job import job
 from headtypes.analyses.divergence.projection import project_heads
-from headtypes.analyses.divergence.results import read_divergence
+from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.gradients.results import read_gradients
 from headtypes.analyses.outputs.figure import outputs_figure
 from headtypes.analyses.outputs.results import Outputs
@@ -22,7 +22,7 @@ from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.statistics import behaviours_of, published_statistics, whole_statistics
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    projection, fit = project_heads(read_divergence(inputs.divergence), **spec["projection"])
+    projection, fit = project_heads(read_arrays(inputs.divergence, Divergence), **spec["projection"])
     write_csv(outputs.projection, projection)
     write_json(outputs.fit, {**fit, "provenance": provenance})
     written = read_arrays(inputs.outputs, Outputs)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.distances.results import Features, write_features
-from headtypes.analyses.divergence.results import Divergence, write_divergence
+from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.analyses.types.partitions import build_partition, write_partition
@@ -82,7 +82,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     patterns = rng.random((3, layers, heads, len(COLUMNS))).astype(np.float32)
     write_arrays(folder / "surface.h5", Surface(patterns, np.ones((3, layers), np.float32), length, ids), {})
     total = np.abs(np.subtract.outer(np.arange(count), np.arange(count))).astype(float)
-    write_divergence(folder / "divergence.h5", Divergence(total, 2 * count, layers, ids), {})
+    write_arrays(folder / "divergence.h5", Divergence(total, 2 * count, layers, ids), {})
     rows = [("baseline", 0, 0, 0), ("zero-dense", 7.25, 5, 9.5), ("one-head", 0.5, -1, 2)]
     write_csv(
         folder / "intervals.csv",

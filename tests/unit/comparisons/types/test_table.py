@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.divergence.analysis import per_set
-from headtypes.analyses.divergence.results import Divergence, write_divergence
+from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.per_set import best_head, summaries
 from headtypes.analyses.surface.results import COLUMNS, Surface
@@ -104,7 +104,7 @@ def detected() -> pd.DataFrame:
 def files(tmp_path_factory) -> dict[str, dict]:
     folder = tmp_path_factory.mktemp("results")
     write_arrays(folder / "surface.h5", surface(), {})
-    write_divergence(folder / "divergence.h5", divergence(), {})
+    write_arrays(folder / "divergence.h5", divergence(), {})
     write_csv(folder / "relations.csv", accuracies())
     write_csv(folder / "mentions.csv", mentions())
     values = np.random.default_rng(4).random((LAYERS, HEADS, len(ATTENDED)))

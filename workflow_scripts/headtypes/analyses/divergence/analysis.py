@@ -10,17 +10,19 @@ from headtypes.core.results import Result
 
 def per_pair(path: StrPath) -> Any:
     """The mean divergence of a row of any two heads, in nats."""
-    from headtypes.analyses.divergence.results import read_divergence
+    from headtypes.analyses.divergence.results import Divergence
+    from headtypes.core.hdf5_files import read_arrays
 
-    return read_divergence(path).of_a_row
+    return read_arrays(path, Divergence).of_a_row
 
 
 def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
     """Mean divergence of two heads of the set, and of a head of the set and another one of a type."""
     import numpy as np
 
-    from headtypes.analyses.divergence.results import read_divergence
+    from headtypes.analyses.divergence.results import Divergence
     from headtypes.analyses.per_set import Measure, ratio
+    from headtypes.core.hdf5_files import read_arrays
 
     def inside(of_row: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         return lambda sets: ratio((sets @ of_row * sets).sum(1), sets.sum(1) * (sets.sum(1) - 1))
@@ -29,7 +31,7 @@ def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> It
         # A head's divergence from itself is 0, and no pair.
         return lambda sets: ratio(sets @ (of_row @ other), sets.sum(1) * other.sum() - (sets & other).sum(1))
 
-    by_weights = read_divergence(path)
+    by_weights = read_arrays(path, Divergence)
     for quantity, found in (("divergence", by_weights), ("divergence_by_norms", by_weights.by_norms)):
         if found is not None:
             yield Measure("divergence", task, quantity, "inside", inside(found.of_a_row))

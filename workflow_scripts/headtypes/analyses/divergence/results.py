@@ -1,13 +1,14 @@
 """Divergences between heads on disk, one HDF5 file per model and task; and their projection."""
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
 from headtypes.core.files import StrPath, read_json, undamaged
-from headtypes.core.hdf5_files import add_data, new_result, of_one_width, opened_result, read_texts
+from headtypes.core.hdf5_files import SampleIds, Stored
 from headtypes.core.table_files import read_csv
 
 PROJECTION_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
@@ -25,10 +26,10 @@ class Divergence:
     norms: the same total of norms instead of weights (`attention.norms`), if they were read, else None.
     """
 
-    total: Float64[np.ndarray, "head head"]
+    total: Annotated[Float64[np.ndarray, "head head"], Stored("divergence")]
     rows: int
     layers: int
-    sample_ids: list[str]
+    sample_ids: SampleIds
     norms: Float64[np.ndarray, "head head"] | None = None
 
     @property
@@ -45,34 +46,6 @@ class Divergence:
     def layer(self) -> np.ndarray:
         """The layer of each head, from 0: [head] int."""
         return np.repeat(np.arange(self.layers), len(self.total) // self.layers)
-
-
-def write_divergence(path: StrPath, divergence: Divergence, provenance: dict) -> None:
-    """Write divergences as a whole file with checksums, with their provenance."""
-    with new_result(path, provenance) as file:
-        add_data(file, "divergence", divergence.total)
-        add_data(file, "rows", np.array([divergence.rows], np.int64))
-        add_data(file, "layers", np.array([divergence.layers], np.int64))
-        add_data(file, "sample_id", of_one_width(divergence.sample_ids))
-        if divergence.norms is not None:
-            add_data(file, "norms", divergence.norms)
-
-
-def read_divergence(path: StrPath) -> Divergence:
-    """Read what `write_divergence` wrote. Raises `InputError` that names a damaged file."""
-    with opened_result(path, "holds no divergences between heads") as file:
-        divergence = Divergence(
-            total=file["divergence"][:],
-            rows=int(file["rows"][0]),
-            layers=int(file["layers"][0]),
-            sample_ids=read_texts(file["sample_id"]),
-            norms=file["norms"][:] if "norms" in file else None,
-        )
-        heads = len(divergence.total)
-        shapes = {of.shape for of in (divergence.total, divergence.norms) if of is not None}
-        if shapes != {(heads, heads)} or heads % divergence.layers:
-            raise ValueError("its divergences are not of all pairs of heads")
-        return divergence
 
 
 def read_projection(path: StrPath) -> pd.DataFrame:
