@@ -2,8 +2,8 @@ from script_job import job
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.distances.results import write_features
 from headtypes.analyses.maps.measure import map_attention, map_samples
-from headtypes.analyses.maps.results import write_maps, write_sample_maps
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
 
@@ -11,5 +11,5 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
     run = ModelOnTask(read_model_record(inputs.model), **spec)
     write_features(outputs.features, extract_features(run, samples, **how), provenance)
-    write_maps(outputs.maps, map_attention(run, samples, **how), provenance)
-    write_sample_maps(outputs.samples, map_samples(run, samples, **how), provenance)
+    write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)
+    write_arrays(outputs.samples, map_samples(run, samples, **how), provenance)

@@ -3,7 +3,6 @@ from headtypes.analyses.distances.measure import DISTANCES_READ
 from headtypes.analyses.distances.results import write_features
 from headtypes.analyses.divergence.measure import measure_divergence
 from headtypes.analyses.maps.measure import map_attention, map_samples
-from headtypes.analyses.maps.results import write_maps, write_sample_maps
 from headtypes.analyses.outputs.measure import OUTPUTS_READ
 from headtypes.analyses.readings import read_samples
 from headtypes.analyses.surface.measure import SURFACE_READ
@@ -25,7 +24,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     warn(provenance, written.warnings)
     write_arrays(outputs.outputs, written, provenance)
     write_arrays(outputs.divergence, measure_divergence(run, samples, **how), provenance)
-    write_maps(outputs.maps, map_attention(run, samples, **how), provenance)
-    write_sample_maps(outputs.samples, map_samples(run, samples, **how), provenance)
+    write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)
+    write_arrays(outputs.samples, map_samples(run, samples, **how), provenance)
     examples = map_examples(run, samples, surface, kind=how["kind"])
     write_examples(outputs.examples, examples, provenance)

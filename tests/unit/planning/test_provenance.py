@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 
 from headtypes.analyses.ablation.results import write_scores
 from headtypes.analyses.distances.results import Features, write_features
-from headtypes.analyses.maps.results import AttentionMaps, write_maps
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, sha256_path, write_json, write_text
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.markdown import to_html
 from headtypes.core.style import save_figure
 from headtypes.planning import provenance
@@ -161,7 +162,7 @@ def written(kind, made) -> str:
         write_features(path, features, made)
         return hdf5_attribute(path)
     if kind == "maps.h5":
-        write_maps(path, AttentionMaps(np.zeros((1, 1, 2, 2)), ["a", "b"], "s", False), made)
+        write_arrays(path, AttentionMaps(np.zeros((1, 1, 2, 2)), ["a", "b"], "s", False), made)
         return hdf5_attribute(path)
     if kind == "parquet":
         write_scores(path, pd.DataFrame({"id": ["q"], "f1": [50.0]}), made)

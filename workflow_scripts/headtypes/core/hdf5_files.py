@@ -99,14 +99,14 @@ def opened_result(path: StrPath, otherwise: str, **options) -> Iterator[h5py.Fil
 
 
 def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
-    """Write a dataclass, or several by name, each as a group, as a whole file with checksums, and their provenance.
+    """Write a dataclass, or several by name or in a list, each as a group, as a whole file, and their provenance.
 
     Arrays, lists of texts and integers become data sets; a text, a truth value or a mapping an attribute; None nothing.
     """
     with new_result(path, provenance) as file:
-        if isinstance(result, Mapping):
-            for name, part in result.items():
-                _fill(file.create_group(name, track_order=True), part)
+        if isinstance(result, list | Mapping):
+            for name, part in result.items() if isinstance(result, Mapping) else enumerate(result):
+                _fill(file.create_group(str(name), track_order=True), part)
         else:
             _fill(file, result)
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.maps.measure import SHOWN_TOKENS, choose_sample, choose_samples, map_attention, map_samples
-from headtypes.analyses.maps.results import AttentionMaps, read_sample_maps, write_maps, write_sample_maps
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
+from headtypes.core.hdf5_files import read_groups, write_arrays
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from headtypes.models.fetching import fetch_model, load_tokenizer
@@ -39,8 +40,8 @@ def test_lengths_turn_maps_into_norms_and_come_back_from_disk(name, tmp_path):
     model, tokenizer = tiny_family(name)
     run = ModelOnTask(recorded(model, tokenizer, tmp_path / "model"), **HOW)
     found = map_samples(run, SAMPLES, norms=True, count=2, kind="question_answering")
-    write_sample_maps(tmp_path / "maps.h5", found, {})
-    for maps in read_sample_maps(tmp_path / "maps.h5"):
+    write_arrays(tmp_path / "maps.h5", found, {})
+    for maps in read_groups(tmp_path / "maps.h5", AttentionMaps).values():
         sample = next(each for each in SAMPLES if each.id == maps.sample_id)
         encoded = encode_samples([sample], tokenizer, "question_answering", SHOWN_TOKENS)
         expected = defined_norms(model, name, encoded.input_ids[0], encoded.token_types and encoded.token_types[0])
@@ -170,11 +171,11 @@ def planted(tokens: int = 6) -> AttentionMaps:
 
 def test_maps_of_several_samples_come_back_in_their_order(tmp_path):
     samples = [planted(tokens) for tokens in (6, 3, 5)]
-    write_sample_maps(tmp_path / "maps.h5", samples, {"rule": "map_attention"})
-    read = read_sample_maps(tmp_path / "maps.h5")
-    assert [maps.tokens for maps in read] == [maps.tokens for maps in samples]
-    for maps, expected in zip(read, samples, strict=True):
+    write_arrays(tmp_path / "maps.h5", samples, {"rule": "map_attention"})
+    read = read_groups(tmp_path / "maps.h5", AttentionMaps)
+    assert [maps.tokens for maps in read.values()] == [maps.tokens for maps in samples]
+    for maps, expected in zip(read.values(), samples, strict=True):
         np.testing.assert_allclose(maps.attention, expected.attention, rtol=2**-11)
-    write_maps(tmp_path / "one.h5", planted(), {})
-    with pytest.raises(InputError, match=r"one\.h5 is damaged or holds no attention maps of samples"):
-        read_sample_maps(tmp_path / "one.h5")
+    write_arrays(tmp_path / "one.h5", planted(), {})
+    with pytest.raises(InputError, match=r"one\.h5 is damaged or holds no attention maps"):
+        read_groups(tmp_path / "one.h5", AttentionMaps)
