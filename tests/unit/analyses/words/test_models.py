@@ -7,9 +7,10 @@ import torch
 from headtypes.analyses.coreference.measure import extract_antecedents
 from headtypes.analyses.probes.measure import train_probes
 from headtypes.analyses.relations.accuracy import measure_relations
-from headtypes.analyses.relations.guesses import read_arcs, write_arcs
+from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.relations.measure import extract_arcs
 from headtypes.analyses.words.encoding import encode_sentences
+from headtypes.core.hdf5_files import read_groups, write_arrays
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from headtypes.models.fetching import fetch_model
 from headtypes.papers.clark2019.language.table1 import relation_tables, relations_page, relations_table
@@ -89,8 +90,8 @@ def test_sentences_with_a_word_that_the_tokenizer_drops_are_counted_with_the_rea
     assert found.sentence.tolist() == [0, 1, 2, 3]
     said = "Of 6 sentences, 2 with a word for which the tokenizer has no token are left out."
     assert found.warnings == (said,)
-    write_arcs(tmp_path / "arcs.h5", {"file": found}, {})
-    best = measure_relations({"file": bank}, read_arcs(tmp_path / "arcs.h5"), least=1, seed=0).best
+    write_arrays(tmp_path / "arcs.h5", {"file": found}, {})
+    best = measure_relations({"file": bank}, read_groups(tmp_path / "arcs.h5", ArcGuesses), least=1, seed=0).best
     assert set(best["left_out"]) == {said}
     table = relations_table({("bert", "trees"): best}, [], PUBLISHED)
     (shown,) = relation_tables(table)

@@ -8,9 +8,10 @@ import pandas as pd
 
 from headtypes.analyses.coreference.baselines import BASELINES, chance, is_right, nearest_other
 from headtypes.analyses.coreference.descriptions import TYPES, Reference, references
-from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses, read_antecedents
+from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
 from headtypes.analyses.coreference.mentions import Anaphor, anaphors
 from headtypes.core.errors import InputError
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import ratio_intervals
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
@@ -221,4 +222,6 @@ def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, n
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_coreference`."""
     documents = read_records(inputs.rows, AnnotatedDocument)
-    write_csv(outputs.accuracy, measure_coreference(documents, read_antecedents(inputs.antecedents), **spec))
+    write_csv(
+        outputs.accuracy, measure_coreference(documents, read_arrays(inputs.antecedents, AntecedentGuesses), **spec)
+    )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses, write_antecedents
+from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
 from headtypes.analyses.coreference.mentions import Anaphor, anaphors, spans_of
 from headtypes.analyses.coreference.parts import parts_of
 from headtypes.analyses.words.encoding import encode_sentences, encode_words, special_tokens
@@ -15,6 +15,7 @@ from headtypes.analyses.words.words import WordReducer, WordRows
 from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records
 from headtypes.models.records import ModelRecord, read_model_record
@@ -126,4 +127,4 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `extract_antecedents`."""
     documents = read_records(inputs.rows, AnnotatedDocument)
     guesses = extract_antecedents(documents, read_model_record(inputs.model), **spec)
-    write_antecedents(outputs.antecedents, guesses, provenance)
+    write_arrays(outputs.antecedents, guesses, provenance)

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.relations.guesses import ArcGuesses, read_arcs
+from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.relations.offsets import OFFSETS, offset_guesses, offsets_up_to
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
+from headtypes.core.hdf5_files import read_groups
 from headtypes.core.statistics import ratio_intervals
 from headtypes.core.table_files import read_csv, write_csv
 from headtypes.data.kinds.treebank import Sentence
@@ -112,6 +113,6 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dic
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_probes`."""
-    arcs = read_arcs(inputs.arcs)["file"]
+    arcs = read_groups(inputs.arcs, ArcGuesses)["file"]
     table = measure_probes(read_probes(inputs.probes), read_records(inputs.rows, Sentence), arcs, **spec)
     write_csv(outputs.scores, table)

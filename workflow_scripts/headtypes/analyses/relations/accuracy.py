@@ -19,10 +19,11 @@ from headtypes.analyses.relations.choice import (
     read_treebank,
     right_in,
 )
-from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.offsets import FILE, OFFSETS
 from headtypes.analyses.relations.parts import read_parts
 from headtypes.analyses.relations.separators import columns_of
+from headtypes.core.hdf5_files import read_groups
 from headtypes.core.statistics import ratio_intervals
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.treebank import Sentence
@@ -118,6 +119,6 @@ def _percent(count: np.ndarray, of: np.ndarray) -> np.ndarray:
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_relations`."""
-    tables = measure_relations(read_parts(inputs.rows, inputs.test), read_arcs(inputs.arcs), **spec)
+    tables = measure_relations(read_parts(inputs.rows, inputs.test), read_groups(inputs.arcs, ArcGuesses), **spec)
     write_csv(outputs.heads, tables.heads)
     write_csv(outputs.best, tables.best)

@@ -7,12 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headtypes.analyses.relations.guesses import ArcGuesses, write_arcs
+from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.relations.parts import read_parts
 from headtypes.analyses.words.encoding import encode_sentences
 from headtypes.analyses.words.words import WordReducer, WordRows
 from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.progress import warn
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.models.records import ModelRecord, read_model_record
@@ -130,4 +131,4 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `extract_arcs`."""
     arcs = extract_arcs(read_parts(inputs.rows, inputs.test), read_model_record(inputs.model), **spec)
     warn(provenance, [f"{part}: {said}" for part, guesses in arcs.items() for said in guesses.warnings])
-    write_arcs(outputs.arcs, arcs, provenance)
+    write_arrays(outputs.arcs, arcs, provenance)

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from headtypes.analyses.coreference.accuracy import score_mentions
-from headtypes.analyses.coreference.guesses import read_antecedents
+from headtypes.analyses.coreference.guesses import AntecedentGuesses
 from headtypes.analyses.probes.scores import read_probes, right_words
 from headtypes.analyses.relations.choice import best_heads
-from headtypes.analyses.relations.guesses import read_arcs
+from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.relations.parts import read_parts
 from headtypes.core.files import StrPath
+from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
@@ -38,7 +39,7 @@ def collect_treebanks(
     """
     found = {}
     for key, path in arcs.items():
-        guesses, parts = read_arcs(path), read_parts(rows[key], tests.get(key[1]))
+        guesses, parts = read_groups(path, ArcGuesses), read_parts(rows[key], tests.get(key[1]))
         of_probes = None
         if key in probes:
             of_probes = right_words(read_probes(probes[key]), parts["file"], guesses["file"])
@@ -51,6 +52,8 @@ def collect_coreference(antecedents: Paths, rows: Paths, published: Clark2019, *
     """What is known of every model on every set of documents; rows: the files of these, by model and set as well."""
     found = {}
     for key, path in antecedents.items():
-        scores, document = score_mentions(read_records(rows[key], AnnotatedDocument), read_antecedents(path))
+        scores, document = score_mentions(
+            read_records(rows[key], AnnotatedDocument), read_arrays(path, AntecedentGuesses)
+        )
         found[key] = coreference_quantities(scores, document, published, seed=seed)
     return found

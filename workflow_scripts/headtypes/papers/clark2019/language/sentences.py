@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.coreference.accuracy import guessed_mentions
-from headtypes.analyses.coreference.guesses import AntecedentGuesses, read_antecedents
+from headtypes.analyses.coreference.guesses import AntecedentGuesses
 from headtypes.analyses.coreference.results import read_coreference
 from headtypes.analyses.maps.measure import readable
-from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_arcs
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.pairs import sentence_of_word, stanford_pairs
 from headtypes.analyses.relations.results import read_best_heads
@@ -19,6 +19,7 @@ from headtypes.analyses.words.words import WordMaps
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
+from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
@@ -59,8 +60,12 @@ def read_chosen(kind: str, rows: StrPath, guesses: StrPath, best: StrPath) -> li
         `coreference.accuracy.measure_coreference` says.
     """
     if kind == "treebank":
-        return choose_sentences(read_records(rows, Sentence), read_arcs(guesses)[FILE], read_best_heads(best))
-    return choose_passages(read_records(rows, AnnotatedDocument), read_antecedents(guesses), read_coreference(best))
+        return choose_sentences(
+            read_records(rows, Sentence), read_groups(guesses, ArcGuesses)[FILE], read_best_heads(best)
+        )
+    return choose_passages(
+        read_records(rows, AnnotatedDocument), read_arrays(guesses, AntecedentGuesses), read_coreference(best)
+    )
 
 
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
