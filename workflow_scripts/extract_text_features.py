@@ -1,6 +1,5 @@
 from script_job import job
 from headtypes.analyses.distances.measure import DISTANCES_READ
-from headtypes.analyses.distances.results import write_features
 from headtypes.analyses.divergence.measure import measure_divergence
 from headtypes.analyses.maps.measure import map_attention, map_samples
 from headtypes.analyses.outputs.measure import OUTPUTS_READ
@@ -19,7 +18,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     run = ModelOnTask(read_model_record(inputs.model), **spec)
     readings = [DISTANCES_READ, SURFACE_READ, OUTPUTS_READ]
     features, surface, written = read_samples(run, samples, readings=readings, **how)
-    write_features(outputs.features, features, provenance)
+    write_arrays(outputs.features, features, provenance)
     write_arrays(outputs.surface, surface, provenance)
     warn(provenance, written.warnings)
     write_arrays(outputs.outputs, written, provenance)

@@ -13,9 +13,10 @@ import pytest
 import yaml
 
 from headtypes.analyses.detectors.results import detector_table
-from headtypes.analyses.distances.results import Features, write_features
+from headtypes.analyses.distances.results import Features
 from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.core.errors import InputError
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.sentence_pair import label_numbers, labels_of
@@ -155,7 +156,7 @@ def results(tmp_path, monkeypatch) -> Path:
     (tmp_path / "runs/mine/results/features/mine").mkdir(parents=True)
     (tmp_path / "runs/mine/results/partitions/mine").mkdir(parents=True)
     stored = Features(features, np.full(5, 9, np.int32), np.zeros(5, bool), list("abcde"))
-    write_features(tmp_path / "runs/mine/results/features/mine/questions.h5", stored, {})
+    write_arrays(tmp_path / "runs/mine/results/features/mine/questions.h5", stored, {})
     table = types_like(described_as(2, 4)).table.replace({"type": {"diagonal": "vertical"}})
     table = table.assign(cluster=0, silhouette=0.1, near=0.2, special=0.5, far=0.3, doubtful=False)
     write_partition(tmp_path / "runs/mine/results/partitions/mine/questions-kmeans-k4.csv", Partition(table))

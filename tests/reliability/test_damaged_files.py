@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from headtypes.analyses.ablation.results import read_scores, write_scores
-from headtypes.analyses.distances.results import Features, read_features, write_features
+from headtypes.analyses.distances.results import Features, read_features
 from headtypes.core.errors import InputError
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.fetching import fetch_task
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
@@ -34,7 +35,7 @@ def test_a_flipped_bit_in_numbers_in_hdf5_is_refused(tmp_path: Path):
     """Also where the record of the file is not at hand, as in results that were copied without it."""
     path = tmp_path / "features.h5"
     distance = np.random.default_rng(0).random((5, 2, 4, 69), dtype=np.float32)
-    write_features(path, Features(distance, np.full(5, 9, np.int32), np.zeros(5, bool), IDS), {})
+    write_arrays(path, Features(distance, np.full(5, 9, np.int32), np.zeros(5, bool), IDS), {})
     with h5py.File(path) as file:
         chunk = file["distance"].id.get_chunk_info(0)
     content = path.read_bytes()

@@ -6,7 +6,7 @@ from urllib.parse import unquote_plus
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.distances.results import Features, write_features
+from headtypes.analyses.distances.results import Features
 from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.surface.results import COLUMNS, Surface
@@ -60,7 +60,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     features = rng.dirichlet(np.ones(69), (3, layers, heads)).astype(np.float32)
     # Of the samples, one has fewer tokens than there are distance bins.
     ids, length = ["a", "b", "c"], np.array([9, 40, 40], np.int32)
-    write_features(folder / "features.h5", Features(features, length, np.zeros(3, bool), ids), {})
+    write_arrays(folder / "features.h5", Features(features, length, np.zeros(3, bool), ids), {})
     write_types(folder / "types.csv", layers, heads)
     write_types(folder / "parent.csv", layers, heads, first=1)
     by_head = (np.arange(count) % 101).tolist()

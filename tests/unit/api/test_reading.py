@@ -8,13 +8,14 @@ import pytest
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from headtypes.analyses.distances.measure import extract_features
-from headtypes.analyses.distances.results import read_features, read_head_features, write_features
+from headtypes.analyses.distances.results import read_features, read_head_features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.api.ablation import ablated
 from headtypes.api.detecting import detect_heads
 from headtypes.api.reading import head_types, read_heads
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
+from headtypes.core.hdf5_files import write_arrays
 from tests.support.models import QUESTIONS, tiny_bert, tiny_encoder, tiny_family, tiny_language_model
 from tests.support.records import SAMPLES, recorded
 
@@ -29,7 +30,7 @@ def test_features_and_types_are_those_of_the_workflow(tmp_path):
     found = read_heads(model, tokenizer, QUESTIONS, max_length=30, kind="question_answering", **how)
     for name in ("distance", "length", "truncated"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    write_features(tmp_path / "features.h5", expected, {})
+    write_arrays(tmp_path / "features.h5", expected, {})
     features, shape = read_head_features(tmp_path / "features.h5", 8)
     clustering = cluster_heads(features, method="kmeans", k=3, scale=True, restarts=4, seed=5)
     types = head_types(found, k=3, distance_bins=8, scale=True, restarts=4, seed=5)

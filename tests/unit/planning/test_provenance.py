@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from headtypes.analyses.ablation.results import write_scores
-from headtypes.analyses.distances.results import Features, write_features
+from headtypes.analyses.distances.results import Features
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, sha256_path, write_json, write_text
@@ -159,7 +159,7 @@ def written(kind, made) -> str:
     path, figure = f"results/a.{kind}", Figure()
     if kind == "features.h5":
         features = Features(np.zeros((1, 1, 1, 69), np.float32), np.ones(1, np.int32), np.zeros(1, bool), ["s"])
-        write_features(path, features, made)
+        write_arrays(path, features, made)
         return hdf5_attribute(path)
     if kind == "maps.h5":
         write_arrays(path, AttentionMaps(np.zeros((1, 1, 2, 2)), ["a", "b"], "s", False), made)

@@ -14,8 +14,8 @@ from headtypes.analyses.distances.results import (
     read_distance,
     read_features,
     read_head_features,
-    write_features,
 )
+from headtypes.core.hdf5_files import write_arrays
 
 SAMPLES, LAYERS, HEADS = 37, 2, 3
 COARSE = COLUMNS - FINE_BINS + 16
@@ -35,7 +35,7 @@ def features(seed: int = 0) -> Features:
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "features.h5"
-    write_features(path, features(), {"rule": "extract_features"})
+    write_arrays(path, features(), {"rule": "extract_features"})
     return path
 
 
@@ -57,7 +57,7 @@ def with_first() -> Features:
 
 def test_the_first_token_can_be_counted_as_cls_or_by_its_distance(path, tmp_path):
     written = with_first()
-    write_features(tmp_path / "first.h5", written, {})
+    write_arrays(tmp_path / "first.h5", written, {})
     np.testing.assert_array_equal(read_features(tmp_path / "first.h5").first, written.first)
     assert has_first_token(tmp_path / "first.h5")
     assert not has_first_token(path)

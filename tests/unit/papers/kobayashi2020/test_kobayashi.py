@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, SELF_AND_SPECIAL
-from headtypes.analyses.distances.results import Features, write_features
+from headtypes.analyses.distances.results import Features
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.papers.kobayashi2020.comparison import collect_shares
 from headtypes.papers.paper import Compared
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
@@ -32,7 +33,7 @@ def compared(tmp_path, weights: float, norms: float, noise: float = 0.02) -> Com
     ids = [f"s{number}" for number in range(SAMPLES)]
     lengths, cut = np.full(SAMPLES, 30, np.int32), np.zeros(SAMPLES, bool)
     features = Features(shares(weights, noise), lengths, cut, ids, norms=shares(norms, noise))
-    write_features(tmp_path / "features.h5", features, {})
+    write_arrays(tmp_path / "features.h5", features, {})
     return PAPER.compare(
         {"features": {("bert", "text"): tmp_path / "features.h5"}}, PUBLISHED, {"seed": 1, "repeats": {}}
     )
