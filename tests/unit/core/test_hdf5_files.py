@@ -66,11 +66,13 @@ def test_a_dataclass_comes_back_as_it_was(tmp_path):
     assert path.read_bytes() == content
 
 
-def test_several_come_back_by_name_in_their_order(tmp_path):
+def test_several_come_back_in_their_order_by_name_or_number(tmp_path):
     planted = {name: replace(PLANTED, title=name) for name in ("2", "10", "1")}
-    write_arrays(tmp_path / "planted.h5", planted, {})
-    read = read_groups(tmp_path / "planted.h5", Planted)
-    assert [(name, part.title) for name, part in read.items()] == [(name, name) for name in planted]
+    for written, names in ((planted, list(planted)), (list(planted.values()), ["0", "1", "2"])):
+        write_arrays(tmp_path / "planted.h5", written, {})
+        read = read_groups(tmp_path / "planted.h5", Planted)
+        assert list(read) == names
+        assert [part.title for part in read.values()] == list(planted)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +95,8 @@ def test_a_file_that_is_not_as_declared_is_refused_by_name(change, what, tmp_pat
 def test_a_file_of_something_else_is_refused_by_name(tmp_path):
     (tmp_path / "planted.h5").write_text("layer,head\n")
     write_arrays(tmp_path / "several.h5", {"a": PLANTED}, {})
-    for name in ("planted.h5", "several.h5", "absent.h5"):
-        with pytest.raises(InputError, match=name):
-            read_arrays(tmp_path / name, Planted)
+    write_arrays(tmp_path / "one.h5", PLANTED, {})
+    for read, names in ((read_arrays, ("planted", "several", "absent")), (read_groups, ("planted", "one", "absent"))):
+        for name in names:
+            with pytest.raises(InputError, match=name):
+                read(tmp_path / f"{name}.h5", Planted)

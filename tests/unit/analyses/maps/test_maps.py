@@ -6,7 +6,6 @@ import pytest
 from headtypes.analyses.maps.measure import SHOWN_TOKENS, choose_sample, choose_samples, map_attention, map_samples
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.attention.run import ModelOnTask
-from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import read_groups, write_arrays
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
@@ -162,20 +161,3 @@ def test_byte_level_tokens_are_read_as_text_where_they_are_whole_characters(monk
     assert "river" in maps.tokens
     assert "\ufffd" not in "".join(maps.tokens)
     assert all(maps.tokens)
-
-
-def planted(tokens: int = 6) -> AttentionMaps:
-    attention = np.random.default_rng(0).dirichlet(np.ones(tokens), (2, 3, tokens)).astype(np.float32)
-    return AttentionMaps(attention, ["[CLS]", "ça", "$", "Ġx", ",", "[SEP]"][:tokens], "id 1", True)
-
-
-def test_maps_of_several_samples_come_back_in_their_order(tmp_path):
-    samples = [planted(tokens) for tokens in (6, 3, 5)]
-    write_arrays(tmp_path / "maps.h5", samples, {"rule": "map_attention"})
-    read = read_groups(tmp_path / "maps.h5", AttentionMaps)
-    assert [maps.tokens for maps in read.values()] == [maps.tokens for maps in samples]
-    for maps, expected in zip(read.values(), samples, strict=True):
-        np.testing.assert_allclose(maps.attention, expected.attention, rtol=2**-11)
-    write_arrays(tmp_path / "one.h5", planted(), {})
-    with pytest.raises(InputError, match=r"one\.h5 is damaged or holds no attention maps"):
-        read_groups(tmp_path / "one.h5", AttentionMaps)
