@@ -21,8 +21,6 @@ from jaxtyping import Shaped, jaxtyped
 from headtypes.core.files import StrPath, atomic_write, canonical_json, refusal, undamaged
 
 T = TypeVar("T")
-# How large data sets are compressed.
-PACKED = {"compression": "gzip", "shuffle": True}
 # Of a chunk, at most, unless a single row is larger.
 _CHUNK_BYTES = 1 << 20
 
@@ -148,7 +146,7 @@ def _fill(group: h5py.Group, result: Any) -> None:
             group.attrs[stored.name] = canonical_json(dict(value))
         elif value is not None:
             values = of_one_width(value) if stored.dimension else np.atleast_1d(np.asarray(value, stored.dtype))
-            add_data(group, stored.name, values, max(1, _CHUNK_BYTES // max(1, values[:1].nbytes)), **PACKED)
+            add_data(group, stored.name, values)
 
 
 @jaxtyped(typechecker=None)
@@ -169,15 +167,12 @@ def _take(group: h5py.Group, kind: type[T]) -> T:
     return kind(**read)
 
 
-def add_data(group: h5py.Group, name: str, values: np.ndarray, rows: int | None = None, **options) -> h5py.Dataset:
-    """Add a data set with a checksum; an empty one has no chunks, and so none.
-
-    rows: of a chunk; None for all in one. options: of `create_dataset`, such as `PACKED`.
-    """
+def add_data(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
+    """Add a compressed data set with a checksum; an empty one has no chunks, and so none."""
+    options: dict[str, Any] = {}
     if values.size:
-        options |= {"chunks": (min(rows or len(values), len(values)), *values.shape[1:]), "fletcher32": True}
-    else:
-        options = {}
+        rows = max(1, min(len(values), _CHUNK_BYTES // values[:1].nbytes))
+        options = {"chunks": (rows, *values.shape[1:]), "fletcher32": True, "compression": "gzip", "shuffle": True}
     # Without times of creation, equal data give equal bytes.
     return group.create_dataset(name, data=values, track_times=False, **options)
 
