@@ -236,7 +236,8 @@ def _scores(measured: list[Metric]) -> list[str]:
 
 def _columns_of_controls(metric: Metric, family: str) -> Iterator[Column]:
     """What there is of one metric beside random heads of a family."""
-    before, name, numbers = prefix(family), metric.name, {"digits": metric.decimals}
+    before, name = prefix(family), metric.name
+    numbers = {"digits": metric.decimals, "brief_digits": metric.decimals - 1}
     random, excess = f"{before}control_drop_{name}", f"{before}own_excess_{name}"
     note = f"{metric.change} without the type, on the inputs of the random heads beside it"
     yield Column(
@@ -246,7 +247,6 @@ def _columns_of_controls(metric: Metric, family: str) -> Iterator[Column]:
         random,
         "random",
         **numbers,
-        brief_digits=metric.decimals - 1,
         ends=interval(random),
         between=" ({} to {})",
         brief="random heads",
