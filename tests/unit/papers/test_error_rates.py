@@ -15,7 +15,7 @@ from headtypes.analyses.divergence.projection import layer_test
 from headtypes.analyses.relations.separators import OfHeads, ToSep
 from headtypes.core.statistics import resampled_means
 from headtypes.papers.claims import Claim, correct, judge
-from headtypes.papers.clark2019.language.quantities import Columns, _measure, sep_beyond_others
+from headtypes.papers.clark2019.language.quantities import Columns, measure_judged, sep_beyond_others
 from headtypes.papers.clark2019.language.scores import Scores
 from headtypes.papers.clark2019.quantities import _permuted
 from headtypes.papers.quantities import (
@@ -130,7 +130,7 @@ def of_groups(truths: list[float], rng: np.random.Generator) -> Iterator[list[Fi
     def less(trial: int) -> Callable[[Scores], np.ndarray]:
         return lambda scores: scores[f"sep.{trial}.few"] - scores[f"sep.{trial}.many"]
 
-    for _, measured in _measure(columns, {str(trial): less(trial) for trial in range(TRIALS)}, seed=1):
+    for _, measured in measure_judged(columns, {str(trial): less(trial) for trial in range(TRIALS)}, seed=1):
         yield [above(measured)]
 
 
@@ -139,7 +139,7 @@ def rare(truths: list[float], rng: np.random.Generator, side: int, points: float
     lost = -side * (rng.random((UNITS, TRIALS)) < points / 100).astype(float)
     columns = Columns([f"lead.{trial}" for trial in range(TRIALS)], lost, np.ones_like(lost))
     measures = {name: lambda scores, name=name: side * (scores[name] + side * points) for name in columns.names}
-    for _, it in _measure(columns, measures, seed=1):
+    for _, it in measure_judged(columns, measures, seed=1):
         yield [above(it)]
 
 

@@ -3,12 +3,13 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from headtypes.papers.claims import Claim, judge
 from headtypes.papers.clark2019.language import quantities as quantities_module
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.language.quantities import published_language
+from headtypes.papers.clark2019.language.quantities import coreference_quantities, published_language
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, Quantities
 from tests.support.language_results import PUBLISHED, Documents, Treebank
 
@@ -238,3 +239,9 @@ def test_rules_have_p_values_that_fit_their_intervals():
         for claim in claims.values():
             for finding in claim.find(quantities):
                 assert finding.p < 0.05
+
+
+def test_no_accuracy_has_an_interval_beyond_all_of_its_words():
+    right = {("nearest", "mentions", "pronoun", ""): np.ones(40)}
+    found = coreference_quantities(right, np.repeat(np.arange(20), 2), PUBLISHED, seed=1)
+    assert found["coreference.nearest.pronoun"].ends == (100, 100)

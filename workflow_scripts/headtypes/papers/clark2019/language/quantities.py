@@ -250,7 +250,7 @@ def _judged(
 ) -> tuple[dict[str, Measured], dict[str, str]]:
     """What claims ask for, and why some of it is not known; missing: as of `Scores`."""
     known, reasons = measure_known(wanted, _whole(columns, missing or {}))
-    return dict(_measure(columns, {name: wanted[name] for name in known}, seed)), reasons
+    return dict(measure_judged(columns, {name: wanted[name] for name in known}, seed)), reasons
 
 
 def _identities(columns: Columns) -> dict[str, Measure]:
@@ -284,7 +284,12 @@ def _measure(columns: Columns, measures: Mapping[str, Measure], seed: int) -> It
         if len(sizes) < 2:
             yield name, Measured(value, over=columns.over, units=len(sizes))
             continue
-        measured = Measured.drawn_for(measure, value, means, sizes, columns.over)
+        yield name, Measured.drawn_for(measure, value, means, sizes, columns.over)
+
+
+def measure_judged(columns: Columns, measures: Mapping[str, Measure], seed: int) -> Iterator[tuple[str, Measured]]:
+    """As `_measure`, for claims, which an interval without width does not decide."""
+    for name, measured in _measure(columns, measures, seed):
         if measured.low == measured.high:
-            measured = Measured.without_difference(value, effective_units(sizes), _FROM_WRONG_TO_RIGHT, columns.over)
+            measured = Measured.without_difference(measured.value, measured.units, _FROM_WRONG_TO_RIGHT, columns.over)
         yield name, measured
