@@ -46,14 +46,6 @@ class DropsOfDraws(NamedTuple):
         return _rank(self.own, self.draws)
 
 
-def least_p(rows: pd.DataFrame) -> float:
-    """The smallest p-value beside random heads, corrected for the conditions, that so many draws can give.
-
-    rows: of Table 2 or 3, with control_draws_planned and control_conditions.
-    """
-    return min(1.0, float((rows["control_conditions"] / (1 + rows["control_draws_planned"])).min()))
-
-
 def control_drops(
     controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame, *, seed: int
 ) -> dict[str, float | int]:

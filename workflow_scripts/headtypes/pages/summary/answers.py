@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import least_p
 from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.settings import Of
@@ -15,7 +14,7 @@ from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS
 from headtypes.pages.summary.findings import left_out_alone
 from headtypes.papers.claims import join
-from headtypes.papers.guan2020.tables import of_asked
+from headtypes.papers.guan2020.tables import least_p, of_asked
 from headtypes.papers.quantities import VERDICTS, Measured
 
 ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"

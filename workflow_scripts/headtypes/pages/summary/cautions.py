@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import least_p
 from headtypes.core.statistics import ALPHA
 from headtypes.pages.summary.page import Paper
 from headtypes.papers.claims import NO_VERDICT, OPEN, join
+from headtypes.papers.guan2020.tables import least_p
 
 
 def cautions(

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import least_p
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import LAYER, PROFILE, shown
@@ -13,7 +12,7 @@ from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS, tested_metric
 from headtypes.pages.summary.verdicts import Judged
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
-from headtypes.papers.guan2020.tables import of_asked
+from headtypes.papers.guan2020.tables import least_p, of_asked
 
 _QUANTITIES = {
     ("gradients", "mean"): "gradient for attention to {quantity} tokens",

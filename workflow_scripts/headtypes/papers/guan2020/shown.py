@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import SEEDS, least_p, prefix
+from headtypes.analyses.ablation.control_drops import SEEDS, prefix
 from headtypes.core.markdown import document
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import Column, Table, TextColumn, interval, probability
 from headtypes.data.kinds.catalogue import counted_by
 from headtypes.data.kinds.metrics import Metric, tested_metric
 from headtypes.papers.guan2020.published import HALVES, Guan2020
-from headtypes.papers.guan2020.tables import AGREEMENTS, measured_in, of_asked, reservations, shortages
+from headtypes.papers.guan2020.tables import AGREEMENTS, least_p, measured_in, of_asked, reservations, shortages
 
 _TITLES = {2: "Types left out or made uniform", 3: "Attention within and between sentences"}
 _CONTROLS = (

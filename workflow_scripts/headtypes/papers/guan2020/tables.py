@@ -173,6 +173,14 @@ def ablation_table(
     return found.join(corrected).assign(control_conditions=conditions.astype("Int64"))
 
 
+def least_p(rows: pd.DataFrame) -> float:
+    """The smallest p-value beside random heads, corrected for the conditions, that so many draws can give.
+
+    rows: of Table 2 or 3, with control_draws_planned and control_conditions.
+    """
+    return min(1.0, float((rows["control_conditions"] / (1 + rows["control_draws_planned"])).min()))
+
+
 def shortages(table: pd.DataFrame) -> list[str]:
     """A sentence for each time that more was asked for than there is: samples, questions, questions of controls.
 
