@@ -146,7 +146,9 @@ def measured(p: float, value: float = 1.0) -> Measured:
 @pytest.mark.parametrize(
     ("units", "p", "verdict", "words"),
     [
-        (20, 0.02, HOLDS, "over articles)"),
+        (50, 0.04, HOLDS, "over articles)"),
+        (49, 0.04, OPEN, "as few as 49.0 equal articles: p times 2"),
+        (20, 0.02, HOLDS, "as few as 20.0 equal articles: p times 2"),
         (19, 0.02, OPEN, "as few as 19.0 equal articles: p times 5"),
         (8, 0.009, HOLDS, "as few as 8.0 equal articles: p times 5"),
         (7.9, 1e-9, OPEN, "as few as 7.9 equal articles: too few to tell"),

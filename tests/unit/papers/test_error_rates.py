@@ -227,7 +227,7 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     **{f"a mean over {n} articles": (partial(of_articles, articles=n), [ONTO], [0.001]) for n in (8, 12, 24, 48)},
     **{
         f"a skewed mean over {n} articles": (partial(of_articles, articles=n, skewed=True), [ONTO], [0.001])
-        for n in (9, 12, 19)
+        for n in (9, 12, 19, 24, 48)
     },
     "a share of right answers": (of_answers, [ONTO], [0.001]),
     "an absolute difference": (partial(off, limit=8), [ONTO], [NEAR]),

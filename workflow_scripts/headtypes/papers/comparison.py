@@ -10,7 +10,7 @@ import pandas as pd
 from headtypes.core.markdown import document, markdown_table
 from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
 from headtypes.papers.published import Published
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS, Measured, Quantities
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, STRICTER, VERDICTS, Measured, Quantities
 from headtypes.papers.repeats import FEWEST, counted, judged_together, mean_over
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
@@ -22,13 +22,17 @@ COLUMNS = [
 TOGETHER = " over models"
 NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
 
+_STRICTER = ", ".join(
+    f"over fewer than {units} " + ("a claim is open" if math.isinf(times) else f"{times} times")
+    for units, times in STRICTER.items()
+)
 HOW_CLAIMS_ARE_JUDGED = (
     "A claim holds or fails where the whole interval of its quantity lies on one side of the limit, and is open where "
     "the limit lies inside the interval; where the paper can be read in several ways, it does so in each of them or "
     "is open. Of several quantities that a claim is about, one on the wrong side is enough for it to fail; lest one "
     "be there by chance, each is then tested at 5 percent divided by their number. Without an interval the value "
-    "itself decides, and nothing says how surely. Over fewer than 20 units of equal size p is five times as large, and "
-    "over fewer than 8 a claim is open. Many claims are judged at once, so that some may be decided by "
+    "itself decides, and nothing says how surely. Over few units of equal size p is larger: "
+    f"{_STRICTER}. Many claims are judged at once, so that some may be decided by "
     "chance: *corrected* is the verdict after Holm's procedure over all claims of the section that have an interval, "
     "and p the p-value of the limit, before and after. A claim without an interval has neither. Limits for which the "
     "verdict would be the same are given beside each that is not 0."

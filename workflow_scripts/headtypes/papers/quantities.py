@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import t
 
-from headtypes.core.statistics import ALPHA, FEW, bounds, effective_units, p_of_ranked, p_of_side, ranked_bounds
+from headtypes.core.statistics import ALPHA, bounds, effective_units, p_of_ranked, p_of_side, ranked_bounds
 from headtypes.papers.published import Published
 
 HOLDS, FAILS, OPEN, NO_VERDICT = "holds", "fails", "open", "no verdict"
@@ -22,8 +22,8 @@ Third = Literal["first", "middle", "last"]
 THIRDS: tuple[Third, ...] = ("first", "middle", "last")
 
 _EQUAL_TO_CHANCE = 1e-6
-# How much smaller a p-value has to be over few units, and over how many no p-value is small enough.
-_STRICTER, _TOO_FEW = 5, 8
+# Times how much a p-value is taken over fewer units than these; over fewer than the first, none is small enough.
+STRICTER = {8: math.inf, 20: 5, 50: 2}
 
 
 def third_of(layer: int, layers: int) -> Third:
@@ -191,7 +191,7 @@ class Finding:
     @property
     def verdict(self) -> str:
         """HOLDS or FAILS where the whole interval is on one side of the limit, and p small enough, else OPEN."""
-        if self.is_of_few and self.p >= ALPHA:
+        if self.times > 1 and self.p >= ALPHA:
             return OPEN
         # Rounded, so that a value at the limit stays there in spite of floating-point errors.
         low, high = (round(end, 9) for end in self.measured.ends)
@@ -203,20 +203,20 @@ class Finding:
     def p(self) -> float:
         """The p-value of the limit, below 0.05 exactly where a verdict with an interval is not open; NaN without one.
 
-        Over fewer than 20 units it is five times as large, and over fewer than 8 it is 1: where few units account for
-        most of a mean, or few of them differ, the mean lies above the 95 % interval in up to 9 of 100 trials with 9 to
-        16 units, and above that of 99 % in up to 4; with 6 units in 9 and more.
+        Over few units it is `times` as large: where few of them account for most of a mean, or few differ, the mean
+        lies above the 95 % interval in up to 9 of 100 trials with 9 to 16 units and in up to 7 with 20 to 48, and above
+        that of 99 % in up to 4 with 9 to 16; with 6 units in 9 and more.
         """
-        if self.measured.units < _TOO_FEW:
+        if math.isinf(self.times):
             return 1.0
         if self.measured.p_value is None:
             return math.nan
-        return min(1.0, (_STRICTER if self.is_of_few else 1) * self.measured.p_value(self.limit, self.side))
+        return min(1.0, self.times * self.measured.p_value(self.limit, self.side))
 
     @property
-    def is_of_few(self) -> bool:
-        """Whether it is judged by a stricter interval than that of 95 %, or by none, since that is over few units."""
-        return self.measured.units < FEW
+    def times(self) -> float:
+        """What the p-value is multiplied by over so many units: 1, or more over few; infinite over too few."""
+        return next((times for units, times in STRICTER.items() if self.measured.units < units), 1)
 
     @property
     def same_for(self) -> str:
@@ -227,7 +227,7 @@ class Finding:
         if self.scale is not None:
             return self._same_on_scale(self.scale)
         low, high = self.measured.ends
-        if self.limit == 0 or math.isnan(low) or self.is_of_few:
+        if self.limit == 0 or math.isnan(low) or self.times > 1:
             return ""
         if self.verdict == OPEN:
             return f"open for limits from {low:z.2f} to {high:z.2f}"
@@ -248,8 +248,8 @@ class Finding:
         """One line that says what was found and what is claimed."""
         same = f" ({self.same_for})" if self.same_for else ""
         few = ""
-        if self.is_of_few:
-            told = f"p times {_STRICTER}" if self.measured.units >= _TOO_FEW else "too few to tell"
+        if self.times > 1:
+            told = "too few to tell" if math.isinf(self.times) else f"p times {self.times}"
             few = f" (as few as {self.measured.units:.1f} equal {self.measured.over}: {told})"
         return f"{self.quantity}: {self.measured}; claimed {self.side} {self.limit:g}{same}{few}"
 

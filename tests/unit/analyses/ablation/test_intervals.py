@@ -207,7 +207,8 @@ def drop_over_articles(lost: list[int], questions: int = 20) -> Measured:
 
 
 @pytest.mark.parametrize(
-    ("articles", "points", "correlation"), [(9, 10.0, 0.2), (12, 2.0, 0.02), (19, 2.0, 0.2), (19, 10.0, 0.02)]
+    ("articles", "points", "correlation"),
+    [(9, 10.0, 0.2), (12, 2.0, 0.02), (19, 2.0, 0.2), (19, 10.0, 0.02), (24, 5.0, 0.9), (48, 5.0, 0.3), (64, 5.0, 0.9)],
 )
 def test_over_few_articles_at_most_one_run_of_twenty_is_wrong(articles, points, correlation, monkeypatch):
     """Answers of one article are lost together; the true drop is so many points, and lies on the limits."""
@@ -221,11 +222,11 @@ def test_over_few_articles_at_most_one_run_of_twenty_is_wrong(articles, points, 
     assert wrong.max() <= 0.05
 
 
-def test_articles_that_do_not_differ_are_not_counted_where_there_are_few():
+def test_articles_that_do_not_differ_are_not_counted():
     assert drop_over_articles([2] * 9 + [3] * 9).units == 9
     assert drop_over_articles([0] * 15 + [1] * 3).units == 3
-    # Of many articles the questions are asked: at most so many of 600 can differ.
-    assert drop_over_articles([0] * 30).units == 30
+    assert drop_over_articles([0] * 30).units == 0
+    assert drop_over_articles(list(range(20)) * 2).units == 38
 
 
 def test_what_many_articles_of_few_lose_is_told(monkeypatch):

@@ -10,7 +10,6 @@ from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.analyses.ablation.results import read_scores
 from headtypes.core.statistics import (
     ALPHA,
-    FEW,
     RESAMPLES,
     bounds,
     effective_units,
@@ -98,7 +97,7 @@ def weighted_sums(
             return float(p_of_side(drawn, sizes, limit, side))
 
         ends, units = None, effective_units(sizes)
-        if articles is not None and units < FEW:
+        if articles is not None:
             _, counts = np.unique((of_units[metric] @ vector).round(9), return_counts=True)
             units = min(units, len(sizes) - counts.max())
         if METRICS[metric].unit == "%":
