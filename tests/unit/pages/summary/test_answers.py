@@ -158,6 +158,12 @@ def test_the_third_card_is_of_table_2(partition, table_2):
     )
     assert "too few draws to tell (2; controls: draws: 79 could)" in card.why
     assert [it.label for it in card.marks] == ["dense", "diagonal", "dense_vertical?", "vertical"]
+    # The picture goes from 0 to its largest number, and has the mean of random heads.
+    low, high = (float(end.split()[0]) for end in card.ends)
+    alone = table_2[table_2["condition"].isin([f"zero-{name}" for name in partition.types])]
+    for mark, (_, row) in zip(card.marks, alone.iterrows(), strict=True):
+        for place, name in ((mark.dot, "own_drop_f1"), (mark.tick, "control_drop_f1")):
+            assert low + place / 100 * (high - low) == pytest.approx(row[name], abs=0.1)
     enough = table_2.assign(control_draws_planned=200.0)
     corrected = enough["holm_f1"].mask(enough["condition"] == "zero-dense", 0.03)
     told = matter_card(enough.assign(holm_f1=corrected), MODEL, PARTITION, partition, [])

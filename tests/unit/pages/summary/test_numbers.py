@@ -70,5 +70,7 @@ def test_a_number_has_one_form_its_unit_and_what_it_is_of(shown):
     assert f"{dense['same inputs']} on 32 of them, against {dense['random heads']} on average (79 draws" in sentence
     assert f"p = {dense['p, random']}" in sentence
     assert matter.number.startswith(f"p = {dense['p, random']}: 42.3 points (")
-    assert f"{matter.marks[0].label} {matter.marks[0].text}" == f"dense {dense['same inputs']}"
+    assert (
+        f"{matter.marks[0].label} {matter.marks[0].text}" == f"dense {dense['same inputs']} ({dense['random heads']})"
+    )
     assert "on 32 questions" in matter.key

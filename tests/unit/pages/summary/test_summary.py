@@ -325,7 +325,7 @@ def test_markup_in_data_is_shown_as_text(results, summary):
     rows = [[replace(cell, text=SCRIPT, below=SCRIPT, sort=SCRIPT) for cell in table.rows[0]]]
     shown = replace(table, title=SCRIPT, about=SCRIPT, file=SCRIPT, rows=rows)
     paper = replace(summary.papers[0], tables=[shown], name=SCRIPT)
-    card = Card(SCRIPT, YES, SCRIPT, SCRIPT, SCRIPT, [Mark(SCRIPT, SCRIPT, 5)], SCRIPT, [SCRIPT])
+    card = Card(SCRIPT, YES, SCRIPT, SCRIPT, SCRIPT, [Mark(SCRIPT, SCRIPT, 5)], (SCRIPT, SCRIPT), SCRIPT, [SCRIPT])
     answers = [Answers(SCRIPT, SCRIPT, [card] * 3, [SCRIPT], {SCRIPT: (SCRIPT, SCRIPT)}, {SCRIPT: [SCRIPT]})] * 2
     summary = replace(summary, answers=answers, cautions=[SCRIPT])
     hostile = replace(summary, title=SCRIPT, findings=[SCRIPT], papers=[paper], made=[(SCRIPT, [SCRIPT])])

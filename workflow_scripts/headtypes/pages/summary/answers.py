@@ -38,13 +38,14 @@ _ELSEWHERE = "what another model would give"
 
 
 class Mark(NamedTuple):
-    """A line of a card's picture: a dot, a tick and a bar from low to high, in percent of its width."""
+    """A line of a card's picture: a dot, a tick, a dashed limit and a bar from low to high, in percent of its width."""
 
     label: str
     text: str
     dot: float
     tick: float | None = None
     bar: tuple[float, float] | None = None
+    limit: float | None = None
 
 
 class Card(NamedTuple):
@@ -52,7 +53,8 @@ class Card(NamedTuple):
 
     says: the answer in a sentence; number: what it rests on, with its interval; why: the limits, and what the interval
         is over.
-    marks: the picture; key: what is seen in it. files: what decides, relative to the page.
+    marks: the picture; ends: what its left and its right end are; key: what is seen in it. files: what decides,
+        relative to the page.
     """
 
     question: str
@@ -61,6 +63,7 @@ class Card(NamedTuple):
     number: str
     why: str
     marks: Sequence[Mark] = ()
+    ends: tuple[str, str] = ("", "")
     key: str = ""
     files: Sequence[str] = ()
 
@@ -160,11 +163,12 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
     marks = [
         Mark(
             name,
-            f"{found['pairwise']:.0f} % (all: {found['all_agree']:.0f})",
+            f"{found['pairwise']:.0f} %, all {found['all_agree']:.0f} %",
             found["pairwise"],
             # Pairs are clustered by themselves, into clusters of other sizes.
             None if half == "pairs" else chance,
             (found["all_agree"], found["pairwise"]),
+            limit if half == "heads" else None,
         )
         for half, name in _HALVES.items()
         if (found := stability[half])
@@ -179,8 +183,10 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
         f"and clusterings of random halves of the heads agree on at least {limit:.0f} % of heads, and no where it is "
         "below 0.",
         marks,
+        ("0 %", "100 %"),
         "Each line shows what halves of one kind agree on, in percent of the heads. The dot is the agreement of two "
-        f"clusterings, the bar begins where all {stability['models']} agree, and the tick is agreement by chance.",
+        f"clusterings, the bar begins where all {stability['models']} agree, and the tick is agreement by chance, not "
+        f"known of pairs. The dashed line is the {limit:.0f} % that are asked of other heads.",
         files,
     )
 
@@ -204,7 +210,8 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: S
         f"They choose {' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))}" if known else "They choose none",
         f"The criteria have no intervals: the answer is yes where all choose {k}, and no where none does.",
         marks,
-        f"The dot is the number that a criterion chooses, from 1 to {_MOST_CLUSTERS}; the tick is {k}. The gap "
+        ("1", str(_MOST_CLUSTERS)),
+        f"The dot is the number that a criterion chooses; the tick is {k}. The gap "
         "statistic chooses the first number to which one more cluster adds at most its standard error.",
         files,
     )
@@ -248,30 +255,43 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         NO: f"Leaving out {asked} heads costs less than leaving out as many random ones.",
         UNDECIDED: f"Leaving out {asked} heads is not shown to cost more than leaving out as many random ones.",
     }
+    marks, ends = _costs(tested, of, metric)
     return Card(
         question,
         answer,
         says[answer],
         f"{shown_p}{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}",
         f"What {of[most]} heads cost in {measured.title} beyond as many random heads of the same layers. The interval "
-        f"is over {'articles' if by else 'inputs'} and draws, and speaks of one checkpoint; {told}. The answer is yes "
+        f"is over {'articles' if by else 'inputs'} and draws, and speaks of one checkpoint; {told}. It supposes that "
+        "the conditions were chosen before anything was measured. The answer is yes "
         f"where p is at most {ALPHA:g} for a type, and no where the interval of every type is below 0.",
-        _costs(tested, of, metric),
+        marks,
+        ends,
         f"The dot is the {measured.change} of {measured.title} without the type, on "
-        f"{of_asked(tested, 'control_questions')}; the bar is what random heads cost, from least to most."
-        + (" A question mark stands behind a doubtful name." if partition.doubtful else ""),
+        f"{of_asked(tested, 'control_questions')}; the bar is what random heads cost, from least to most, and the tick "
+        "their mean." + (" A question mark stands behind a doubtful name." if partition.doubtful else ""),
         files,
     )
 
 
-def _costs(tested: pd.DataFrame, of: pd.Series, metric: str) -> list[Mark]:
-    drops = tested[[f"own_drop_{metric}", f"control_drop_{metric}_low", f"control_drop_{metric}_high"]]
+def _costs(tested: pd.DataFrame, of: pd.Series, metric: str) -> tuple[list[Mark], tuple[str, str]]:
+    """The lines of the third picture, and its ends."""
+    measured, random = METRICS[metric], f"control_drop_{metric}"
+    drops = tested[[f"own_drop_{metric}", random, f"{random}_low", f"{random}_high"]]
     least, most = min(0, drops.min(axis=None)), drops.max(axis=None)
     places = (drops - least) * (100 / ((most - least) or 1))
-    return [
-        Mark(of[each], f"{drops.loc[each].iloc[0]:.{METRICS[metric].decimals - 1}f}", dot, bar=(low, high))
-        for each, dot, low, high in places.itertuples()
+    digits = measured.decimals - 1
+    marks = [
+        Mark(
+            of[each],
+            f"{drops.loc[each].iloc[0]:z.{digits}f} ({drops.loc[each, random]:z.{digits}f})",
+            dot,
+            mean,
+            bar,
+        )
+        for each, dot, mean, *bar in places.itertuples()
     ]
+    return marks, (f"{least:z.{digits}f}", f"{most:z.{digits}f} {measured.steps}")
 
 
 def _not_compared() -> str:
