@@ -137,6 +137,10 @@ def test_an_error_that_is_normal_gives_the_interval_and_the_p_value_that_fit():
     assert found.p_value(found.low, "above") == pytest.approx(0.05)
 
 
+def test_a_number_is_rounded_as_tables_round_what_the_file_has():
+    assert str(Measured(1.925 - 1e-12, 0.135 - 1e-12, 2.385 - 1e-12)) == f"1.93 ({0.135:.2f} to {2.385:.2f})"
+
+
 def measured(p: float, value: float = 1.0) -> Measured:
     """With an interval on one side of 0 where the p-value is below 0.05."""
     width = abs(value) * (0.5 if p < 0.05 else 2)

@@ -59,6 +59,11 @@ def resampled(measure: Measure) -> Measure:
     return measure.several if isinstance(measure, Ranked) else measure
 
 
+def _two(value: float) -> str:
+    """With two decimals, rounded from the nine digits of the CSV files, so that a number has one form everywhere."""
+    return f"{float(f'{value:.9g}'):z.2f}"
+
+
 class NoVerdictError(Exception):
     """The quantities do not decide a claim; the message is the reason."""
 
@@ -155,9 +160,9 @@ class Measured:
 
     def __str__(self) -> str:
         """The value with its interval and what this is over, or the range, with two decimals."""
-        value = "" if math.isnan(self.value) else f"{self.value:z.2f}"
+        value = "" if math.isnan(self.value) else _two(self.value)
         over = f", over {self.over}" if self.over else ""
-        interval = "" if math.isnan(self.low) else f"{self.low:z.2f} to {self.high:z.2f}{over}"
+        interval = "" if math.isnan(self.low) else f"{_two(self.low)} to {_two(self.high)}{over}"
         return f"{value} ({interval})" if value and interval else value or interval
 
 
@@ -230,9 +235,9 @@ class Finding:
         if self.limit == 0 or math.isnan(low) or self.times > 1:
             return ""
         if self.verdict == OPEN:
-            return f"open for limits from {low:z.2f} to {high:z.2f}"
+            return f"open for limits from {_two(low)} to {_two(high)}"
         end, over = (low, "below") if (self.verdict == HOLDS) == (self.side == "above") else (high, "above")
-        return f"the same for limits {over} {end:z.2f}"
+        return f"the same for limits {over} {_two(end)}"
 
     def _same_on_scale(self, scale: Scale) -> str:
         """In words the numbers from 0 to 100 around this one for which the verdict would be the same."""
