@@ -259,8 +259,10 @@ def p_of_side(means: np.ndarray, sizes: np.ndarray, limit: float, side: str) -> 
     return _p_of_tail(np.minimum(share, 1 - share), sizes, len(means))
 
 
-def exact_ends(values: np.ndarray, lowest: float, highest: float) -> Callable[[float], tuple[float, float]] | None:
-    """Ends of the interval of a true mean where hardly any value differs, by the error; None where 20 or more do.
+def exact_ends(
+    values: np.ndarray, lowest: float, highest: float, few: float
+) -> Callable[[float], tuple[float, float]] | None:
+    """Ends of the interval of a true mean where hardly any value differs, by the error; None where `few` or more do.
 
     values: [unit], each from lowest to highest, of units that are independent of one another.
 
@@ -273,7 +275,7 @@ def exact_ends(values: np.ndarray, lowest: float, highest: float) -> Callable[[f
     common = found[counts.argmax()]
     away = values.round(9) - common
     most, differ = max(highest - common, common - lowest), int((away != 0).sum())
-    if differ >= FEW:
+    if differ >= few:
         return None
 
     def ends(error: float) -> tuple[float, float]:

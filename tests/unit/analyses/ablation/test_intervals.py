@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 from headtypes.analyses.ablation import intervals
 from headtypes.analyses.ablation.intervals import condition_intervals, weighted_sums
@@ -224,9 +224,19 @@ def test_over_few_articles_at_most_one_run_of_twenty_is_wrong(articles, points, 
 
 def test_articles_that_do_not_differ_are_not_counted():
     assert drop_over_articles([2] * 9 + [3] * 9).units == 9
-    assert drop_over_articles([0] * 15 + [1] * 3).units == 3
-    assert drop_over_articles([0] * 30).units == 0
     assert drop_over_articles(list(range(20)) * 2).units == 38
+
+
+def test_of_few_articles_that_differ_the_bound_is_exact():
+    """Of 60 articles of which none differs, 1 of 20 may lose all answers; of 60 of which 3 differ, 15 of 100."""
+    for lost, most in (([0] * 60, 1 - 0.05 ** (1 / 60)), ([0] * 57 + [1] * 3, beta.isf(0.0125, 4, 57))):
+        drop = drop_over_articles(lost)
+        assert drop.high == pytest.approx(100 * most)
+        assert [Finding("", drop, "below", limit).verdict for limit in (drop.high - 0.1, drop.high + 0.1)] == [
+            OPEN,
+            HOLDS,
+        ]
+        assert Finding("", drop, "above", 50.0).verdict == FAILS
 
 
 def test_what_many_articles_of_few_lose_is_told(monkeypatch):

@@ -10,6 +10,7 @@ from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
 from headtypes.analyses.ablation.results import read_scores
 from headtypes.core.statistics import (
     ALPHA,
+    FEW,
     RESAMPLES,
     bounds,
     effective_units,
@@ -24,6 +25,9 @@ from headtypes.core.statistics import (
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.catalogue import counted_by
 from headtypes.data.kinds.metrics import METRICS
+
+# Of fewer articles that differ, the bootstrap tells too little even with a smaller p-value.
+_FEW_ARTICLES = 8
 
 
 class WeightedSum(NamedTuple):
@@ -70,13 +74,12 @@ def weighted_sums(
     returns a function that takes {condition: weight} and a metric, and returns the weighted sum of the conditions'
         means. All sums use the same drawn articles, since questions of one article are not independent; or the same
         drawn questions, if there are no articles. Where scores in percent hardly differ, an interval is at least as
-        wide as the exact one over questions (`statistics.exact_ends`).
+        wide as the exact one (`statistics.exact_ends`).
     """
     index, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
     articles, of_rows, means, resampled, of_units = _articles(tables[0]), sizes_in(tables[0]), {}, {}, {}
     over = counted_by(metrics_in(tables[0])) if articles is None else "articles"
-    by_metric = _by_metric(tables)
-    for metric, values in by_metric.items():
+    for metric, values in _by_metric(tables).items():
         sums, sizes = sums_by_unit(values.T, articles, of_rows)
         means[metric], of_units[metric] = mean_over(values, of_rows), sums / sizes[:, None]
         # One unit says nothing about others.
@@ -96,21 +99,23 @@ def weighted_sums(
         def p_of_drawn(limit: float, side: str) -> float:
             return float(p_of_side(drawn, sizes, limit, side))
 
-        ends, units = None, effective_units(sizes)
-        if articles is not None:
-            _, counts = np.unique((of_units[metric] @ vector).round(9), return_counts=True)
-            units = min(units, len(sizes) - counts.max())
+        ends, units, of_unit = None, effective_units(sizes), of_units[metric] @ vector
+        few = FEW if articles is None else min(_FEW_ARTICLES, len(sizes) / 2)
         if METRICS[metric].unit == "%":
             lowest, highest = (100 * pick(vector, 0).sum() for pick in (np.minimum, np.maximum))
-            ends = exact_ends(vector @ by_metric[metric], lowest, highest)
+            ends = exact_ends(of_unit, lowest, highest, few)
         if ends is None:
+            if articles is not None:
+                _, counts = np.unique(of_unit.round(9), return_counts=True)
+                units = min(units, len(sizes) - counts.max())
             return WeightedSum(value, low, high, p_of_drawn, over, units)
         exact_low, exact_high = ends(ALPHA)
 
         def p_value(limit: float, side: str) -> float:
             return max(p_of_drawn(limit, side), p_of_ends(ends, limit, side))
 
-        return WeightedSum(value, min(low, exact_low), max(high, exact_high), p_value, over, units)
+        # What is exact is so over few units, too.
+        return WeightedSum(value, min(low, exact_low), max(high, exact_high), p_value, over, np.inf)
 
     return interval
 
