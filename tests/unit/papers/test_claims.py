@@ -267,6 +267,6 @@ def test_a_missing_quantity_is_no_verdict_with_its_reason():
 def test_a_weighted_sum_has_the_interval_of_its_draws_or_none():
     known = {"a.x": Measured(3.0), "a.y": Measured(1.0), "b": Measured(7.0)}
     assert repr(Quantities(known).weighted_sum({"a.x": 1.0, "b": -1.0})) == repr(Measured(-4.0))
-    drawn = Quantities(known, lambda weights: Measured(len(weights), 0, 9))
+    drawn = Quantities(known, lambda weights, for_claim: Measured(len(weights), 0, 9))
     assert drawn.weighted_sum({"a.x": 1.0, "b": -1.0}) == Measured(2, 0, 9)
     assert drawn.of_kind("a") == {"x": 3.0, "y": 1.0}

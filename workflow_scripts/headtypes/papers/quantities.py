@@ -300,15 +300,16 @@ class Quantities:
     by_name: each quantity by its name, which the paper's module chooses, such as `share.dense`; what is not known is
         absent.
     interval: the value and interval of a weighted sum of quantities, {name: weight}, from samples drawn together for
-        all of them; None where there are no such draws, and the sum of the values decides alone. A quantity that is
-        no weighted sum of others is measured with its interval where quantities are collected, under its own name.
+        all of them, and exact for a claim where they hardly differ; None where there are no such draws, and the sum of
+        the values decides alone. A quantity that is no weighted sum of others is measured with its interval where
+        quantities are collected, under its own name.
     missing: why a quantity is not known, by its name, where there is a reason to give; otherwise: why any other is not.
     published: the paper's data, for names and limits.
     wanted: what claims ask for, by its name, if they are asked before anything is measured (see `wanted_by`).
     """
 
     by_name: Mapping[str, Measured]
-    interval: Callable[[Mapping[str, float]], Measured] | None = None
+    interval: Callable[[Mapping[str, float], bool], Measured] | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     otherwise: str = "it was not measured"
     published: Published | None = None
@@ -327,10 +328,10 @@ class Quantities:
         start = f"{kind}."
         return {name[len(start) :]: it.value for name, it in self.by_name.items() if name.startswith(start)}
 
-    def weighted_sum(self, weights: Mapping[str, float]) -> Measured:
+    def weighted_sum(self, weights: Mapping[str, float], for_claim: bool = True) -> Measured:
         """The sum of quantities times their weights, with its interval where there is one."""
         if self.interval is not None:
-            return self.interval(weights)
+            return self.interval(weights, for_claim)
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
 
     def quantity(self, name: str, label: str, measure: Measure | None = None) -> Quantity:

@@ -116,7 +116,7 @@ def asked_of(claim: Claim) -> list[dict[int, float]]:
     """The weighted sums of exact matches that a claim asks for: weights by condition."""
     asked = []
 
-    def interval(weights):
+    def interval(weights, for_claim=True):
         asked.append({int(name.removesuffix(".exact_match")): weight for name, weight in weights.items()})
         return Measured(1.0)
 
@@ -310,7 +310,7 @@ def test_limits_on_a_scale_of_their_own_say_for_which_others_the_verdict_is_the_
     """99.3 percent of the baseline are left; half the interval's width is in points of exact match."""
     scores = satisfied().scores
 
-    def interval(weights):
+    def interval(weights, for_claim=True):
         value = sum(weight * scores[int(name.removesuffix(".exact_match"))] for name, weight in weights.items())
         return Measured(value, value - half, value + half)
 
@@ -338,7 +338,7 @@ def test_the_rounding_of_floats_decides_nothing():
 def test_intervals_are_asked_for_sums_of_scores_and_leave_close_claims_open():
     asked = []
 
-    def interval(weights):
+    def interval(weights, for_claim=True):
         asked.append(weights)
         value = satisfied().quantities().weighted_sum(weights).value
         return Measured(value, value - 2, value + 2)
@@ -354,7 +354,7 @@ def test_intervals_are_asked_for_sums_of_scores_and_leave_close_claims_open():
 
 
 def test_a_claim_fails_where_one_rule_does_though_another_is_open():
-    def interval(weights):
+    def interval(weights, for_claim=True):
         return Measured(-3, -4, -2) if "4.exact_match" in weights else Measured(0, -1, 1)
 
     verdict = judge(CLAIMS["zero-diagonal-costliest"], replace(satisfied(), interval=interval))

@@ -88,7 +88,7 @@ def of_one(scores: dict[int, tuple[float, float]], **more) -> pd.DataFrame:
 def around(scores: dict[int, tuple[float, float]], width: float):
     """Intervals of a fixed width, by the names that the conditions have in `ablations`."""
 
-    def interval(weights, metric):
+    def interval(weights, metric, for_claim):
         place = ("exact_match", "f1").index(metric)
         value = sum(weight * scores[int(name.removeprefix("condition "))][place] for name, weight in weights.items())
         return value, value - width, value + width

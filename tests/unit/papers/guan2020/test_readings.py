@@ -136,7 +136,7 @@ def test_partitions_are_judged_apart_each_by_its_own_intervals():
     other = ("roberta", "p")
     asked = []
 
-    def interval(weights, metric):
+    def interval(weights, metric, for_claim):
         asked.append((set(weights), metric))
         value = sum(weight * scores[name] for name, weight in weights.items())
         return value, value - 30, value + 30

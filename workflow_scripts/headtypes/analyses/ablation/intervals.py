@@ -65,16 +65,14 @@ def condition_intervals(
     return table
 
 
-def weighted_sums(
-    scores: Mapping[str, pd.DataFrame], *, seed: int
-) -> Callable[[Mapping[str, float], str], WeightedSum]:
+def weighted_sums(scores: Mapping[str, pd.DataFrame], *, seed: int) -> Callable[..., WeightedSum]:
     """Prepare weighted sums of conditions' mean scores, with intervals.
 
     scores: scores of each question, by condition.
-    returns a function that takes {condition: weight} and a metric, and returns the weighted sum of the conditions'
-        means. All sums use the same drawn articles, since questions of one article are not independent; or the same
-        drawn questions, if there are no articles. Where scores in percent hardly differ, an interval is at least as
-        wide as the exact one (`statistics.exact_ends`).
+    returns a function that takes {condition: weight}, a metric, and whether the interval decides a claim, and returns
+        the weighted sum of the conditions' means. All sums use the same drawn articles, since questions of one article
+        are not independent; or the same drawn questions, if there are no articles. For a claim, an interval of scores
+        in percent that hardly differ is at least as wide as the exact one (`statistics.exact_ends`).
     """
     index, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
     articles, of_rows, means, resampled, of_units = _articles(tables[0]), sizes_in(tables[0]), {}, {}, {}
@@ -85,7 +83,7 @@ def weighted_sums(
         # One unit says nothing about others.
         resampled[metric] = resampled_means(sums, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
 
-    def interval(weights: Mapping[str, float], metric: str) -> WeightedSum:
+    def interval(weights: Mapping[str, float], metric: str, for_claim: bool = True) -> WeightedSum:
         vector = np.zeros(len(index))
         for condition, weight in weights.items():
             vector[index[condition]] = weight
@@ -101,7 +99,7 @@ def weighted_sums(
 
         ends, units, of_unit = None, effective_units(sizes), of_units[metric] @ vector
         few = FEW if articles is None else min(_FEW_ARTICLES, len(sizes) / 2)
-        if METRICS[metric].unit == "%":
+        if for_claim and METRICS[metric].unit == "%":
             lowest, highest = (100 * pick(vector, 0).sum() for pick in (np.minimum, np.maximum))
             ends = exact_ends(of_unit, lowest, highest, few)
         if ends is None:

@@ -100,5 +100,5 @@ def _values(ours: Model, theirs: Model, published: Guan2020) -> Iterator[dict]:
             yield row(types, place, score, f"{label}, {done}", ours[score], theirs[score].value)
             if condition is not published.baseline and of_baseline in ours:
                 weights, id_ = {of_baseline: 1.0, score: -1.0}, f"{condition.id}.drop_{metric}"
-                drop, published_drop = ours.weighted_sum(weights), theirs.weighted_sum(weights).value
+                drop, published_drop = ours.weighted_sum(weights, False), theirs.weighted_sum(weights).value
                 yield row(types, place, id_, f"drop of {label}, {done}", drop, published_drop)

@@ -22,7 +22,7 @@ _SCORES = ["id", "condition", *METRICS, "n_questions"]
 _STABILITY = [*(f"{half}_all_agree" for half in HALVES), "own_cluster"]
 _PERMUTATIONS = 1999
 
-Interval = Callable[[Mapping[str, float], str], tuple]
+Interval = Callable[[Mapping[str, float], str, bool], tuple]
 
 
 def collect_quantities(
@@ -41,9 +41,10 @@ def collect_quantities(
     partitions: by model and name of the partition; the order of the result.
     ablations, stabilities: of these partitions, as `tables.ablation_table` and `tables.stability_table` make them;
         partitions may be missing from either, and either may be None.
-    intervals: by partition, where there are scores of single questions: a function of {condition's name: weight}
-        and a metric (exact_match or f1) that returns the sum of the conditions' mean scores times their weights, the
-        ends of its interval, NaN where it has none, and its p-values, as `intervals.WeightedSum` has them.
+    intervals: by partition, where there are scores of single questions: a function of {condition's name: weight},
+        a metric (exact_match or f1), and whether it decides a claim, that returns the sum of the conditions' mean
+        scores times their weights, the ends of its interval, NaN where it has none, and its p-values, as
+        `intervals.WeightedSum` has them.
     choices: by partition, what clusterings like it say: `results.read_stabilities`.
     parents: by partition, that of the model's parent, made in the same way on the same task.
     families: by partition of the model beside the paper's main one, the partitions, made in the same way, of the models
@@ -104,7 +105,7 @@ def _quantities(
     scores = evaluated.drop_duplicates("id").astype({"id": int}).set_index("id")
     conditions = scores["condition"].to_dict()
 
-    def of_sum(weights: Mapping[str, float]) -> Measured:
+    def of_sum(weights: Mapping[str, float], for_claim: bool = True) -> Measured:
         # Only scores are ever summed, and those in one sum are all of one metric.
         by_condition, metrics = {}, set()
         for name, weight in weights.items():
@@ -112,7 +113,7 @@ def _quantities(
             by_condition[conditions[int(number)]] = weight
             metrics.add(metric)
         (metric,) = metrics
-        return Measured(*interval(by_condition, metric))
+        return Measured(*interval(by_condition, metric, for_claim))
 
     heads = _heads(partition)
     values = {f"share.{name}": 100 * int(counts.sum()) / partition.type_of.size for name, counts in heads.items()}
@@ -145,7 +146,7 @@ def _quantities(
     for number in scores.index:
         for metric in METRICS:
             name = f"{number}.{metric}"
-            measured[name] = of_sum({name: 1.0}) if interval else Measured(scores.loc[number, metric])
+            measured[name] = of_sum({name: 1.0}, False) if interval else Measured(scores.loc[number, metric])
     return Model(measured, of_sum if interval else None, published=published)
 
 
