@@ -244,9 +244,9 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     elif corrected > 1:
         # Beside an interval that is of this type alone, a p without it would seem to contradict.
         shown_p = f"{p_value(p[most])} (corrected for {corrected}): "
-        told = f"p counts draws alone and, unlike the interval, is corrected for {corrected} conditions"
+        told = f"p counts draws alone and, unlike the interval, is corrected for {corrected} conditions, chosen before"
     else:
-        shown_p, told = f"{p_value(p[most])}: ", "p counts draws alone, of a single condition"
+        shown_p, told = f"{p_value(p[most])}: ", "p counts draws alone, of one condition that has to be chosen before"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
     answer = matter_answer(p, high, least)
     asked = join(of[each] for each in tested.index)
@@ -262,8 +262,7 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         says[answer],
         f"{shown_p}{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}",
         f"What {of[most]} heads cost in {measured.title} beyond as many random heads of the same layers. The interval "
-        f"is over {'articles' if by else 'inputs'} and draws, and speaks of one checkpoint; {told}. It supposes that "
-        "the conditions were chosen before anything was measured. The answer is yes "
+        f"is over {'articles' if by else 'inputs'} and draws, and speaks of one checkpoint; {told}. The answer is yes "
         f"where p is at most {ALPHA:g} for a type, and no where the interval of every type is below 0.",
         marks,
         ends,
