@@ -42,13 +42,6 @@ def test_a_draw_has_as_many_heads_of_each_group_under_each_operation(operations,
     assert (operations == before).all()
 
 
-def test_every_head_of_a_layer_is_drawn_as_often_as_another():
-    operations = np.array([["zero", "zero", "keep", "keep", "keep"], ["keep"] * 5], dtype=object)
-    rng, layers = np.random.default_rng(0), np.indices(operations.shape)[0]
-    drawn = np.mean([sample_heads(operations, layers, rng) == "zero" for _ in range(4000)], axis=0)
-    np.testing.assert_allclose(drawn, [[0.4] * 5, [0] * 5], atol=0.03)
-
-
 def test_overlap_is_the_share_of_the_conditions_heads_under_the_same_operation():
     operations = np.array([["zero", "uniform", "keep", "keep"], ["zero", "zero", "keep", "keep"]], dtype=object)
     drawn = np.array([["uniform", "zero", "keep", "keep"], ["zero", "keep", "zero", "keep"]], dtype=object)

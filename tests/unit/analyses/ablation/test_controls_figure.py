@@ -3,12 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex
 
 from headtypes.analyses.ablation.control_drops import DropsOfDraws, control_drops, read_drops_of_draws
 from headtypes.analyses.ablation.controls_figure import controls_figure
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.style import type_styles
 from tests.support.planted import typed
 
 OPERATIONS = {
@@ -49,13 +47,6 @@ def test_every_condition_stands_beside_its_draws_with_its_rank():
     assert [label.get_text() for label in axes.get_yticklabels()] == list(OPERATIONS)
     # A draw that costs as much goes before the condition.
     assert [text.get_text() for text in axes.texts] == ["1 of 4", "3 of 4", "4 of 4", "2 of 4", "rank"]
-
-
-def test_a_condition_of_one_type_has_its_colour_and_all_others_have_one_of_their_own():
-    drawn, styles = lines(controls_figure(DROPS, OPERATIONS, partition())), type_styles({"dense", "vertical"})
-    colours = [to_hex(drawn[f"own-{name}"].get_color()).upper() for name in OPERATIONS]
-    assert colours[:2] == [styles["dense"].colour, styles["vertical"].colour]
-    assert colours[2] == colours[3] not in {look.colour for look in styles.values()}
 
 
 def test_the_numbers_are_those_of_table_2(tmp_path):

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from headtypes.analyses.ablation import curves, evaluation
 from headtypes.analyses.ablation.curve_sets import POINTS
 from headtypes.analyses.ablation.curves import by_importance, evaluate_curves, growing_sets
-from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.types.partitions import Partition
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.windows import draw_part
 from tests.support.models import tiny_bert
 from tests.support.records import questions, recorded, types_like
 
@@ -138,20 +136,6 @@ def test_every_set_is_scored_as_its_heads_are_and_equal_sets_once(asked, monkeyp
     assert len({figures["f1"] for figures in scored.values()}) > 1
 
 
-def test_the_ends_of_a_curve_are_the_model_and_the_condition(asked):
-    found = evaluate_curves(*asked, IMPORTANCE, orders=1, **EVERY, **SETTINGS)
-    whole = {"dense": "zero", "diagonal": "zero"}
-    ended = {"dense": (12, {"dense": "zero"}), "diagonal": (3, {"diagonal": "zero"}), "all": (15, whole)}
-    for name, (heads, operations) in ended.items():
-        for size, done in ((0, {}), (heads, operations)):
-            _, scores = evaluate_condition(*asked, condition="c", operations=done, **SETTINGS)
-            expected = KINDS["question_answering"].mean_scores(scores)
-            ends = found[(found["type"] == name) & (found["heads"] == size)]
-            assert ends["order"].tolist() == ["importance", "random"]
-            for metric in ("exact_match", "f1"):
-                assert (ends[metric] == expected[metric]).all()
-
-
 def test_the_seed_says_what_is_random(asked, monkeypatch):
     seeded = [removed_in(asked, monkeypatch, orders=1, questions="all", seed=seed) for seed in (1, 1, 2)]
     pd.testing.assert_frame_equal(seeded[0][0], seeded[1][0])
@@ -162,15 +146,3 @@ def test_the_seed_says_what_is_random(asked, monkeypatch):
         removed for removed, kept in zip(other, by_importance, strict=True) if kept
     ]
     assert first != other
-
-
-@pytest.mark.parametrize("questions", [1, 2])
-def test_a_part_of_the_questions_is_the_whole_of_them_alone(asked, questions):
-    rows, _, partition, record = asked
-    found = evaluate_curves(*asked, IMPORTANCE, orders=1, questions=questions, seed=6, **SETTINGS)
-    drawn, windows = draw_part(*asked[:2], questions, 6)
-    assert len(drawn) == questions < len(rows)
-    alone = evaluate_curves(
-        drawn, windows, partition, record, IMPORTANCE, orders=1, questions="all", seed=6, **SETTINGS
-    )
-    pd.testing.assert_frame_equal(found, alone)

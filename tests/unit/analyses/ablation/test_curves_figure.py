@@ -1,19 +1,14 @@
 """The figure of curves shows its table: read back from what was drawn."""
 
-import itertools
 from collections import defaultdict
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from headtypes.analyses.ablation.curves_figure import curves_figure
-from headtypes.analyses.types.style import type_styles
-from headtypes.core.style import PALETTE
-from tests.support.drawing import DEFICIENCIES, lab
 from tests.support.planted import typed
 
 FOUR = {"dense": 28, "diagonal": 6, "dense_vertical": 19, "vertical": 19}
@@ -78,12 +73,6 @@ def assert_drawn(axes: Axes, name: str, wanted: dict) -> None:
 PAIRS = {"metrics": ("accuracy", "f1")}
 
 
-@pytest.fixture(scope="module")
-def eight() -> tuple[pd.DataFrame, Figure]:
-    curves, partition = planted(EIGHT)
-    return curves, curves_figure(curves, partition)
-
-
 @pytest.mark.parametrize(
     ("counts", "given", "metric", "label"),
     [(EIGHT, {}, "exact_match", "exact match, %"), (FOUR, PAIRS, "accuracy", "accuracy, %")],
@@ -109,31 +98,3 @@ def test_each_type_has_a_panel_of_its_curves_and_those_of_any_type_in_the_tasks_
         line = lines(together)[f"importance-{name}"]
         assert dict(zip(*line.get_data(), strict=True)) == wanted[name]["importance"]
     assert {by_type[next(iter(counts))].get_ylabel(), together.get_ylabel()} == {label}
-
-
-def test_panels_of_types_have_one_scale_on_which_nothing_of_them_is_cut_off(eight):
-    curves, figure = eight
-    by_type, together = panels(figure)
-    (scale,) = {axes.get_xlim() for axes in by_type.values()}
-    assert scale[0] < 0
-    assert 100 < scale[1] < 105
-    assert 384 < together.get_xlim()[1] < 400
-    (low, high), *others = {axes.get_ylim() for axes in (*by_type.values(), together)}
-    assert not others
-    assert low < curves["exact_match"].min() < curves["exact_match"].max() < high
-
-
-def test_a_type_has_its_colour_and_any_type_a_grey_behind_it(eight):
-    by_type, together = panels(eight[1])
-    styles = type_styles(EIGHT)
-    greys = set()
-    for name, axes in by_type.items():
-        for line in (lines(axes)[f"importance-{name}"], lines(axes)[f"random-{name}"]):
-            assert to_hex(line.get_color()) == styles[name].colour.lower()
-        assert lines(axes)[f"importance-{name}"].get_marker() == styles[name].marker
-        assert lines(together)[f"importance-{name}"].get_marker() == styles[name].marker
-        assert ["all" in line.get_gid() for line in axes.lines] == [True, True, False, False]
-        greys |= {to_hex(line.get_color()) for line in axes.lines[:2]}
-    (grey,) = greys
-    for deficiency, colour in itertools.product(DEFICIENCIES, PALETTE):
-        assert np.linalg.norm(lab(grey, deficiency) - lab(colour, deficiency)) > 20

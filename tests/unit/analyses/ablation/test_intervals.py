@@ -9,7 +9,6 @@ from scipy.stats import beta, binom
 
 from headtypes.analyses.ablation import intervals
 from headtypes.analyses.ablation.intervals import condition_intervals, weighted_sums
-from headtypes.analyses.ablation.results import read_scores
 from headtypes.core import statistics
 from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Finding, Measured
 from tests.support.resampling import naive_bounds, units_of
@@ -44,19 +43,6 @@ def tables(articles=ARTICLES) -> list[pd.DataFrame]:
 def naive(values, units, seed):
     """Ends of the interval of a mean, from a loop over resamples of units: lists of questions."""
     return naive_bounds(values, units, seed=seed, resamples=RESAMPLES)
-
-
-def files(folder, scores) -> list:
-    for number, table in enumerate(scores):
-        table.to_parquet(folder / f"{number}.parquet")
-    return [folder / f"{number}.parquet" for number in range(len(scores))]
-
-
-def test_scores_come_back_in_the_order_of_the_files(tmp_path):
-    paths = files(tmp_path, tables())
-    for found, expected in zip(read_scores(paths[::-1]), tables()[::-1], strict=True):
-        pd.testing.assert_frame_equal(found, expected)
-    assert read_scores([]) == []
 
 
 def test_every_condition_has_its_row_with_intervals_over_questions_and_articles():
@@ -108,19 +94,6 @@ def test_sums_equal_a_loop_over_the_same_articles(weights, metric):
     summed = sum(weight * by_condition[name][metric] for name, weight in weights.items())
     assert value == pytest.approx(summed.mean())
     assert [low, high] == pytest.approx(naive(summed, units_of(ARTICLES), 4), abs=1e-9)
-
-
-def test_sums_have_the_ends_of_the_table_over_articles():
-    table = condition_intervals(tables(), conditions=CONDITIONS, baseline="baseline", seed=9).set_index("condition")
-    interval = weighted_sums(dict(zip(CONDITIONS, tables(), strict=True)), seed=9)
-    for name, row in table.iterrows():
-        for metric in ("exact_match", "f1"):
-            for column, weights in ((metric, {name: 1}), (f"drop_{metric}", {name: -1, "baseline": 1})):
-                if column != metric and name in ("baseline", "the same"):
-                    # No answer differs: see below.
-                    continue
-                expected = row[[column, f"{column}_low_by_article", f"{column}_high_by_article"]].tolist()
-                assert list(interval(weights, metric)[:3]) == pytest.approx(expected, abs=1e-9)
 
 
 def test_one_article_alone_has_a_value_and_no_interval():

@@ -9,7 +9,7 @@ import pytest
 
 from headtypes.analyses.ablation import sequential
 from headtypes.analyses.ablation.sequential import enough, further_draws, sequential_p
-from headtypes.core.statistics import ALPHA, holm
+from headtypes.core.statistics import ALPHA
 
 
 def until_decided(reached: np.ndarray, draws: int) -> np.ndarray:
@@ -63,30 +63,3 @@ def test_rounds_make_no_draw_that_one_by_one_would_not():
         one_by_one = next(number for number in range(61) if reach[:number].sum() == enough(60) or number == 60)
         assert len(until_decided(reach, 60)) == one_by_one
         assert sequential_p(reach, 60) == sequential_p(reach[:one_by_one], 60), "later draws do not count"
-
-
-@pytest.mark.parametrize("draws", [40, 200])
-def test_at_most_five_percent_are_told_from_what_they_are_like_whenever_one_stops(draws):
-    rng = np.random.default_rng(draws)
-    false = made = 0
-    for reached in drawn(rng, rng.random(2000), draws):
-        decided = until_decided(reached, draws)
-        made += len(decided)
-        # Whoever looks after each draw, and stops at the best moment.
-        false += min(sequential_p(decided[:number], draws) for number in range(len(decided) + 1)) <= ALPHA
-    assert false / 2000 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
-    # Besides: most draws are spared where there is nothing to tell.
-    assert made / 2000 < 45
-
-
-def test_of_ten_conditions_those_that_differ_are_told_and_others_are_not():
-    rng, wrong, told = np.random.default_rng(1), 0, 0
-    for _ in range(300):
-        # Four conditions cost more than all but one in two thousand sets, the others as much as any.
-        reach = np.concatenate([np.full(4, 0.0005), rng.random(6)])
-        reached = [until_decided(each, 200) for each in drawn(rng, reach, 200)]
-        corrected = holm(np.array([sequential_p(each, 200) for each in reached]))
-        wrong += (corrected[4:] <= ALPHA).any()
-        told += (corrected[:4] <= ALPHA).sum()
-    assert wrong / 300 < 0.05
-    assert told / 1200 > 0.85

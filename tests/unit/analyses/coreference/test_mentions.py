@@ -1,7 +1,6 @@
 """Mentions and baselines of coreference: on a document by hand, and against a second program."""
 
 import statistics
-from types import SimpleNamespace
 
 import pytest
 from transformers import AutoTokenizer
@@ -11,7 +10,6 @@ from headtypes.analyses.coreference.baselines import (
     BASELINES,
     chance,
     is_right,
-    nearest,
     nearest_other,
 )
 from headtypes.analyses.coreference.descriptions import references, type_of
@@ -26,21 +24,6 @@ from tests.support.places import SHARED_DATA
 from tests.support.second_coreference import second_opinion
 
 ONTOGUM = SHARED_DATA / "coref/ontogum"
-
-
-def test_the_nearest_candidate_is_the_one_whose_head_word_comes_last():
-    """And not the one that starts last: the big company's boss."""
-    company = SimpleNamespace(head=2, start=1, end=2)
-    boss = SimpleNamespace(head=4, start=0, end=4)
-    assert nearest(SimpleNamespace(candidates=[company, boss])) is boss
-    longer = SimpleNamespace(head=4, start=0, end=6)
-    own = SimpleNamespace(head=5, start=5, end=5)
-    assert nearest_other(SimpleNamespace(mention=longer), [longer, boss, own, company]) is own
-
-
-def test_a_first_word_is_the_head_even_if_it_could_follow_one():
-    alone = annotated(*("That PRON DT 0 root", "of ADP IN 3 case", "John PROPN NNP 1 nmod"), heads=None)
-    assert head_of(alone, 0, 2) == 0
 
 
 def annotated(*words: str, **more) -> AnnotatedSentence:

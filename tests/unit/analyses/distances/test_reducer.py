@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
+from transformers import BertConfig, BertModel
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_features, lacks_cls, split
 from headtypes.analyses.distances.reducer import DistanceFeatures
@@ -16,12 +16,9 @@ from headtypes.data.tokens import token_kinds
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model, tiny_roberta
-from tests.support.places import SHARED_DATA
 from tests.support.reading import distance_features, read_with, reader_of
-from tests.support.records import SAMPLES, read_squad
+from tests.support.records import SAMPLES
 from tests.support.tiny import bert_tokenizer
-
-DATA = SHARED_DATA
 
 
 def defined_features(attention: np.ndarray, tokens: list[str], special: dict[str, str], bins: int) -> np.ndarray:
@@ -64,25 +61,6 @@ def test_features_in_padded_batches_equal_the_definition_on_single_samples(make,
             expected = defined_features(attention, tokens, special, bins)
             np.testing.assert_allclose(head_features(found[index], bins), expected, atol=1e-5, rtol=0)
     np.testing.assert_allclose(found.sum(-1), 1, atol=1e-5)
-
-
-def test_features_do_not_depend_on_the_batch():
-    model, tokenizer = tiny_bert()
-    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
-    together = distance_features(model, encoded, batch_tokens=10_000)
-    alone = distance_features(model, encoded, batch_tokens=1)
-    np.testing.assert_allclose(together, alone, atol=1e-6)
-
-
-def test_rows_beyond_one_block_are_summed_by_distance():
-    model, tokenizer = tiny_bert(layers=1, heads=2, head_size=4)
-    model = BertModel(BertConfig(**{**model.config.to_dict(), "max_position_embeddings": 400})).eval()
-    ids = [2, *np.random.default_rng(0).integers(5, len(tokenizer), 300).tolist(), 3]
-    kinds = token_kinds(tokenizer)[ids]
-    found = distance_features(model, Encoded([ids], [[0] * len(ids)], [kinds], np.zeros(1)))
-    attention = plain_attentions(model, ids, [0] * len(ids))
-    expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), {}, 64)
-    np.testing.assert_allclose(found[0], expected, atol=1e-5, rtol=0)
 
 
 def features_of(attention: np.ndarray, kinds: np.ndarray, keys: slice = slice(None)) -> np.ndarray:
@@ -236,19 +214,3 @@ def planted_bert(tokenizer, patterns: tuple[str, ...], length: int) -> BertModel
                 odds = {"sep": 500.0 + 100 * (head % 3), "half": length - 1.0 + head % 3}[pattern]
                 key[0, flag] = np.log(odds) * size**0.5 / (one / 2**0.5)
     return model
-
-
-@pytest.mark.real
-@pytest.mark.skipif(not DATA.exists(), reason="no real data here")
-def test_features_of_a_real_model_equal_the_definition():
-    folder = DATA / "models" / "minilm-squad"
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
-    questions = read_squad(DATA / "squad" / "dev-v1.1.json")[::2500]
-    samples = [Sample(each.id, each.question, each.context) for each in questions]
-    encoded = encode_samples(samples, tokenizer, "question_answering", 512)
-    found = distance_features(model, encoded)
-    for index, ids in enumerate(encoded.input_ids):
-        attention = plain_attentions(model, ids, encoded.token_types[index])
-        expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), {}, 64)
-        np.testing.assert_allclose(found[index], expected, atol=1e-5, rtol=0)

@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 
 from headtypes.analyses.gradients.measure import gradients_by_kind, measure_answer_gradients, measure_text_gradients
 from headtypes.analyses.gradients.own_loss import MaskedWords, NextToken
-from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
+from headtypes.analyses.gradients.results import Gradients, read_gradients
 from headtypes.attention import blocks
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
@@ -74,10 +74,6 @@ def loss_of(tokenizer, texts=TEXTS):
     if tokenizer.mask_token is None:
         return NextToken(encoded)
     return MaskedWords(encoded, [text.id for text in texts], tokenizer, 3)
-
-
-def test_the_kinds_are_those_of_the_definition():
-    assert ATTENDED == KINDS
 
 
 @pytest.mark.parametrize("batch_tokens", BATCHES)
@@ -165,13 +161,6 @@ def test_gradients_of_labels_are_those_of_whole_maps(make, tmp_path):
     assert_close(found.values, mean_where_there_are(means))
     few = measure_answer_gradients(PAIRS, windows, record, batch_tokens=512, **{**settings, "samples": 2})
     assert (found.samples, few.samples) == (4, 2)
-
-
-@pytest.mark.parametrize("name", ["bert", "gpt2"])
-def test_what_a_sample_says_does_not_depend_on_the_others(name):
-    model, tokenizer = tiny_language_model(name)
-    alone = [gradients_by_kind(copy.deepcopy(model), loss_of(tokenizer, [text]), 4096, "test") for text in TEXTS]
-    assert_close(gradients_by_kind(model, loss_of(tokenizer), 4096, "test"), mean_where_there_are(alone), 1e-6)
 
 
 def test_samples_are_drawn_by_the_seed_and_no_more_than_there_are(tmp_path):

@@ -9,16 +9,12 @@ from headtypes.attention.run import ModelOnTask
 from headtypes.core.hdf5_files import read_groups, write_arrays
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
-from headtypes.models.fetching import fetch_model, load_tokenizer
-from headtypes.models.loading import load_model
 from tests.support.dense_norms import defined_norms
 from tests.support.models import plain_attentions, tiny_bert, tiny_family, tiny_roberta
-from tests.support.places import SHARED_DATA
 from tests.support.reading import attention_maps as maps_of
 from tests.support.records import SAMPLES, described, recorded
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer
 
-DATA = SHARED_DATA
 HOW = {"task": "squad", "precision": "float32"}
 
 
@@ -48,21 +44,6 @@ def test_lengths_turn_maps_into_norms_and_come_back_from_disk(name, tmp_path):
         np.testing.assert_allclose(norms / norms.sum(-1, keepdims=True), expected, atol=5e-4)
     assert map_attention(run, SAMPLES, norms=True, kind="question_answering").lengths.any()
     assert map_attention(run, SAMPLES, kind="question_answering").lengths is None
-
-
-@pytest.mark.real
-@pytest.mark.skipif(not DATA.exists(), reason="no real data here")
-def test_maps_of_a_real_model_equal_its_attention():
-    record = fetch_model("minilm", {"folder": str(DATA / "models" / "minilm-squad")})
-    maps = map_attention(ModelOnTask(record, **HOW), SAMPLES, kind="question_answering", tokens=14)
-    model = load_model(record, "float32")
-    tokenizer = load_tokenizer(record)
-    sample, encoded = choose_sample(SAMPLES, tokenizer, "question_answering", 512, 14)
-    assert (maps.sample_id, len(maps.tokens)) == (sample.id, 14)
-    expected = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])
-    np.testing.assert_allclose(maps.attention, expected, atol=1e-5, rtol=0)
-    assert maps.tokens[0] == "[CLS]"
-    assert maps.tokens[-1] == "[SEP]"
 
 
 def pairs(*lengths: int) -> list[dict]:

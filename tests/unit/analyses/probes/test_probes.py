@@ -1,7 +1,6 @@
 """Probes equal their definition, computed pair by pair, and find what is planted in the maps."""
 
 import copy
-import json
 
 import numpy as np
 import pytest
@@ -14,11 +13,10 @@ from headtypes.analyses.probes.parsers import (
     DistanceAndWords,
     ProbedSentence,
     Trainer,
-    distance_features,
     generators_of,
 )
 from headtypes.analyses.probes.random_network import random_network
-from headtypes.analyses.probes.scores import PROBES, measure_probes, read_probes
+from headtypes.analyses.probes.scores import PROBES, measure_probes
 from headtypes.analyses.probes.vectors import read_vectors, vectors_of_file, vectors_of_model
 from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.core.errors import InputError
@@ -113,10 +111,6 @@ def test_weights_begin_in_the_range_of_the_whole_layer_that_they_are_part_of():
     ):
         # The largest of so many lies close to the end of the range.
         assert np.abs(values(weights)).max() == pytest.approx(np.sqrt(6 / (inputs + outputs)), rel=0.01)
-
-
-def test_a_root_has_no_distance():
-    assert distance_features(3)[0, :, :7].abs().sum() == 0
 
 
 def test_only_the_released_reading_lets_a_word_be_its_own_head():
@@ -325,13 +319,3 @@ def test_scores_stand_beside_the_best_fixed_guesses_and_differences_pair_sentenc
     assert len(table) == 7 * 7
     with pytest.raises(InputError, match="have not parsed the sentences"):
         measure_probes({"right": right, "words": [5, 1]}, sentences, arcs, offsets=2, seed=0)
-
-
-def test_probes_on_disk_are_read_if_whole(tmp_path):
-    path = tmp_path / "probes.json"
-    right = {name: [[1, 0]] for name in PROBES}
-    path.write_text(json.dumps({"right": right, "words": [2, 1]}), encoding="utf-8")
-    assert read_probes(path)["words"] == [2, 1]
-    path.write_text(json.dumps({"right": right, "words": [2]}), encoding="utf-8")
-    with pytest.raises(InputError, match="not those of all probes"):
-        read_probes(path)

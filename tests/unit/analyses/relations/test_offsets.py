@@ -7,13 +7,10 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.relations.offsets import measure_offsets, offset_guesses
-from headtypes.analyses.relations.pairs import Pairs, all_pairs, stanford_pairs, universal_pairs
-from headtypes.data.kinds.treebank import read_sentences
+from headtypes.analyses.relations.pairs import Pairs, stanford_pairs, universal_pairs
 from tests.support.conllu import sentence
 from tests.support.demo import demo_file, demo_rows
-from tests.support.places import SHARED_DATA
 
-EWT = SHARED_DATA / "ud_ewt"
 SENTENCES = [
     sentence(
         "The DET DT 2 det",
@@ -94,20 +91,3 @@ def test_offsets_equal_those_that_a_second_program_counts():
     table = of_universal(measure_offsets(demo_rows("treebank", 300), offsets=3))
     expected = counted(demo_file("treebank").read_text(encoding="utf-8"), range(-3, 4))
     assert {key: table[key] for key in expected} == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.skipif(not EWT.is_dir(), reason="no real data")
-def test_the_offsets_of_english_ewt():
-    path = EWT / "en_ewt-ud-dev.conllu"
-    sentences = read_sentences(str(path))
-    table = measure_offsets(sentences, offsets=3)
-    ours, expected = of_universal(table), counted(path.read_text(encoding="utf-8"), range(-3, 4))
-    assert {key: ours[key] for key in expected} == pytest.approx(expected, abs=1e-12)
-    best = table[table.part == "file"].groupby(["annotation", "relation"]).accuracy.max()
-    assert best["universal", "all"] == pytest.approx(29.1, abs=0.05)
-    assert best["stanford", "det"] == pytest.approx(59.6, abs=0.05)
-    assert best["stanford", "dobj"] == pytest.approx(35.8, abs=0.05)
-    assert best["universal", "nsubj"] == pytest.approx(36.5, abs=0.05)
-    # No head is in two sentences, and every pair is of a word of its own.
-    for of_annotation in all_pairs(sentences).values():
-        assert all(len(set(row.words.tolist())) == len(row.words) for row in of_annotation.values())

@@ -16,7 +16,7 @@ from tests.support.dense_norms import GATED, defined_norms
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import FAMILIES as ALL
 from tests.support.models import in_float64, plain_attentions, tiny_family
-from tests.support.reading import distance_features, read_with, reader_of
+from tests.support.reading import read_with, reader_of
 from tests.support.records import SAMPLES
 
 NAMES = (*COLUMNS, "uniform")
@@ -69,16 +69,6 @@ def test_patterns_of_norms_equal_the_definition(name):
             expected = np.where(np.isnan(weights[index, layer]), np.nan, expected_surface(heads, named(tokenizer, ids)))
             np.testing.assert_allclose(norms[index, layer, :, :-1], expected[:, :-1], atol=1e-6, rtol=0)
     np.testing.assert_array_equal(norms[..., -1], weights[..., -1])
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_special_tokens_receive_what_the_distance_features_say(name):
-    model, _, encoded = family(name)
-    surface = read_with(SurfacePatterns(encoded.kinds), model, encoded)
-    cls, sep, comma, period = np.moveaxis(distance_features(model, encoded)[..., -4:], -1, 0)
-    for column, expected in (("cls", cls), ("sep", sep), ("punctuation", comma + period)):
-        if column not in IMPOSSIBLE.get(name, ()):
-            np.testing.assert_allclose(surface[..., COLUMNS.index(column)], expected, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("causal", [False, True])

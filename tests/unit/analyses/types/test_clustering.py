@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.types import clustering
 from headtypes.analyses.types.clustering import cluster_heads, fit_and_predict, head_silhouettes
 from headtypes.analyses.types.names import METHODS
 from headtypes.core.errors import InputError
@@ -87,26 +86,6 @@ def test_new_heads_go_to_the_cluster_of_their_like(method, scale):
     assert len(set(labels)) == 4
 
 
-def test_one_thread_fits(monkeypatch):
-    threads = []
-
-    class Recorded(clustering.KMeans):
-        def fit(self, points):
-            threads.extend(pool["num_threads"] for pool in threadpool_info())
-            return super().fit(points)
-
-    monkeypatch.setattr(clustering, "KMeans", Recorded)
-    with threadpool_limits(2):
-        cluster_heads(heads(COUNTS, noise=0.1, seed=0)[0], **SETTINGS)
-    assert set(threads) == {1}
-
-
-def test_float32_and_its_float64_copy_are_the_same():
-    features = heads(COUNTS, noise=0.2, seed=10)[0].astype(np.float32)
-    single, double = (cluster_heads(one, **SETTINGS) for one in (features, features.astype(float)))
-    np.testing.assert_array_equal(single.centroids, double.centroids)
-
-
 def test_silhouettes_at_the_limits():
     features = np.random.default_rng(0).random((4, 21))
     assert np.isnan(head_silhouettes(features, np.zeros(4, dtype=int))).all()
@@ -125,11 +104,6 @@ def test_features_that_are_no_numbers_are_an_error(value):
     features[5, 3] = value
     with pytest.raises(InputError, match=r"of 1 of 72 heads hold NaN or infinite values \(first: head 5 "):
         cluster_heads(features, **SETTINGS)
-
-
-def test_unknown_method_is_an_error():
-    with pytest.raises(InputError, match=r"'kmeanz' is not one of kmeans, gmm"):
-        cluster_heads(heads(COUNTS, noise=0.1, seed=0)[0], **SETTINGS | {"method": "kmeanz"})
 
 
 def test_seeds_are_stable_and_apart():

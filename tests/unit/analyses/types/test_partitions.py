@@ -100,11 +100,6 @@ def test_types_are_ordered_by_number_and_as_in_the_paper():
     assert order_types(["a1", "a01", "1a", "b", "1"]) == order_types(["1", "b", "a01", "1a", "a1"])
 
 
-def test_reading_another_file_is_an_error(user_file):
-    with pytest.raises(InputError, match=r"mine.csv is damaged or is not a partition file .*lacks the column cluster"):
-        read_partition(user_file())
-
-
 def test_import_fills_what_the_file_lacks(user_file, tmp_path):
     lines = [f"x,{line},0.5" for line in reversed(head_lines())]
     partition = import_partition(user_file(lines, header="note,layer,head,type,weight"), FEATURES, SHAPE)

@@ -13,14 +13,13 @@ from headtypes.analyses.per_set import best_head, summaries
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.analyses.types.partitions import Partition, build_partition, profile_groups
 from headtypes.comparisons.types import random_heads
-from headtypes.comparisons.types.figure import compared_types_figure, shade_of
+from headtypes.comparisons.types.figure import compared_types_figure
 from headtypes.comparisons.types.random_heads import draw_heads, place_among
 from headtypes.comparisons.types.results import compare_files
-from headtypes.comparisons.types.table import DRAWS, PROFILE, compare_types, read_compared_types, shown
+from headtypes.comparisons.types.table import PROFILE, compare_types, read_compared_types, shown
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv, write_parquet
 from tests.support import second_comparison as second
-from tests.support.places import ROOT
 
 LAYERS, HEADS, SAMPLES = 3, 4, 6
 EVERY = list(itertools.product(range(LAYERS), range(HEADS)))
@@ -187,10 +186,6 @@ def test_a_head_is_not_compared_with_itself_nor_a_type_with_itself(files, compar
     assert to.of(between[None]) == pytest.approx(np.mean([of_row[2, 1], of_row[3, 1], of_row[3, 2]]))
     assert inside.of(between[None]) == pytest.approx(of_row[2, 3])
     assert not (compared_types["statistic"] == "to " + compared_types["type"]).any()
-
-
-def test_the_interval_of_random_values_holds_95_percent_of_them():
-    assert place_among(0.0, np.arange(1001.0))[1:3] == (25, 975)
 
 
 def drawn_from(own: np.ndarray, groups: np.ndarray, draws: int, seed: int) -> np.ndarray:
@@ -389,15 +384,6 @@ def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
     assert {"vertical?", "dense", "nsubj", "first", "first: heads"} <= texts
     shown = [patch for axes in figure.axes for patch in axes.patches if patch.get_gid()]
     assert len(shown) > 60
-
-
-def test_the_caption_says_how_many_draws_a_colour_needs():
-    for draws, shade in ((200, (1, 1)), (199, (0, 0))):
-        row = {"value": draws, "p_holm": 1.0, **place_among(draws, np.arange(draws))._asdict()}
-        assert shade_of(row) == shade
-    caption = " ".join((ROOT / "report/compared_types.rst").read_text().split())
-    assert "fewer than 200 give no colour" in caption
-    assert f"at least {DRAWS:,} draws" in caption
 
 
 def test_a_model_without_a_loss_has_no_gradients(files):
