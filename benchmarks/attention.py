@@ -34,7 +34,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from headtypes.analyses.distances.columns import head_features
-from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.markdown import markdown_table

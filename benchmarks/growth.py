@@ -24,7 +24,7 @@ import pandas as pd
 import torch
 from transformers import BertConfig, BertModel
 
-from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.attention.one_pass import read_attention
 from headtypes.core.markdown import markdown_table
 from headtypes.data.encoding import Encoded

@@ -1,7 +1,13 @@
 from script_job import job
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.comparisons.models.compared import heads_table, list_pairs, pairs_table, types_table
-from headtypes.comparisons.models.descent import comparison_table, layers_table
+from headtypes.comparisons.models.compared import (
+    comparison_table,
+    heads_table,
+    layers_table,
+    list_pairs,
+    pairs_table,
+    types_table,
+)
 from headtypes.core.files import read_each
 from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv

@@ -3,8 +3,7 @@ from headtypes.analyses.divergence.results import read_projection
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.comparisons.types.figure import compared_types_figure
-from headtypes.comparisons.types.results import compare_files
-from headtypes.comparisons.types.table import read_compared_types
+from headtypes.comparisons.types.table import compare_files, read_compared_types
 from headtypes.core.files import read_each
 from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv

@@ -1,7 +1,7 @@
 from script_job import job
-from headtypes.analyses.coreference.results import read_coreference
+from headtypes.analyses.coreference.accuracy import read_coreference
 from headtypes.analyses.probes.scores import read_probe_scores, read_probes
-from headtypes.analyses.relations.results import read_best_heads
+from headtypes.analyses.relations.accuracy import read_best_heads
 from headtypes.core.files import read_each, write_text
 from headtypes.core.markdown import write_table
 from headtypes.core.tables import latex

@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headtypes.analyses.relations.choice import QUANTITIES, Choice
+from headtypes.analyses.relations.choice import GROUPS, QUANTITIES, Choice, OfHeads, ToSep
 from headtypes.analyses.relations.pairs import ALL, TOTALS
-from headtypes.analyses.relations.separators import GROUPS, OfHeads, ToSep
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.language.scores import MENTIONS, our_relation
 from headtypes.papers.clark2019.published import read_clark2019

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
-from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.analyses.maps.measure import Maps
 from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import AttentionReader, read_attention

@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.detectors.measure import measure_detectors
+from headtypes.analyses.detectors.measure import draw_sequences, measure_detectors
 from headtypes.analyses.detectors.results import detector_table
-from headtypes.analyses.detectors.sequences import draw_sequences
 from headtypes.api.detecting import detect_heads
 from headtypes.core.errors import InputError
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.api.reading import head_types, read_heads
 from headtypes.attention.norms import scale_rows
 from headtypes.attention.one_pass import read_attention

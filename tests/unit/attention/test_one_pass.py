@@ -6,7 +6,7 @@ import torch
 from scipy.stats import entropy as defined_entropy
 
 from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
-from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.analyses.maps.measure import Maps
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import PerSample

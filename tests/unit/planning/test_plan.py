@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from headtypes.analyses.ablation.stage import evaluate_condition
+from headtypes.analyses.ablation.analysis import evaluate_condition
 from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.core.errors import InputError
 from headtypes.data.stage import prepare_windows

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from headtypes.analyses.ablation import stage as ablation
+from headtypes.analyses.ablation import analysis as ablation
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.data import stage as data

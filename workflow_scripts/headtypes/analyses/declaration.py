@@ -36,7 +36,7 @@ class Analysis:
     results: tuple[Result, ...] = ()
     """All results, in the order in which the documentation lists them."""
     stages: tuple[Stage, ...] = ()
-    """The stages of its rules that do not stand in a `stage.py` beside it."""
+    """The stages of its rules."""
     per_head: Callable[..., list] | None = None
     """(task, *paths) -> `per_head.Column` each: a column of the atlas, a value of every head."""
     per_pair: Callable[[StrPath], Any] | None = None

@@ -7,6 +7,7 @@ from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.analyses.distances.analysis import DISTANCES
 from headtypes.analyses.divergence.analysis import DIVERGENCE
 from headtypes.analyses.gradients.analysis import GRADIENTS
+from headtypes.analyses.maps.analysis import MAPS
 from headtypes.analyses.norms.analysis import NORMS
 from headtypes.analyses.outputs.analysis import WRITING
 from headtypes.analyses.probes.analysis import PROBES
@@ -28,4 +29,5 @@ ANALYSES: tuple[Analysis, ...] = (
     ABLATION,
     PROBES,
     TYPES,
+    MAPS,
 )

@@ -8,10 +8,9 @@ import pandas as pd
 import torch
 from pydantic import Field
 
-from headtypes.analyses.detectors.measure import read_detectors, scores_of
+from headtypes.analyses.detectors.analysis import LEAST, LENGTH, SEQUENCES
+from headtypes.analyses.detectors.measure import draw_sequences, read_detectors, scores_of
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
-from headtypes.analyses.detectors.sequences import draw_sequences
-from headtypes.analyses.detectors.stage import LEAST, LENGTH, SEQUENCES
 from headtypes.api.arguments import Positive, ReadModel, Tokenizer, checked, longest_of
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, PerSample

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from headtypes.analyses.distances.measure import reducers_of, shares_of
-from headtypes.analyses.distances.reducer import TOLERANCE
+from headtypes.analyses.distances.measure import TOLERANCE, reducers_of, shares_of
 from headtypes.analyses.distances.results import Features
 from headtypes.analyses.maps.measure import KeyLengthsRead, Maps, readable
 from headtypes.api.arguments import Positive, ReadModel, Tokenizer, checked, longest_of

@@ -2,16 +2,7 @@
 
 from types import SimpleNamespace
 
-from headtypes.analyses.ablation import stage as ablation
-from headtypes.analyses.coreference import stage as coreference
-from headtypes.analyses.detectors import stage as detectors
-from headtypes.analyses.distances import stage as distances
-from headtypes.analyses.gradients import stage as gradients
-from headtypes.analyses.maps import stage as maps
-from headtypes.analyses.probes import stage as probes
 from headtypes.analyses.registry import ANALYSES
-from headtypes.analyses.relations import stage as relations
-from headtypes.analyses.types import stage as types
 from headtypes.comparisons.types import stage as compared_types
 from headtypes.core.results import Result
 from headtypes.core.stage import Stage
@@ -26,11 +17,10 @@ from headtypes.papers.registry import PAPERS
 from headtypes.planning.plan import Plan
 from headtypes.training import stage as training
 
-_MODULES = (models, data, training, distances, gradients, detectors, types, ablation, relations, probes, coreference)
-_OVERVIEW = (papers, compared_types, summary, ledger, atlas)
+_MODULES = (models, data, training, papers, compared_types, summary, ledger, atlas)
 # By the names of their rules.
 STAGES: dict[str, Stage] = {
-    **{stage.name: stage for stage in stages_in(*_MODULES, *_OVERVIEW)},
+    **{stage.name: stage for stage in stages_in(*_MODULES)},
     **{stage.name: stage for declared in (*ANALYSES, *PAPERS.values()) for stage in declared.stages},
 }
 # In the order in which the documentation lists them, under their headings.
@@ -40,7 +30,7 @@ RESULTS: tuple[Result, ...] = (
     *papers.results(lambda: paths),
     *compared_types.RESULTS,
     *(result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results),
-    *(result for module in (maps, models, data, training) for result in module.RESULTS),
+    *(result for module in (models, data, training) for result in module.RESULTS),
 )
 # The patterns of results that several rules use, by their names.
 paths = SimpleNamespace(**{result.name.upper(): result.path for result in RESULTS if result.name})

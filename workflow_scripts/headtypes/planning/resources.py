@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headtypes.analyses.detectors.stage import LENGTH, SEQUENCES
+from headtypes.analyses.detectors.analysis import LENGTH, SEQUENCES
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json
 from headtypes.core.stage import Stage

@@ -7,8 +7,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from headtypes.analyses.ablation import sequential
-from headtypes.analyses.ablation.sequential import enough, further_draws, sequential_p
+from headtypes.analyses.ablation import control_drops
+from headtypes.analyses.ablation.control_drops import enough, further_draws, sequential_p
 from headtypes.core.statistics import ALPHA
 
 
@@ -27,7 +27,7 @@ def drawn(rng: np.random.Generator, reach: np.ndarray, draws: int) -> np.ndarray
 
 @pytest.mark.parametrize(("alpha", "draws"), [(0.25, 11), (0.25, 13), (0.2, 9), (0.5, 6), (0.05, 6)])
 def test_the_p_is_exact_and_holds_whenever_one_stops(alpha, draws, monkeypatch):
-    monkeypatch.setattr(sequential, "ALPHA", alpha)
+    monkeypatch.setattr(control_drops, "ALPHA", alpha)
     # Of a value that is exchangeable with the draws, every number that reach it is as likely, in any order.
     at_the_end, at_any_stop = {}, {}
     for order in product([False, True], repeat=draws):
@@ -63,3 +63,17 @@ def test_rounds_make_no_draw_that_one_by_one_would_not():
         one_by_one = next(number for number in range(61) if reach[:number].sum() == enough(60) or number == 60)
         assert len(until_decided(reach, 60)) == one_by_one
         assert sequential_p(reach, 60) == sequential_p(reach[:one_by_one], 60), "later draws do not count"
+
+
+@pytest.mark.parametrize("draws", [40, 200])
+def test_at_most_five_percent_are_told_from_what_they_are_like_whenever_one_stops(draws):
+    rng = np.random.default_rng(draws)
+    false = made = 0
+    for reached in drawn(rng, rng.random(2000), draws):
+        decided = until_decided(reached, draws)
+        made += len(decided)
+        # Whoever looks after each draw, and stops at the best moment.
+        false += min(sequential_p(decided[:number], draws) for number in range(len(decided) + 1)) <= ALPHA
+    assert false / 2000 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
+    # Besides: most draws are spared where there is nothing to tell.
+    assert made / 2000 < 45

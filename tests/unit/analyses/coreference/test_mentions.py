@@ -5,16 +5,16 @@ import statistics
 import pytest
 from transformers import AutoTokenizer
 
-from headtypes.analyses.coreference.agreement import Features
 from headtypes.analyses.coreference.baselines import (
     BASELINES,
+    Features,
     chance,
     is_right,
     nearest_other,
+    references,
+    type_of,
 )
-from headtypes.analyses.coreference.descriptions import references, type_of
-from headtypes.analyses.coreference.mentions import anaphors, head_of
-from headtypes.analyses.coreference.parts import parts_of
+from headtypes.analyses.coreference.mentions import anaphors, head_of, parts_of
 from headtypes.data.kinds.coreference.kind import Coreference
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from headtypes.models.files import package_folder

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.coreference.parts import parts_of
+from headtypes.analyses.coreference.mentions import parts_of
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headtypes.analyses.coreference.phrases import head_by_parse
+from headtypes.analyses.coreference.mentions import head_by_parse
 
 # Words as `piece tag`, and spans with the place of their head word.
 PHRASES = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.detectors.sequences import draw_sequences
+from headtypes.analyses.detectors.measure import draw_sequences
 from headtypes.core.errors import InputError
 from tests.support.models import WORDS
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer, truncating_tokenizer

@@ -8,7 +8,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_features, lacks_cls, split
-from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.analyses.types.clustering import cluster_heads
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.records import Sample

@@ -8,8 +8,13 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from headtypes.analyses.gradients.measure import gradients_by_kind, measure_answer_gradients, measure_text_gradients
-from headtypes.analyses.gradients.own_loss import MaskedWords, NextToken
+from headtypes.analyses.gradients.measure import (
+    MaskedWords,
+    NextToken,
+    gradients_by_kind,
+    measure_answer_gradients,
+    measure_text_gradients,
+)
 from headtypes.analyses.gradients.results import Gradients, read_gradients
 from headtypes.attention import blocks
 from headtypes.core.errors import InputError

@@ -7,6 +7,7 @@ import pytest
 import torch
 from transformers import AutoModel
 
+from headtypes.analyses.probes.measure import random_network
 from headtypes.analyses.probes.parsers import (
     Attention,
     AttentionAndWords,
@@ -15,7 +16,6 @@ from headtypes.analyses.probes.parsers import (
     Trainer,
     generators_of,
 )
-from headtypes.analyses.probes.random_network import random_network
 from headtypes.analyses.probes.scores import PROBES, measure_probes
 from headtypes.analyses.probes.vectors import read_vectors, vectors_of_file, vectors_of_model
 from headtypes.analyses.relations.guesses import ArcGuesses

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.relations.accuracy import measure_relations
-from headtypes.analyses.relations.choice import best_heads
+from headtypes.analyses.relations.choice import GROUPS, best_heads
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
-from headtypes.analyses.relations.separators import GROUPS
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.papers.claims import judge
 from headtypes.papers.clark2019.language.claims import of_relations

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headtypes.analyses.relations.stanford import derived
+from headtypes.analyses.relations.pairs import derived
 from tests.support.conllu import sentence
 
 # Sentence: words as `form upos xpos head relation [lemma]`; and the pairs (word whose guess counts, right guess).

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.analyses.surface.measure import SurfacePatterns
 from headtypes.analyses.surface.results import COLUMNS
 from headtypes.attention.hook import Layer

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import silhouette_score
 
-from headtypes.analyses.types.embedding import embed_heads
+from headtypes.analyses.types.clustering import embed_heads
 from tests.support.drawing import planted
 
 

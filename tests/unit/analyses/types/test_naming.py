@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
-from headtypes.analyses.types.naming import TYPES, attention_groups, name_types
+from headtypes.analyses.types.clustering import TYPES, attention_groups, name_types
 from tests.support.planted import WIDTH
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headtypes.analyses.words.encoding import encode_words, special_tokens
+from headtypes.analyses.words.words import encode_words, special_tokens
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer
 
 KNOWN = ["the", "cat", "sat"]

@@ -9,7 +9,7 @@ from headtypes.analyses.probes.measure import train_probes
 from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.relations.measure import extract_arcs
-from headtypes.analyses.words.encoding import encode_sentences
+from headtypes.analyses.words.words import encode_sentences
 from headtypes.core.hdf5_files import read_groups, write_arrays
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from headtypes.models.fetching import fetch_model

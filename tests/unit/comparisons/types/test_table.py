@@ -12,11 +12,17 @@ from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.per_set import best_head, summaries
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.analyses.types.partitions import Partition, build_partition, profile_groups
-from headtypes.comparisons.types import random_heads
+from headtypes.comparisons.types import table as random_heads
 from headtypes.comparisons.types.figure import compared_types_figure
-from headtypes.comparisons.types.random_heads import draw_heads, place_among
-from headtypes.comparisons.types.results import compare_files
-from headtypes.comparisons.types.table import PROFILE, compare_types, read_compared_types, shown
+from headtypes.comparisons.types.table import (
+    PROFILE,
+    compare_files,
+    compare_types,
+    draw_heads,
+    place_among,
+    read_compared_types,
+    shown,
+)
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv, write_parquet
 from tests.support import second_comparison as second

@@ -16,10 +16,10 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
-from headtypes.analyses.types.embedding import embed_heads
+from headtypes.analyses.types.clustering import embed_heads
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
-from headtypes.comparisons.models.descent import comparison_table
+from headtypes.comparisons.models.compared import comparison_table
 from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figures.figure1 import heads_figure
 from headtypes.papers.guan2020.figures.figure4 import models_figure

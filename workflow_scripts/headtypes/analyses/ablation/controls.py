@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import FAMILIES, LAYER, PROFILE
+from headtypes.analyses.ablation.control_drops import FAMILIES, LAYER, PROFILE, further_draws
 from headtypes.analyses.ablation.evaluation import Settings, evaluator, read_answered
-from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
-from headtypes.analyses.ablation.results import read_head_outputs, write_scores
-from headtypes.analyses.ablation.sequential import further_draws
+from headtypes.analyses.ablation.results import metrics_in, read_head_outputs, sizes_in, write_scores
 from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
@@ -65,10 +63,9 @@ def evaluate_controls(
     """Score a model under random draws of a condition's heads; otherwise as `evaluation.evaluate_condition`.
 
     scores:    of each question under the condition itself.
-    draws:     the largest number of draws of a family. There are fewer where, in the score by which they are
-        tested (`tested_metric`), so many cost at least as much as the condition that the p of `sequential.sequential_p`
-        stays above 5 %. More draws do not change the
-        first ones.
+    draws:     the largest number of draws of a family. There are fewer where, in the score by which they are tested
+        (`tested_metric`), so many cost at least as much as the condition that the p of `control_drops.sequential_p`
+        stays above 5 %. More draws do not change the first ones.
     questions: of the rows, drawn at random, or "all".
     profile:   whether heads that look alike are drawn, too.
     all_draws: whether there are no fewer, as where the same draws are made in other models.

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
-from headtypes.analyses.ablation.results import read_scores
+from headtypes.analyses.ablation.results import metrics_in, read_scores, sizes_in
 from headtypes.core.statistics import (
     ALPHA,
     FEW,

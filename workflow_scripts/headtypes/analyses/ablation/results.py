@@ -1,4 +1,4 @@
-"""The files of ablations: scores, their intervals and curves, the importance of heads, and mean head outputs."""
+"""The files of ablations: scores, their metrics and intervals, curves, the importance of heads, mean head outputs."""
 
 from collections.abc import Sequence
 
@@ -9,6 +9,17 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, undamaged
 from headtypes.core.hdf5_files import add_data, new_result, opened_result
 from headtypes.core.table_files import read_csv, read_parquet, write_parquet
+from headtypes.data.kinds.metrics import METRICS, SIZES, Metric
+
+
+def metrics_in(scores: pd.DataFrame) -> list[Metric]:
+    """The metrics that a table of scores has a column for."""
+    return [metric for metric in METRICS.values() if metric.column in scores]
+
+
+def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
+    """Over how many tokens each row of a table of scores is a sum, [row]; None where every row counts once."""
+    return scores[SIZES].to_numpy(float) if SIZES in scores else None
 
 
 def write_scores(path: StrPath, scores: pd.DataFrame, provenance: dict) -> None:

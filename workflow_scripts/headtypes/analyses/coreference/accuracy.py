@@ -6,14 +6,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.coreference.baselines import BASELINES, chance, is_right, nearest_other
-from headtypes.analyses.coreference.descriptions import TYPES, Reference, references
-from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
-from headtypes.analyses.coreference.mentions import Anaphor, anaphors
+from headtypes.analyses.coreference.baselines import (
+    BASELINES,
+    TYPES,
+    Reference,
+    chance,
+    is_right,
+    nearest_other,
+    references,
+)
+from headtypes.analyses.coreference.mentions import CANDIDATES, Anaphor, AntecedentGuesses, anaphors
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import ratio_intervals
-from headtypes.core.table_files import write_csv
+from headtypes.core.table_files import read_csv, write_csv
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records
 
@@ -225,3 +232,23 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     write_csv(
         outputs.accuracy, measure_coreference(documents, read_arrays(inputs.antecedents, AntecedentGuesses), **spec)
     )
+
+
+COLUMNS = (
+    "system",
+    "candidates",
+    "type",
+    "chosen",
+    "layer",
+    "head",
+    "mentions",
+    "documents",
+    "accuracy",
+    "low",
+    "high",
+)
+
+
+def read_coreference(path: StrPath) -> pd.DataFrame:
+    """Read what `accuracy.measure_coreference` found. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no accuracies at antecedents", COLUMNS)

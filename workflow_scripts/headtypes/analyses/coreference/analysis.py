@@ -1,4 +1,4 @@
-"""Antecedents of mentions, as an analysis: its results, and what of them is shown where.
+"""Antecedents of mentions, as an analysis: its rules and results, and what of them is shown where.
 
 Every head's guesses at antecedents, and baselines (Clark et al. 2019, section 4.3).
 """
@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.stage import words_of
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
+from headtypes.core.stage import Plan, stage
 
 # Guesses of antecedents that stand for a head: those by which claims are decided, and those that the atlas shows.
 _DECIDING, _SHOWN = "words", "mentions"
@@ -35,7 +37,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def _of_heads(path: StrPath, candidates: str) -> Any:
-    from headtypes.analyses.coreference.results import read_coreference
+    from headtypes.analyses.coreference.accuracy import read_coreference
 
     table = read_coreference(path)
     return table[(table["system"] == "head") & (table["candidates"] == candidates)]
@@ -43,7 +45,7 @@ def _of_heads(path: StrPath, candidates: str) -> Any:
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
     """The mentions at whose antecedents each head is the best."""
-    from headtypes.analyses.coreference.results import read_coreference
+    from headtypes.analyses.coreference.accuracy import read_coreference
 
     table = read_coreference(path)
     chosen = table[table["system"].str.startswith("best_head") & (table["chosen"] == "documents")]
@@ -85,11 +87,26 @@ TABLE = Result(
     "that follow count), by type of mention and by candidates, with intervals over documents; and the best "
     "head minus each baseline",
 )
+
+
+@stage("forward", reads="rows", calls="analyses.coreference.measure:run")
+def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
+    """Which words of a document are read, how tokens become words, and the arithmetic."""
+    return {**words_of(plan, task), "extent": plan.config.coreference.documents}
+
+
+@stage(reads="rows", calls="analyses.coreference.accuracy:run")
+def measure_coreference(plan: Plan, model: str, task: str) -> dict:
+    """The seed of the intervals."""
+    return {"seed": plan.seed("measure_coreference", model, task)}
+
+
 COREFERENCE = Analysis(
     "coreference",
     "antecedents: best head (% correct)",
     files=(TABLE,),
     results=(ANTECEDENTS, TABLE),
+    stages=(extract_antecedents, measure_coreference),
     per_head=per_head,
     best=best_at,
     per_set=per_set,

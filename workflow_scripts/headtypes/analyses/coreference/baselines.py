@@ -1,13 +1,147 @@
 """Baselines of coreference, on the same mentions and candidates as the heads (Clark et al. 2019, Table 2).
 
 Each chooses a candidate for a coreferent mention; that is right if it refers to the same entity. The nearest candidate
-is the one whose head word comes last; of several with one head word, the one that starts last, then the longest.
+is the one whose head word comes last; of several with one head word, the one that starts last, then the longest. What
+the baselines see of a mention (its words, its type, number, gender and person in English) is defined in
+docs/understand/clark.md.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeVar, get_args
 
-from headtypes.analyses.coreference.descriptions import Reference
-from headtypes.analyses.coreference.mentions import Anaphor
+from headtypes.analyses.coreference.mentions import Anaphor, Span, sentence_of, spans_of
+from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
+
+Number = Literal["singular", "plural"]
+Gender = Literal["male", "female", "neuter"]
+Value = TypeVar("Value")
+
+
+class Features(NamedTuple):
+    """Number and gender, None where unknown, and person (1, 2, 3)."""
+
+    number: Number | None
+    gender: Gender | None
+    person: int
+
+    def agree(self, other: "Features") -> bool:
+        """Whether persons are equal, and number and gender where both are known."""
+        return self.person == other.person and all(
+            None in pair or pair[0] == pair[1] for pair in ((self.number, other.number), (self.gender, other.gender))
+        )
+
+
+def _all(words: str, value: Value) -> dict[str, Value]:
+    return dict.fromkeys(words.split(), value)
+
+
+PRONOUNS: dict[str, Features] = {
+    **_all("i me my mine myself", Features("singular", None, 1)),
+    **_all("we us our ours ourselves", Features("plural", None, 1)),
+    **_all("you your yours yourself yourselves", Features(None, None, 2)),
+    **_all("he him his himself", Features("singular", "male", 3)),
+    **_all("she her hers herself", Features("singular", "female", 3)),
+    **_all("it its itself this that", Features("singular", "neuter", 3)),
+    **_all("they them their theirs themselves themself these those", Features("plural", None, 3)),
+}
+# By the feature Number (Ptan: plurals without a singular, such as scissors), or by XPOS.
+_NUMBERS: dict[str, Number] = {
+    **_all("Sing NN NNP", "singular"),
+    **_all("Plur Ptan NNS NNPS", "plural"),
+}
+_GENDERS: dict[str, Gender] = {
+    **_all("mr. mr sir lord king man boy father brother son husband", "male"),
+    **_all("mrs. mrs ms. ms miss lady queen woman girl mother sister daughter wife", "female"),
+}
+
+
+def gender_of(words: list[str]) -> Gender | None:
+    """The gender of the first of these words (in lower case) that has one; None if none has."""
+    return next((_GENDERS[word] for word in words if word in _GENDERS), None)
+
+
+def number_of(word: str, feature: str, xpos: str, is_nominal: bool) -> Number | None:
+    """The number of a head word that is not a pronoun of the list; None where it is unknown.
+
+    word: in lower case; feature: the feature Number of Universal Dependencies; xpos: the part of speech of the Penn
+    Treebank; both empty where there is none. A word with a part of speech that is no noun's has no number.
+    """
+    if feature in _NUMBERS:
+        return _NUMBERS[feature]
+    if xpos:
+        return _NUMBERS.get(xpos)
+    return "plural" if is_nominal and word.endswith("s") and not word.endswith("ss") else "singular"
+
+
+Type = Literal["pronoun", "proper", "nominal"]
+TYPES: tuple[Type, ...] = get_args(Type)
+
+
+@dataclass(frozen=True)
+class Reference(Span):
+    """A mention as the baselines see it. words: in lower case."""
+
+    words: tuple[str, ...]
+    type: Type
+    features: Features
+
+    @property
+    def head_word(self) -> str:
+        """The head word in lower case."""
+        return self.words[self.head - self.start]
+
+
+def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
+    """The mentions that `mentions.spans_of` gives for the same arguments, described."""
+    return [_reference(document, span, part.start) for span in spans_of(document, part, subwords)]
+
+
+def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Type:
+    """The type of a mention: by UPOS of its head word, else by XPOS, else by a list of pronouns and a capital."""
+    word, upos, xpos = sentence.words[head], sentence.upos[head], sentence.xpos[head]
+    if upos or xpos:
+        tag, pronouns, names = (upos, ("PRON",), ("PROPN",)) if upos else (xpos, ("PRP", "PRP$"), ("NNP", "NNPS"))
+        return "pronoun" if tag in pronouns else "proper" if tag in names else "nominal"
+    if start == end and word.lower() in PRONOUNS:
+        return "pronoun"
+    return "proper" if word[0].isupper() else "nominal"
+
+
+def _reference(document: AnnotatedDocument, span: Span, part_start: int) -> Reference:
+    before, sentence = sentence_of(document, part_start + span.start)
+    start, end, head = (part_start + word - before for word in (span.start, span.end, span.head))
+    type_ = type_of(sentence, start, end, head)
+    return Reference(
+        start=span.start,
+        end=span.end,
+        head=span.head,
+        entity=span.entity,
+        words=tuple(word.lower() for word in sentence.words[start : end + 1]),
+        type=type_,
+        features=_features(sentence, start, end, head, type_),
+    )
+
+
+def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type_: Type) -> Features:
+    word = sentence.words[head].lower()
+    if type_ == "pronoun" and word in PRONOUNS:
+        features = PRONOUNS[word]
+    else:
+        number = number_of(word, sentence.numbers[head], sentence.xpos[head], type_ == "nominal")
+        gender = gender_of([word.lower() for word in sentence.words[start : end + 1]])
+        features = Features(number, gender, person=3)
+    return features._replace(number="plural") if _is_coordinated(sentence, start, end, head) else features
+
+
+def _is_coordinated(sentence: AnnotatedSentence, start: int, end: int, head: int) -> bool:
+    if sentence.heads is None or sentence.relations is None:
+        return False
+    return any(
+        sentence.heads[word] == head + 1 and sentence.relations[word].partition(":")[0] == "conj"
+        for word in range(start, end + 1)
+    )
+
 
 # Which candidates pass, from the most to the least precise; the nearest of the first sieve that any passes is chosen.
 SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (

@@ -6,12 +6,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from headtypes.analyses.coreference.guesses import CANDIDATES, AntecedentGuesses
-from headtypes.analyses.coreference.mentions import Anaphor, anaphors, spans_of
-from headtypes.analyses.coreference.parts import parts_of
-from headtypes.analyses.words.encoding import encode_sentences, encode_words, special_tokens
+from headtypes.analyses.coreference.mentions import CANDIDATES, Anaphor, AntecedentGuesses, anaphors, parts_of, spans_of
 from headtypes.analyses.words.settings import Extent
-from headtypes.analyses.words.words import WordReducer, WordRows
+from headtypes.analyses.words.words import WordReducer, WordRows, encode_sentences, encode_words, special_tokens
 from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError

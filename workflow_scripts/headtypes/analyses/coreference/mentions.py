@@ -1,14 +1,94 @@
-"""Mentions of a part of a document: their head words, candidates and antecedents.
+"""Mentions of a part of a document: their head words, candidates and antecedents, and the guesses at these.
 
 Clark et al. (2019, section 4.3) define none of these; docs/understand/clark.md has the definitions used here.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from headtypes.analyses.coreference.phrases import head_by_parse
+import numpy as np
+from jaxtyping import Int16, Int32
+
+from headtypes.analyses.words.settings import Extent
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
+
+_BIT = re.compile(r"\(([^()*]+)|\*|\)")
+
+
+@dataclass
+class _Phrase:
+    """A word or a constituent. label: its category, of a word its part of speech; words: it covers [start, stop)."""
+
+    label: str
+    start: int
+    stop: int = 0
+    children: list["_Phrase"] = field(default_factory=list)
+
+
+def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: int) -> int:
+    """The head word of the words [start, stop) of a sentence, counted from 0.
+
+    parse: a piece for each word of the sentence, such as `(NP*` and `*)`; xpos: parts of speech of the Penn Treebank.
+    Collins' rules for noun phrases are applied to the constituent that consists of these words, or, where none does, to
+    the largest constituents among them, and again to the child that they choose, until that is a word.
+    """
+    return _head(_Phrase("NP", start, stop, list(_largest(_tree(parse, xpos), start, stop))))
+
+
+def _tree(parse: Sequence[str], xpos: Sequence[str]) -> _Phrase:
+    top = _Phrase("", 0, len(parse))
+    opened = [top]
+    for word, bit in enumerate(parse):
+        for mark in _BIT.finditer(bit):
+            if mark[0] == "*":
+                opened[-1].children.append(_Phrase(xpos[word], word, word + 1))
+            elif mark[0] == ")":
+                opened.pop().stop = word + 1
+            else:
+                phrase = _Phrase(mark[1], word)
+                opened[-1].children.append(phrase)
+                opened.append(phrase)
+    return top
+
+
+def _largest(phrase: _Phrase, start: int, stop: int) -> Iterator[_Phrase]:
+    """The largest constituents inside of [start, stop)."""
+    for child in phrase.children:
+        if start <= child.start and child.stop <= stop:
+            yield child
+        elif child.start < stop and start < child.stop:
+            yield from _largest(child, start, stop)
+
+
+def _head(phrase: _Phrase) -> int:
+    while phrase.children:
+        phrase = _head_child(phrase.children)
+    return phrase.start
+
+
+def _head_child(children: Sequence[_Phrase]) -> _Phrase:
+    def first(order: Sequence[_Phrase], *labels: str) -> _Phrase | None:
+        return next((child for child in order if _category(child.label) in labels), None)
+
+    from_right = children[::-1]
+    if children[-1].label == "POS":
+        return children[-1]
+    return (
+        first(from_right, "NN", "NNP", "NNPS", "NNS", "NX", "NML", "POS", "JJR")
+        or first(children, "NP")
+        or first(from_right, "$", "ADJP", "PRN")
+        or first(from_right, "CD")
+        or first(from_right, "JJ", "JJS", "RB", "QP")
+        or children[-1]
+    )
+
+
+def _category(label: str) -> str:
+    """A label without functions, `NP-SBJ`; brackets are labels such as `-LRB-`."""
+    return label if label.startswith("-") else re.split("[-=]", label)[0]
+
 
 # Where neither a tree nor a parse tells the head word, it stands before the first of these.
 _PREPOSITIONS = ("of", "in", "on", "at", "to", "for", "with", "by", "from", "about")
@@ -111,3 +191,86 @@ def _depth(heads: Sequence[int], word: int) -> int:
     while heads[word]:
         word, depth = heads[word] - 1, depth + 1
     return depth
+
+
+def parts_of(document: AnnotatedDocument, subwords: Sequence[int], room: int, extent: Extent) -> list[range]:
+    """The words of each part, counted from 0 in the document.
+
+    subwords: number of subwords of each word of the document.
+    room:     subwords that an input has room for, without its special tokens.
+    extent:   `first`, as many of the first words as there is room for; `chunks`, sentence by sentence as long as they
+        fit, a sentence that fits nowhere cut between words. A word that alone has no room is in no part.
+    """
+    if extent == "first":
+        return _filled(range(len(subwords)), subwords, room)[:1] if subwords and subwords[0] <= room else []
+    return list(_chunks(document, subwords, room))
+
+
+def _chunks(document: AnnotatedDocument, subwords: Sequence[int], room: int) -> Iterator[range]:
+    chunk, used = range(0), 0
+    for sentence in _sentences(document):
+        size = sum(subwords[word] for word in sentence)
+        if chunk and used + size <= room:
+            chunk, used = range(chunk.start, sentence.stop), used + size
+            continue
+        if chunk:
+            yield chunk
+        # What is left of a sentence that was cut is continued by the next one.
+        *whole, chunk = _filled(sentence, subwords, room) or [range(0)]
+        yield from whole
+        used = sum(subwords[word] for word in chunk)
+        if chunk and chunk.stop < sentence.stop:
+            yield chunk
+            chunk, used = range(0), 0
+    if chunk:
+        yield chunk
+
+
+def _sentences(document: AnnotatedDocument) -> Iterator[range]:
+    start = 0
+    for sentence in document.sentences:
+        yield range(start, start + len(sentence.words))
+        start += len(sentence.words)
+
+
+def _filled(words: range, subwords: Sequence[int], room: int) -> list[range]:
+    """Words that follow each other, as many in each range as there is room for."""
+    parts, start, used = [], words.start, 0
+    for word in words:
+        if used + subwords[word] > room:
+            if start < word:
+                parts.append(range(start, word))
+            start, used = word, 0
+        if subwords[word] > room:
+            start = word + 1
+        else:
+            used += subwords[word]
+    if start < words.stop:
+        parts.append(range(start, words.stop))
+    return parts
+
+
+# Among which words a head's guess is taken. No number says anything without the name of its candidates: for one and the
+# same head they differ by up to 35 points.
+CANDIDATES = ("words", "words_before", "mentions")
+
+
+@dataclass(frozen=True)
+class AntecedentGuesses:
+    """What every head guesses to be the antecedent of each coreferent mention, in parts of documents.
+
+    document:    that the part is of, from 0.
+    start, stop: its words: from `start` to before `stop`, counted from 0 in the document.
+    unread:      document and index of each word that has no token.
+    part:        of each mention.
+    mention:     its first and its last word, counted from 0 in the part.
+    guess:       a word, counted from 0 in the part; -1 for none; candidates as in `CANDIDATES`.
+    """
+
+    document: Int32[np.ndarray, " part"]
+    start: Int32[np.ndarray, " part"]
+    stop: Int32[np.ndarray, " part"]
+    unread: Int32[np.ndarray, "word 2"]
+    part: Int32[np.ndarray, " mention"]
+    mention: Int32[np.ndarray, "mention 2"]
+    guess: Int16[np.ndarray, "mention layer head 3"]

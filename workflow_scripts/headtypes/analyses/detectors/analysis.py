@@ -1,4 +1,4 @@
-"""Detectors, as an analysis: its results, and what of them is shown where.
+"""Detectors, as an analysis: its rule and results, and what of them is shown where.
 
 Which heads attend by position, or to tokens that have stood before, tested against nulls.
 """
@@ -9,6 +9,7 @@ from typing import Any
 from headtypes.analyses.declaration import Analysis
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
+from headtypes.core.stage import Plan, given, stage
 
 
 def per_head(task: str, path: StrPath) -> list:
@@ -71,11 +72,29 @@ TABLE = Result(
     "means of `score`, `null` and their `difference` with its interval (`low`, `high`), on how many of the `sequences` "
     "it is `above` what a kind asks for, `p`, `corrected_p`, and whether the head is `detected`",
 )
+
+
+# Sequences that are drawn; tokens of half of one; the share of its attention by which a detected head exceeds the null.
+SEQUENCES, LENGTH, LEAST = 32, 32, 0.1
+
+
+@stage("forward", calls="analyses.detectors.measure:run")
+def measure_detectors(plan: Plan, model: str) -> dict:
+    """The sequences, which are those of every model with the same tokens, and the arithmetic.
+
+    And by how much a head exceeds the null, with the draws of the bootstrap.
+    """
+    drawn = {"sequences": SEQUENCES, "length": LENGTH, "seed": plan.seed("measure_detectors")}
+    table = {"least": LEAST, "seed": plan.seed("tabulate_detectors", model)}
+    return {**drawn, **given(plan.config.compute), "table": table}
+
+
 DETECTORS = Analysis(
     "detectors",
     "detectors (mean score; heads detected)",
     files=(TABLE,),
     results=(SCORES, TABLE),
+    stages=(measure_detectors,),
     per_head=per_head,
     per_set=per_set,
     line=lambda quantity, statistic: f"{quantity}: heads" if statistic == "detected here" else quantity,

@@ -1,4 +1,4 @@
-"""Distance features, as an analysis: its results.
+"""Distance features, as an analysis: its rules, which read more of the attention on samples, and its results.
 
 How far, and at which special tokens, a head looks.
 """
@@ -7,7 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.stage import norms_of, samples_of
 from headtypes.core.results import Result
+from headtypes.core.stage import Plan, stage
+
+
+@stage("forward", reads="samples")
+def extract_features(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut, the arithmetic, and whether norms are read beside weights."""
+    return {**samples_of(plan, task), **norms_of(plan, task)}
+
+
+@stage("divergence", reads="samples")
+def extract_text_features(plan: Plan, model: str, task: str) -> dict:
+    """The same."""
+    return extract_features(plan, model, task)
 
 
 def not_texts(plan: Any) -> list:
@@ -28,8 +42,11 @@ FEATURES = Result(
     "the same of [norms](../understand/method.md#norms); `length`, `truncated` and "
     "`sample_id` of each sample",
 )
+
+
 DISTANCES = Analysis(
     "distances",
+    stages=(extract_features, extract_text_features),
     results=(
         FEATURES,
         replace(FEATURES, rule="extract_text_features", of=lambda plan: plan.texts, name="", content=""),

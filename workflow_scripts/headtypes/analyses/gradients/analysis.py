@@ -1,11 +1,14 @@
-"""Gradients by kind of token, as an analysis: its results, and what of them is shown where."""
+"""Gradients by kind of token, as an analysis: its rule and result, and what of it is shown where."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.stage import share_of
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
+from headtypes.core.stage import Plan, given, stage
+from headtypes.data.stage import encoding_of
 
 # What each kind of token is called in the atlas.
 LABELS = {
@@ -59,11 +62,28 @@ TABLE = Result(
     "`sep`, `cls`, `punctuation`, `other`, `all`; the `loss`, the number of `samples`, and, where there "
     "are no values, the `reason`",
 )
+
+
+def _passes(plan: Plan, wildcards: Any, rows: int) -> float:
+    return share_of(plan.config.gradients.samples, rows)
+
+
+@stage("gradients", reads="texts", passes=_passes, calls="analyses.gradients.measure:run")
+def measure_gradients(plan: Plan, model: str, task: str) -> dict:
+    """How samples are cut, how many are drawn, and the arithmetic.
+
+    The seed is that of the task, so that models with one tokenizer guess the same words.
+    """
+    drawn = {"samples": plan.config.gradients.samples, "seed": plan.seed("measure_gradients", task)}
+    return {"task": task, **encoding_of(plan, task), **drawn, **given(plan.config.compute)}
+
+
 GRADIENTS = Analysis(
     "gradients",
     "gradients, in units of the layer's mean",
     files=(TABLE,),
     results=(TABLE,),
+    stages=(measure_gradients,),
     per_head=per_head,
     per_set=per_set,
 )

@@ -1,13 +1,15 @@
 """Training and scoring of probes: all of them, from all their random starts, in one pass over the maps."""
 
+import copy
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from tqdm import tqdm
 from transformers import PreTrainedModel
 
-from headtypes.analyses.probes.maps import ReadSentences, maps_in_both_directions, read_sentences
 from headtypes.analyses.probes.parsers import (
     Attention,
     AttentionAndWords,
@@ -16,17 +18,99 @@ from headtypes.analyses.probes.parsers import (
     Trainer,
     generators_of,
 )
-from headtypes.analyses.probes.random_network import random_network
 from headtypes.analyses.probes.scores import counts
 from headtypes.analyses.probes.vectors import WordVectors, vectors_of_file, vectors_of_model
 from headtypes.analyses.words.settings import Root
+from headtypes.analyses.words.words import EncodedWords, WordMaps, encode_sentences, part_of
+from headtypes.attention.one_pass import read_attention
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.files import write_json
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
+from headtypes.models.model_config import layers_and_heads
 from headtypes.models.records import ModelRecord, read_model_record
+
+# Bytes of maps that are held at once.
+_HELD = 2**25
+
+
+class ReadSentences(NamedTuple):
+    """The sentences that a model can read, encoded, and the number of those that are too long for it."""
+
+    sentences: list[Sentence]
+    encoded: EncodedWords
+    left_out: int
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """How many sentences are read, and how many left out, for JSON."""
+        return {"read": len(self.sentences), "left_out": self.left_out}
+
+    @property
+    def has_special_tokens(self) -> bool:
+        """Whether some token is of no word."""
+        return -1 in self.encoded.word_of_token[0]
+
+
+def read_sentences(sentences: Sequence[Sentence], run: ModelOnTask) -> ReadSentences:
+    """Encode the sentences that the model can read; errors as in `encoding.encode_sentences`."""
+    encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
+    return ReadSentences([sentences[index] for index in encoded.kept], encoded, len(sentences) - len(encoded.kept))
+
+
+def maps_in_both_directions(
+    model: PreTrainedModel, encoded: EncodedWords, *, batch_tokens: int, what: str, bar: tqdm
+) -> Iterator[torch.Tensor]:
+    """W and its transpose for each head and sentence, [2 * layer * head, index, index] float32.
+
+    Those of a few sentences are held at a time.
+    """
+    heads = math.prod(layers_and_heads(model))
+    sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
+    starts = np.flatnonzero(np.diff(np.cumsum(sizes) // _HELD, prepend=-1))
+    for start, stop in zip(starts, [*starts[1:], len(sizes)], strict=True):
+        part = part_of(encoded, start, stop)
+        readers = [WordMaps(part.word_of_token)]
+        (of_part,) = read_attention(model, part.encoded, readers, batch_tokens=batch_tokens, what=what, bar=bar)
+        for maps in of_part:
+            flat = torch.from_numpy(maps).flatten(0, 1)
+            yield torch.cat([flat, flat.transpose(1, 2)])
+
+
+# Standard deviation of the weights of BERT before training.
+_DEVIATION = 0.02
+# The modules that hold the embeddings of words, positions and token types, and their norm, in Transformers' models.
+_EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte", "wpe", "word_embeddings"}
+
+
+def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
+    """A copy of a model that keeps its embeddings: other weights are drawn anew, biases are 0, and norms scale by 1.
+
+    model: in one place (`models.placement`), as the configuration is checked for.
+    """
+    drawn = copy.deepcopy(model)
+    generator = torch.Generator().manual_seed(seed)
+    kept = {id(parameter) for parameter in drawn.get_input_embeddings().parameters()}
+    with torch.no_grad():
+        for name, parameter in drawn.named_parameters():
+            *modules, last = name.split(".")
+            if id(parameter) in kept or _EMBEDDINGS.intersection(modules):
+                continue
+            if "bias" in last:
+                parameter.zero_()
+            elif parameter.ndim == 1:
+                parameter.fill_(1)
+            else:
+                parameter.copy_(torch.randn(parameter.shape, generator=generator) * _DEVIATION)
+        for name, module in drawn.named_modules():
+            own = list(module.parameters(recurse=False))
+            if own and all(each.ndim == 1 for each in own) and not _EMBEDDINGS.intersection(name.split(".")):
+                # A norm may scale by its weight plus 1, as Gemma's do; the architecture knows which weight that takes.
+                drawn._init_weights(module)
+    return drawn
+
 
 # Adam's; the paper does not give it.
 LEARNING_RATE = 0.002

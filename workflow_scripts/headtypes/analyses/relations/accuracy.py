@@ -15,18 +15,41 @@ from headtypes.analyses.relations.choice import (
     Choice,
     Part,
     choices,
+    columns_of,
     listed_relations,
     read_treebank,
     right_in,
 )
-from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_parts
 from headtypes.analyses.relations.offsets import FILE, OFFSETS
-from headtypes.analyses.relations.parts import read_parts
-from headtypes.analyses.relations.separators import columns_of
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_groups
 from headtypes.core.statistics import ratio_intervals
-from headtypes.core.table_files import write_csv
+from headtypes.core.table_files import read_csv, write_csv
 from headtypes.data.kinds.treebank import Sentence
+
+# A treebank may call a relation by a number, or by what pandas takes for a missing value.
+NAMED = {"dtype": {"annotation": str, "relation": str}, "keep_default_na": False, "na_values": [""]}
+_HEADS = ("annotation", "relation", "part", "layer", "head", "direction", "accuracy")
+_BEST = (
+    *("annotation", "relation", "chosen", "scored", "words", "layer", "head", "direction", "offset"),
+    *("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "left_out"),
+)
+
+
+def read_relations(path: StrPath) -> pd.DataFrame:
+    """Read the table of all heads of `relations.measure_relations`. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "holds no accuracies of relations", _HEADS, **NAMED)
+
+
+def read_best_heads(path: StrPath) -> pd.DataFrame:
+    """Read the table of the best heads of `relations.measure_relations`; errors name a damaged file."""
+    return read_csv(path, "holds no best heads", _BEST, **NAMED).fillna({"left_out": ""})
+
+
+def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
+    """The best heads as the paper has them, chosen and scored on the same sentences."""
+    return best[(best["chosen"] == "file") & (best["scored"] == "file")]
 
 
 class RelationTables(NamedTuple):

@@ -1,4 +1,4 @@
-"""Dependency relations, as an analysis: its results, and what of them is shown where.
+"""Dependency relations, as an analysis: its rules and results, and what of them is shown where.
 
 Every head's guesses, the relations they are scored on, and fixed offsets (Clark et al. 2019, section 4.2).
 """
@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.stage import words_of
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
+from headtypes.core.stage import Plan, given, stage
 
 _DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent": "from head to dependent"}
 
@@ -37,15 +39,15 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 
 
 def _universal(path: StrPath) -> Any:
-    from headtypes.analyses.relations.results import read_relations
+    from headtypes.analyses.relations.accuracy import read_relations
 
     table = read_relations(path)
     return table[(table["part"] == "file") & (table["annotation"] == "universal")]
 
 
 def _beside_offsets(path: StrPath, best: StrPath) -> Any:
+    from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
     from headtypes.analyses.relations.pairs import TOTALS
-    from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
 
     table, offsets = _universal(path), chosen_and_scored_on_file(read_best_heads(best))
     # Totals are not relations, and a name with a star unites some.
@@ -55,7 +57,7 @@ def _beside_offsets(path: StrPath, best: StrPath) -> Any:
 
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
     """The relations at which each head is the best."""
-    from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
+    from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 
     chosen = chosen_and_scored_on_file(read_best_heads(best)).dropna(subset=["layer", "head"])
     for row in chosen.to_dict("records"):
@@ -72,8 +74,8 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     import numpy as np
 
     from headtypes.analyses.per_set import Measure, best_head
+    from headtypes.analyses.relations.accuracy import read_relations
     from headtypes.analyses.relations.pairs import TOTALS
-    from headtypes.analyses.relations.results import read_relations
 
     heads = read_relations(path)
     for annotation, rows in heads[heads["part"] == "file"].groupby("annotation", sort=False):
@@ -148,11 +150,32 @@ OFFSETS = Result(
     "sentences of `even` and `odd` index, `test`), `annotation` (`universal`: the labels as they are; "
     "`stanford`: derived from them), `relation`, `words`, `offset`, `accuracy` in percent",
 )
+
+
+@stage("forward", reads="rows", calls="analyses.relations.measure:run")
+def extract_arcs(plan: Plan, model: str, task: str) -> dict:
+    """Which sentences are read, how tokens become words, and the arithmetic."""
+    return words_of(plan, task)
+
+
+@stage(reads="rows", calls="analyses.relations.accuracy:run")
+def measure_relations(plan: Plan, model: str, task: str) -> dict:
+    """Which relations are listed, and the seed of the intervals."""
+    return {**given(plan.config.relations), "seed": plan.seed("measure_relations", model, task)}
+
+
+@stage(reads="rows", calls="analyses.relations.offsets:run")
+def measure_offsets(plan: Plan, task: str) -> dict:
+    """Nothing."""
+    return {}
+
+
 RELATIONS = Analysis(
     "relations",
     "relations: best head (% correct)",
     files=(HEADS, BEST),
     results=(ARCS, HEADS, BEST, OFFSETS),
+    stages=(extract_arcs, measure_relations, measure_offsets),
     per_head=per_head,
     best=best_at,
     per_set=per_set,

@@ -1,10 +1,14 @@
-"""Guesses at syntactic heads; a file has those for each part of a treebank, `file` and, where there is one, `test`."""
+"""Guesses at syntactic heads, on the parts of a treebank: `file` and, where there is one, `test`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Bool, Float16, Int16, Int32
+
+from headtypes.core.files import StrPath
+from headtypes.data.kinds.treebank import Sentence
+from headtypes.data.records import read_records
 
 # From the word that looks, to the word that is looked at.
 DIRECTIONS = ("dependent_to_head", "head_to_dependent")
@@ -46,3 +50,9 @@ class ArcGuesses:
         first, last = np.moveaxis(self.visible[words], -1, 0)
         head = heads[:, None, None]
         return (first > 0) & (first <= head) & (head <= last)
+
+
+def read_parts(file: StrPath, test: StrPath | None) -> dict[str, list[Sentence]]:
+    """The sentences of `file` and, where there is such a part, of `test`, as `records.write_records` wrote them."""
+    paths = {"file": file} | ({"test": test} if test else {})
+    return {name: read_records(path, Sentence) for name, path in paths.items()}

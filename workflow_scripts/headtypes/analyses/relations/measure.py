@@ -7,10 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headtypes.analyses.relations.guesses import ArcGuesses
-from headtypes.analyses.relations.parts import read_parts
-from headtypes.analyses.words.encoding import encode_sentences
-from headtypes.analyses.words.words import WordReducer, WordRows
+from headtypes.analyses.relations.guesses import ArcGuesses, read_parts
+from headtypes.analyses.words.words import WordReducer, WordRows, encode_sentences
 from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.hdf5_files import write_arrays

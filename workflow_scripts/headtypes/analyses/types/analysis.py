@@ -1,10 +1,38 @@
-"""Types of heads, as an analysis: its results.
+"""Types of heads, as an analysis: its rules and results.
 
 Clustering, naming, partitions, stability, and the number of types.
 """
 
 from headtypes.analyses.declaration import Analysis
 from headtypes.core.results import Result
+from headtypes.core.stage import Plan, stage
+
+
+@stage()
+def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
+    """The method and its settings; the seeds of its stability and of the number of types."""
+    entry, clustering = plan.partitions[model, partition], plan.config.clustering
+    # Named for the rules and the results that once were: another name would be another seed.
+    features = entry.task if entry.of == "weights" else f"{entry.task}-{entry.of}"
+    return {
+        "method": entry.method,
+        "k": entry.k,
+        "features": clustering.features(entry.of),
+        "scale": clustering.scale,
+        "restarts": clustering.restarts,
+        "seed": plan.seed("cluster_heads", model, partition),
+        "stability": {
+            "seed": plan.seed("measure_stability", model, partition),
+            "numbers_seed": plan.seed("choose_clustering", model, features),
+        },
+    }
+
+
+@stage()
+def import_partition(plan: Plan, model: str, partition: str) -> dict:
+    """The resolution in which the types are described."""
+    return plan.config.clustering.features()
+
 
 PARTITION = Result(
     "results/partitions/{model}/{partition}.csv",
@@ -28,8 +56,11 @@ STABILITY = Result(
     "error; `chosen`: the number of types that each criterion chooses; `mixtures`: adjusted Rand index of k-means and "
     "Gaussian mixtures by their covariance",
 )
+
+
 TYPES = Analysis(
     "types",
+    stages=(cluster_heads, import_partition),
     results=(
         PARTITION,
         Result(

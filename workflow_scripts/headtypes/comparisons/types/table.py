@@ -1,21 +1,75 @@
 """Every type of a partition in every analysis of the model, beside random heads: one long table."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Bool, Float, Int
 
-from headtypes.analyses.ablation.metrics import metrics_in, sizes_in
+from headtypes.analyses.ablation.control_drops import of_family
+from headtypes.analyses.ablation.results import metrics_in, sizes_in
 from headtypes.analyses.per_set import Measure
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition, profile_groups
-from headtypes.comparisons.types.random_heads import draw_heads, place_among
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
-from headtypes.core.statistics import holm, mean_intervals, mean_over
-from headtypes.core.table_files import read_csv
+from headtypes.core.statistics import EQUAL, holm, mean_intervals, mean_over
+from headtypes.core.table_files import read_csv, read_parquet
+
+# Heads that are drawn at once: 8 MB of random numbers.
+_BLOCK = 2**20
+
+
+class Place(NamedTuple):
+    """Where a value lies among those of random heads.
+
+    random, random_low, random_high: mean of the random values, and their 2.5 and 97.5 % quantiles; NaN where there
+        are none.
+    rank:  place of the value among the random ones and itself, from the largest; an equal one goes before it.
+    p:     two-sided p of the permutation test, twice the smaller of the shares of values, the own among them, that are
+        at least as large and at least as small; at most 1. NaN where there are none.
+    draws: number of random values, not counting those that are not defined.
+    """
+
+    random: float
+    random_low: float
+    random_high: float
+    rank: int | None
+    p: float
+    draws: int
+
+
+def draw_heads(
+    own: Bool[np.ndarray, "layer head"], groups: Int[np.ndarray, "layer head"], draws: int, seed: int
+) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
+    """Draw sets of heads that have as many heads in each group as a type has there, in blocks.
+
+    own: whether each head is of the type. Where a type fills a group, so does every draw.
+    groups: the group of each head, its layer or its profile; as many of them as layers, and as large.
+    """
+    order = groups.argsort(axis=None, kind="stable")
+    counts = own.flat[order].reshape(own.shape).sum(axis=-1)
+    rng, rows = np.random.default_rng(seed), max(1, _BLOCK // own.size)
+    for start in range(0, draws, rows):
+        keys = rng.random((min(rows, draws - start), *own.shape))
+        drawn = np.empty((len(keys), own.size), bool)
+        drawn[:, order] = (keys.argsort(axis=-1).argsort(axis=-1) < counts[:, None]).reshape(len(keys), -1)
+        yield drawn
+
+
+def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
+    """Where a value lies among those of random heads (Phipson and Smyth 2010: a p of a permutation is never zero)."""
+    drawn = drawn[~np.isnan(drawn)]
+    if np.isnan(value) or not len(drawn):
+        return Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
+    as_large = 1 + int((drawn >= value - EQUAL).sum())
+    as_small = 1 + int((drawn <= value + EQUAL).sum())
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    p = min(1.0, 2 * min(as_large, as_small) / (1 + len(drawn)))
+    return Place(float(drawn.mean()), float(low), float(high), as_large, p, len(drawn))
+
 
 # The least number of draws, and that for each comparison: with fewer than 40, none would be told after the correction.
 DRAWS, _DRAWS_EACH = 20_000, 50
@@ -181,3 +235,33 @@ def _cost_rows(cost: LeftOut, seed: int) -> Iterator[dict]:
         place = place_among(value, metric.drop(whole, kept.to_numpy()))
         names = ("ablation", cost.task, f"{metric.change} of {metric.name}", cost.operation)
         yield _row(names, value, float(low), float(high)) | place._asdict()
+
+
+def compare_files(
+    partition: Partition,
+    files: Mapping[str, Mapping[str, StrPath]],
+    *,
+    left_out: Sequence[tuple[Mapping[str, str], StrPath, StrPath, StrPath]] = (),
+    seed: int,
+) -> pd.DataFrame:
+    """Call `compare_types` with what files hold.
+
+    files: of each analysis that there is, by its task.
+    left_out: type, operation and task of each condition, and the files of scores with random heads, with the type's
+        own, and of the baseline.
+    Raises `InputError` that names a damaged file.
+    """
+    types = {name: (partition.type_of == name).ravel() for name in partition.types}
+    measures = []
+    for analysis in ANALYSES:
+        for task, path in files.get(analysis.name, {}).items():
+            own = derive_seed(seed, analysis.name, task)
+            if analysis.per_set:
+                measures += analysis.per_set(task, path, types, own)
+    return compare_types(partition, measures, list(_read_costs(left_out)), seed=seed)
+
+
+def _read_costs(left_out: Sequence[tuple]) -> Iterator[LeftOut]:
+    for names, *paths in left_out:
+        controls, scores, baseline = (read_parquet(path, "holds no scores", ["id"]) for path in paths)
+        yield LeftOut(**names, controls=of_family(controls), scores=scores, baseline=baseline)

@@ -12,7 +12,7 @@ from tqdm import tqdm
 from transformers import PreTrainedTokenizerFast
 
 from headtypes.analyses.distances.columns import head_features, lacks_cls, split
-from headtypes.analyses.distances.reducer import DistanceFeatures
+from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.analyses.maps.measure import KeyLengthsRead, Maps, readable
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.attention.ablate import Ablation

@@ -11,7 +11,7 @@ import pandas as pd
 from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import matched_clusters
-from headtypes.comparisons.models.descent import kept_by_chance
+from headtypes.comparisons.models.compared import kept_by_chance
 from headtypes.core.seeds import derive_seed
 from headtypes.papers.guan2020.model import Model
 from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.analyses.coreference.guesses import CANDIDATES
-from headtypes.analyses.coreference.results import read_coreference
-from headtypes.analyses.relations.results import chosen_and_scored_on_file, read_best_heads
+from headtypes.analyses.coreference.accuracy import read_coreference
+from headtypes.analyses.coreference.mentions import CANDIDATES
+from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 from headtypes.core.files import StrPath
 from headtypes.papers.clark2019.language.scores import ALL, our_relation
 from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELATIONS

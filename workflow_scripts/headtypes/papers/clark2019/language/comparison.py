@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from headtypes.analyses.coreference.guesses import CANDIDATES
+from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS, SYSTEMS
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.comparison import value_row

@@ -18,10 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from headtypes.analyses.coreference.accuracy import by_document
-from headtypes.analyses.coreference.guesses import CANDIDATES
-from headtypes.analyses.relations.choice import QUANTITIES, Choice
+from headtypes.analyses.coreference.mentions import CANDIDATES
+from headtypes.analyses.relations.choice import GROUPS, QUANTITIES, Choice, ToSep
 from headtypes.analyses.relations.pairs import ALL, TOTALS
-from headtypes.analyses.relations.separators import GROUPS, ToSep
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import RESAMPLES, effective_units, resampled_sums
 from headtypes.papers.claims import Claim, wanted_by

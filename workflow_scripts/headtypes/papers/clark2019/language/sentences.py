@@ -6,16 +6,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.coreference.accuracy import guessed_mentions
-from headtypes.analyses.coreference.guesses import AntecedentGuesses
-from headtypes.analyses.coreference.results import read_coreference
+from headtypes.analyses.coreference.accuracy import guessed_mentions, read_coreference
+from headtypes.analyses.coreference.mentions import AntecedentGuesses
 from headtypes.analyses.maps.measure import readable
+from headtypes.analyses.relations.accuracy import read_best_heads
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.offsets import FILE
 from headtypes.analyses.relations.pairs import sentence_of_word, stanford_pairs
-from headtypes.analyses.relations.results import read_best_heads
-from headtypes.analyses.words.encoding import encode_sentences, special_tokens
-from headtypes.analyses.words.words import WordMaps
+from headtypes.analyses.words.words import WordMaps, encode_sentences, special_tokens
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from headtypes.analyses.coreference import results
+from headtypes.analyses.coreference import accuracy
 from headtypes.core.markdown import document
 from headtypes.core.tables import Column, Table, TextColumn
 from headtypes.papers.clark2019.language.cells import head_names, percent, spaced
@@ -13,7 +13,7 @@ from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.keys import TASK_KEYS, Key
 
-COLUMNS = [*TASK_KEYS, *(name for name in results.COLUMNS if name != "layer"), "published", "comparable"]
+COLUMNS = [*TASK_KEYS, *(name for name in accuracy.COLUMNS if name != "layer"), "published", "comparable"]
 _SYSTEMS = {
     "nearest": "nearest",
     "head_match": "head match",

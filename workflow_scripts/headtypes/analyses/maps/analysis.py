@@ -1,7 +1,8 @@
-"""What is kept of attention itself."""
+"""Whole attention maps of a few short samples, to be looked at, as an analysis: its results."""
 
 from dataclasses import replace
 
+from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.distances.analysis import not_texts
 from headtypes.core.results import TEXT, Result
 
@@ -28,4 +29,4 @@ _MAPS = (
     ),
 )
 _OF_TEXTS = {"rule": "extract_text_features", "of": lambda plan: plan.texts, "name": "", "content": ""}
-RESULTS = (*_MAPS, *(replace(maps, **_OF_TEXTS) for maps in _MAPS))
+MAPS = Analysis("maps", results=(*_MAPS, *(replace(maps, **_OF_TEXTS) for maps in _MAPS)))

@@ -1,1 +1,0 @@
-"""Whole attention maps of a few short samples, to be looked at."""
