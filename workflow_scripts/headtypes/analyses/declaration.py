@@ -10,7 +10,8 @@ from typing import Any
 
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
-from headtypes.core.stage import Stage
+from headtypes.core.stage import Plan, Stage, given
+from headtypes.data.stage import encoding_of
 
 # The files of a result, by model and by task or partition.
 Files = Mapping[tuple[str, str], StrPath]
@@ -35,6 +36,8 @@ class Analysis:
     """What the hooks read; of the first is said of which models and tasks there is one."""
     results: tuple[Result, ...] = ()
     """All results, in the order in which the documentation lists them."""
+    section: str = ""
+    """The heading of the documentation under which these are listed."""
     stages: tuple[Stage, ...] = ()
     """The stages of its rules."""
     per_head: Callable[..., list] | None = None
@@ -64,3 +67,24 @@ class Analysis:
     def is_compared(self) -> bool:
         """Whether types are compared with random heads in it, by its first file."""
         return self.per_set is not None
+
+
+# Parts of specs that several analyses have: how a model reads the samples or words of a task.
+def share_of(questions: int | str, rows: int) -> float:
+    """The share of the rows that is read if this many questions are drawn; 1 for "all"."""
+    return 1 if questions == "all" else min(1, questions / max(rows, 1))
+
+
+def samples_of(plan: Plan, task: str) -> dict:
+    """How a task's samples are read by a model, and the arithmetic."""
+    return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
+
+
+def norms_of(plan: Plan, task: str) -> dict:
+    """Whether norms are read beside weights; nothing where they are not."""
+    return {"norms": True} if "norms" in plan.divided_by(task) else {}
+
+
+def words_of(plan: Plan, task: str) -> dict:
+    """How a task's words are read by a model, and the arithmetic."""
+    return {"task": task, "max_seq_length": plan.config.tasks[task].max_seq_length, **given(plan.config.compute)}

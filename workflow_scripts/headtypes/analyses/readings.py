@@ -27,11 +27,7 @@ class Reading:
 
 
 def read_samples(
-    run: ModelOnTask,
-    samples: list[Sample],
-    kind: str,
-    readings: Sequence[Reading],
-    norms: bool = False,
+    run: ModelOnTask, samples: list[Sample], kind: str, readings: Sequence[Reading], norms: bool = False
 ) -> list[Any]:
     """The result of each reading, of one forward pass for each batch.
 

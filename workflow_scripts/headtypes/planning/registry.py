@@ -1,5 +1,6 @@
 """All rules and results, as they are declared beside what makes them."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from headtypes.analyses.registry import ANALYSES
@@ -29,7 +30,8 @@ RESULTS: tuple[Result, ...] = (
     *ledger.results(lambda: paths),
     *papers.results(lambda: paths),
     *compared_types.RESULTS,
-    *(result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results),
+    *(result for paper in PAPERS.values() for result in paper.results),
+    *(replace(result, section=analysis.section) for analysis in ANALYSES for result in analysis.results),
     *(result for module in (models, data, training) for result in module.RESULTS),
 )
 # The patterns of results that several rules use, by their names.

@@ -8,20 +8,12 @@ from torchmetrics.functional.text import squad as official_squad
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from headtypes.analyses.ablation import evaluation
-from headtypes.analyses.ablation.evaluation import (
-    Settings,
-    evaluate_all,
-    evaluate_condition,
-)
+from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
-from headtypes.data.kinds.question_answering.answers import (
-    answer_questions,
-    best_spans,
-    score_predictions,
-)
+from headtypes.data.kinds.question_answering.answers import answer_questions, best_spans, score_predictions
 from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.ablation.head_outputs import (
-    measure_head_outputs,
-)
+from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from tests.support.models import plain_attentions, tiny_bert, tiny_roberta

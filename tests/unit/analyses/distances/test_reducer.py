@@ -43,9 +43,7 @@ def defined_features(attention: np.ndarray, tokens: list[str], special: dict[str
 
 
 @pytest.mark.parametrize(
-    ("make", "special"),
-    [(tiny_bert, {}), (tiny_roberta, {"<s>": "[CLS]", "</s>": "[SEP]"})],
-    ids=["bert", "roberta"],
+    ("make", "special"), [(tiny_bert, {}), (tiny_roberta, {"<s>": "[CLS]", "</s>": "[SEP]"})], ids=["bert", "roberta"]
 )
 def test_features_in_padded_batches_equal_the_definition_on_single_samples(make, special):
     model, tokenizer = make()

@@ -6,9 +6,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from headtypes.analyses.divergence.projection import fit, layer_test, project_heads
-from headtypes.analyses.divergence.results import (
-    Divergence,
-)
+from headtypes.analyses.divergence.results import Divergence
 
 LAYERS, HEADS, ROWS = 4, 6, 50
 

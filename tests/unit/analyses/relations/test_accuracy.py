@@ -131,13 +131,7 @@ def test_roots_and_relations_of_few_words_are_no_rows(tables):
 def test_halves_are_scored_with_the_choices_of_one_another(arcs):
     random = np.random.default_rng(0)
     guess = random.integers(1, 4, arcs.guess.shape).astype(np.int16)
-    tables = measure_relations(
-        {"file": SENTENCES},
-        {"file": replace(arcs, guess=guess)},
-        least=3,
-        offsets=2,
-        seed=0,
-    )
+    tables = measure_relations({"file": SENTENCES}, {"file": replace(arcs, guess=guess)}, least=3, offsets=2, seed=0)
     sentence_of = np.repeat(np.arange(len(SENTENCES)), arcs.length)
     heads = np.array([head for each in SENTENCES for head in each.heads])
     right, total, chosen = guess == heads[:, None, None, None], 0, []

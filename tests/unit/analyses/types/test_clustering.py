@@ -98,14 +98,6 @@ def test_more_clusters_than_different_heads_is_an_error():
         cluster_heads(features, **SETTINGS)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_features_that_are_no_numbers_are_an_error(value):
-    features, _ = heads(COUNTS, noise=0.1, seed=0)
-    features[5, 3] = value
-    with pytest.raises(InputError, match=r"of 1 of 72 heads hold NaN or infinite values \(first: head 5 "):
-        cluster_heads(features, **SETTINGS)
-
-
 def test_seeds_are_stable_and_apart():
     # The first four bytes of the SHA-256 of the JSON text, written out here.
     assert derive_seed(2020, "cluster_heads", "bert") == 0x44AF797A

@@ -10,12 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.types.clustering import cluster_heads
 from headtypes.analyses.types.names import METHODS
-from headtypes.analyses.types.stability import (
-    PAIR_METHODS,
-    match_labels,
-    measure_stability,
-    own_cluster_share,
-)
+from headtypes.analyses.types.stability import PAIR_METHODS, match_labels, measure_stability, own_cluster_share
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from tests.support.planted import heads, naive_match, samples_of

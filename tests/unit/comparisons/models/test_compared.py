@@ -5,14 +5,7 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.models.compared import (
-    HEADS,
-    TYPES,
-    Pair,
-    heads_table,
-    list_pairs,
-    pairs_table,
-)
+from headtypes.comparisons.models.compared import HEADS, TYPES, Pair, heads_table, list_pairs, pairs_table
 from headtypes.comparisons.models.compared import types_table as table_of_types
 from headtypes.core.errors import InputError
 

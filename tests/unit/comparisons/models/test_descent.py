@@ -8,10 +8,7 @@ import pytest
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import compare_partitions, match_clusters, matched_clusters
-from headtypes.comparisons.models.compared import (
-    comparison_table,
-    layers_table,
-)
+from headtypes.comparisons.models.compared import comparison_table, layers_table
 from tests.support.drawing import HEADS, LAYERS, family, planted
 from tests.support.planted import TYPES
 

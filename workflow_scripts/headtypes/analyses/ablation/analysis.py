@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headtypes.analyses.ablation.curve_sets import most_sets
-from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.stage import samples_of, share_of
+from headtypes.analyses.declaration import Analysis, samples_of, share_of
 from headtypes.attention.operations import seeded
 from headtypes.core.files import StrPath
 from headtypes.core.results import ARTICLES, TEXT, Result
@@ -37,7 +36,6 @@ def _line(quantity: str, statistic: str) -> str:
     return f"{statistic}: {quantity.removeprefix('drop of ').replace('_', ' ')}"
 
 
-SECTION = "What the model can do without"
 OF_CONDITION = "results/ablation/{model}/{partition}/{condition}/"
 ANSWERS = Result(
     OF_CONDITION + "predictions.json",
@@ -45,7 +43,6 @@ ANSWERS = Result(
     "scores of the model under a condition",
     of=lambda plan: plan.ablations,
     name="predictions",
-    section=SECTION,
     content="question id to answer, as SQuAD's official evaluator reads it; of multiple choice, the choice by "
     "its whole likelihood; empty for a text",
     withheld=TEXT,
@@ -56,7 +53,6 @@ METRICS = Result(
     "scores of the model under a condition",
     of=lambda plan: plan.ablations,
     name="metrics",
-    section=SECTION,
     content="the scores, and how many questions they are from; of multiple choice accuracy and "
     "accuracy_normalised; of a text loss, perplexity, and how many documents and tokens",
 )
@@ -66,7 +62,6 @@ SCORES = Result(
     "scores of the model under a condition",
     of=lambda plan: plan.ablations,
     name="scores",
-    section=SECTION,
     content="the scores of each question, with its article; of multiple choice, what is right and what is "
     "chosen, and the log-likelihood of the right choice; of a text, loss (summed, in nats) and "
     "predicted tokens of each document",
@@ -78,7 +73,6 @@ INTERVALS = Result(
     "intervals of all scores and drops",
     of=lambda plan: plan.ablated,
     name="intervals",
-    section=SECTION,
     content="intervals of all scores and drops, over questions and over articles; `..._low`, `..._high` over "
     "questions, and with `_by_article` over articles; `drop_..._p`: p-value of a drop of zero; "
     "`drop_..._fdr`: its false discovery rate over the conditions",
@@ -89,7 +83,6 @@ CONTROLS = Result(
     "scores of each question with random heads left out",
     of=lambda plan: plan.controlled,
     name="controls",
-    section=SECTION,
     content="the same condition on random heads: scores of each question and draw of each `family` of heads (`layer`, "
     "`others`, `profile`), the overlap with the type, the largest number of draws (`planned`) and why there are no "
     "more (`stopped`)",
@@ -100,7 +93,6 @@ CONTROLS_FIGURE = Result(
     "plot_controls",
     "drops beside those with random heads",
     of=lambda plan: plan.beside_random_heads,
-    section=SECTION,
     content="the drop of each condition beside those of its draws of random heads, as a figure",
 )
 WEIGHTED = Result(
@@ -109,7 +101,6 @@ WEIGHTED = Result(
     "importance of each head by the gradient",
     of=lambda plan: plan.weighted,
     name="importance",
-    section=SECTION,
     content="importance of each head by the gradient; `normalised`: divided by the l2 norm of its layer",
 )
 CURVES = Result(
@@ -118,7 +109,6 @@ CURVES = Result(
     "scores while heads are left out in growing sets",
     of=lambda plan: plan.curved,
     name="curves",
-    section=SECTION,
     content="scores while heads are left out in growing sets: `order` (by `importance`, or at `random`) and its "
     "`draw`, and how many `heads` are left out",
 )
@@ -127,7 +117,6 @@ CURVES_FIGURE = Result(
     "plot_curves",
     "scores while heads are left out in growing sets",
     of=lambda plan: plan.curved,
-    section=SECTION,
     content="these curves as a figure",
 )
 OUTPUTS = Result(
@@ -136,7 +125,6 @@ OUTPUTS = Result(
     "mean outputs of heads",
     of=lambda plan: [each for each in plan.ablations if plan.needs_head_outputs(each.condition)],
     name="head_outputs",
-    section=SECTION,
     content="the mean output of each head, for the operation `mean`",
 )
 
@@ -231,6 +219,7 @@ def answers_of(plan: Plan, task: str) -> dict:
 ABLATION = Analysis(
     "ablation",
     "drop without the heads (points)",
+    section="What the model can do without",
     files=(),
     results=(
         *(ANSWERS, METRICS, SCORES, INTERVALS, CONTROLS, CONTROLS_FIGURE),

@@ -32,8 +32,7 @@ def enough(draws: int) -> int:
 def further_draws(reached: Bool[np.ndarray, " draw"], draws: int) -> int:
     """The least number of draws that can decide the test; 0 where it is decided.
 
-    reached: of the draws that were made, in their order, which reach the value.
-    draws:   the largest number.
+    reached: of the draws made, in their order, which reach the value; draws: the largest number.
     """
     return max(0, min(enough(draws) - int(reached.sum()), draws - len(reached)))
 
@@ -41,8 +40,7 @@ def further_draws(reached: Bool[np.ndarray, " draw"], draws: int) -> int:
 def sequential_p(reached: Bool[np.ndarray, " draw"], draws: int) -> float:
     """The one-sided p of the draws made, which is valid whenever one stops; all as in `further_draws`.
 
-    While the test is not decided, it is what would be left if every further draw reached the value. Draws after the
-    decision do not count.
+    While undecided, it is what would be left if every further draw reached the value; later draws do not count.
     """
     made, end = len(reached), enough(draws)
     times = 1 + np.flatnonzero(reached)
@@ -66,11 +64,10 @@ def prefix(family: str) -> str:
 
 
 class DropsOfDraws(NamedTuple):
-    """Drops of one score from the baseline, in its steps, of a condition and of each draw of random heads.
+    """Drops of one score (its name in `METRICS`) from the baseline, of a condition and of each draw of random heads,
+    [draw].
 
-    metric: the score, by its name in `registry.METRICS`.
     own, low, high: the condition's drop, with its 95 % interval over questions.
-    draws: [draw].
     """
 
     metric: str
@@ -94,20 +91,16 @@ def control_drops(
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
     seed: of the bootstrap; equal seeds draw the same places among the questions of every condition.
 
-    returns of every family, with `prefix` before the names, control_draws, control_draws_planned (the largest
-        number), control_questions, control_overlap (mean share of the drawn heads that are the condition's own, 0 to
-        1); and for each metric
+    returns of every family, with `prefix` before the names, control_draws, control_draws_planned (the largest number),
+      control_questions, control_overlap (mean share of the drawn heads that are the condition's own); for each metric
       control_drop_{metric}: the mean over the draws, with the lowest and the highest as _low and _high;
       own_drop_{metric}: the condition's own drop;
       own_excess_{metric}: the own drop less the mean over the draws, with the 95 % intervals over questions and draws
         (_low, _high) and over articles and draws (_low_by_article, _high_by_article; NaN without articles), as
         `statistics.crossed_intervals` makes them;
-      own_rank_{metric}: the place of the own drop among the draws and itself, from the costliest; a draw that costs as
-        much goes before it;
-      own_rank_p_{metric}: how often heads drawn at random cost at least as much, by the one-sided permutation test of
-        `sequential_p`;
-      detectable_drop_{metric}: what an own drop would have to exceed for a p of at most 5 %; NaN with fewer than 19
-        draws.
+      own_rank_{metric}: the place of the own drop among the draws, from the costliest; equal draws go before it;
+      own_rank_p_{metric}: how often heads drawn at random cost at least as much, one-sided (`sequential_p`);
+      detectable_drop_{metric}: what an own drop would have to exceed for a p of at most 5 %; NaN below 19 draws.
     """
     found = {}
     for family in FAMILIES:
@@ -122,9 +115,9 @@ def drops_over_seeds(several: Sequence[tuple[pd.DataFrame, pd.DataFrame, pd.Data
     """As `control_drops`, of what is lost on average over models that differ in a seed alone; empty for one model.
 
     several: controls, scores and baseline of each model. They have all draws, made with one seed, so that the heads of
-        a layer are permuted in the same way in all: where a head does not cost more for being of the type, the own mean
+    a
+        layer are permuted in the same way in all: where a head does not cost more for being of the type, the own mean
         drop is exchangeable with those of the draws, however alike the models and their types are.
-
     returns the columns with `seeds_` before their names, of heads of the same layers, and seeds_models, how many.
     """
     if len(several) < 2:
@@ -204,10 +197,8 @@ def _rank(own_drop: float, drops: np.ndarray) -> int:
 def _lost(
     controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame
 ) -> tuple[list[Metric], np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """What is lost on the controls' questions.
-
-    returns the metrics; [metric, draw, question] what random heads cost; [metric, question] what the condition costs;
-      the questions' articles, where they have any; and their sizes, where they have any (`metrics.sizes_in`).
+    """What is lost on the controls' questions: the metrics; [metric, draw, question] what random heads cost; [metric,
+    question] what the condition costs; the questions' articles and their sizes (`sizes_in`), where they have any.
     """
     controls = controls.sort_values(["draw", "id"])
     draws, asked = controls["draw"].nunique(), controls["id"].unique()

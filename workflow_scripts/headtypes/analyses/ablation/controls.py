@@ -23,11 +23,7 @@ ALL_DRAWN, UNDECIDABLE = "all were drawn", "p is above 5 %"
 
 
 def sample_heads(operations: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Apply the operations of each group of heads to heads drawn at random from the whole group.
-
-    operations: [layer, head] text; groups: [layer, head] int.
-    returns     [layer, head] text; each operation occurs in each group as often as before.
-    """
+    """Apply the operations [layer, head] of each group to heads drawn from all of it; groups: [layer, head] int."""
     drawn = operations.copy()
     for group in np.unique(groups):
         drawn[groups == group] = rng.permutation(operations[groups == group])
@@ -35,11 +31,7 @@ def sample_heads(operations: np.ndarray, groups: np.ndarray, rng: np.random.Gene
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """Of the heads that a condition changes, the share (0 to 1) that a draw changes in the same way.
-
-    drawn, operations: [layer, head] text, of the draw and of the condition. If the condition treats all heads of each
-    layer alike, every draw of these equals the condition, and the share is 1.
-    """
+    """Of the heads that a condition changes, the share that a draw changes in the same way; both [layer, head]."""
     return float((drawn == operations)[operations != "keep"].mean())
 
 
@@ -62,13 +54,11 @@ def evaluate_controls(
 ) -> pd.DataFrame:
     """Score a model under random draws of a condition's heads; otherwise as `evaluation.evaluate_condition`.
 
-    scores:    of each question under the condition itself.
-    draws:     the largest number of draws of a family. There are fewer where, in the score by which they are tested
-        (`tested_metric`), so many cost at least as much as the condition that the p of `control_drops.sequential_p`
-        stays above 5 %. More draws do not change the first ones.
-    questions: of the rows, drawn at random, or "all".
-    profile:   whether heads that look alike are drawn, too.
-    all_draws: whether there are no fewer, as where the same draws are made in other models.
+    scores: of each question under the condition itself.
+    draws: the largest number of draws of a family; more do not change the first ones. There are fewer where, in the
+        score by which they are tested (`tested_metric`), so many cost at least as much as the condition that the p of
+        `control_drops.sequential_p` stays above 5 %, unless `all_draws`, for draws that other models have, too.
+    questions: of the rows, drawn at random, or "all"; profile: whether heads that look alike are drawn, too.
     seed: with equal ones, heads of a layer are permuted in the same way in all models of a shape.
     returns family, draw (from 0), the columns of the condition's own scores, overlap (0 to 1), planned (the largest
         number of draws) and stopped (why there are no more), one row per family, draw and question or pair.

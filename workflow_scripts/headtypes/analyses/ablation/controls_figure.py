@@ -25,10 +25,7 @@ def controls_figure(
 ) -> Figure:
     """Draw a row per condition: its drop with its interval, a tick for each draw of random heads, and its rank.
 
-    drops:      by condition, in the order in which they are drawn.
-    operations: of each condition, {type or head: operation}.
-    The rank is the place of the condition among the draws and itself, from the costliest; a draw that costs as much
-    goes before it.
+    drops: by condition, in the order in which they are drawn; operations: of each condition, {type or head: operation}.
     """
     styles = type_styles(partition.types)
     figure = Figure(figsize=(PAGE, _AROUND + _ROW * len(drops)))

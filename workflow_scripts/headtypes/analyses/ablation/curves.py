@@ -19,10 +19,8 @@ from headtypes.models.records import ModelRecord
 
 
 def growing_sets(order: np.ndarray, also: Iterable[int] = ()) -> list[np.ndarray]:
-    """The first heads of an order, from none to all, in at most `POINTS` sets that grow as evenly as whole heads allow.
-
-    order: [head, 2] int, layer and head, in the order of removal; also: sizes of further sets.
-    returns sets, each [n, 2]: the first is empty, the last is `order`.
+    """The first heads of an order [head, 2], from none to all, in at most `POINTS` sets that grow evenly; also: other
+    sizes.
     """
     sizes = np.unique([*np.linspace(0, len(order), POINTS).round().astype(int), *also])
     return [order[:size] for size in sizes]
@@ -47,12 +45,11 @@ def evaluate_curves(
 ) -> pd.DataFrame:
     """Score a model while the heads of one type, or of all, are removed (`zero`) in growing sets.
 
-    rows, windows, partition, record: as in `evaluation.evaluate_condition`.
+    rows, windows, partition, record, settings: as in `evaluation.evaluate_condition`.
     importance: [layer, head]; the least important heads go first (Michel et al. 2019, section 4).
-    orders:     number of random orders, besides the one by importance; more orders do not change the first ones.
-    questions:  of the rows, drawn at random, or "all".
-    settings:   fields of `evaluation.Settings`.
-    returns     type (or all), order (importance or random), draw (from 0), heads (how many are removed) and the task's
+    orders: number of random orders, besides the one by importance; more orders do not change the first ones.
+    questions: of the rows, drawn at random, or "all".
+    returns type (or all), order (importance or random), draw (from 0), heads (how many are removed) and the task's
         metrics in percent, as `Kind.mean_scores` names them; one row per type, order and set.
     """
     if importance.shape != partition.shape:

@@ -32,11 +32,9 @@ _FREE = 0.04
 def curves_figure(curves: pd.DataFrame, partition: Partition) -> Figure:
     """Draw a panel per type, with heads of any type in grey behind it, and below them one that goes on to all heads.
 
-    curves: as `curves.evaluate_curves` returns them; the first of the task's metrics is drawn.
-    The least important heads go first (Michel et al. 2019, section 4); of the random orders there are the mean and a
-    band from the lowest draw to the highest. Panels of types have one scale, which ends with the largest type; the
-    curves of any type go on beyond it. In the panel of all heads are the types' curves by importance once more, for
-    comparison with one another.
+    curves: as `curves.evaluate_curves` returns them; the first of the task's metrics is drawn. Of the random orders
+    there are the mean and a band from the lowest draw to the highest. Panels of types have one scale, which ends with
+    the largest type. In the panel of all heads are the types' curves by importance once more.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)
     rows = -(-len(labels) // _BESIDE)

@@ -32,11 +32,9 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Settings:
     """How a task is evaluated, whatever is done to the heads.
 
-    kind:          of the task, one that models answer.
-    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
-    reading:       fields of `operations.Reading`; None for its defaults.
-    max_answer_length: tokens of the longest answer, for a kind that has such answers.
-    max_seq_length: tokens of a full window; needed only where padding counts (`Reading.uniform_over_padding`).
+    kind: of the task, one that models answer. precision, batch_tokens: arithmetic of the forward pass, and padded
+    tokens of a batch. reading: fields of `operations.Reading`. max_answer_length: tokens of the longest answer, where a
+    kind has such. max_seq_length: tokens of a full window, where padding counts (`Reading.uniform_over_padding`).
     """
 
     kind: str
@@ -71,14 +69,12 @@ def evaluate_condition(
     """Answer questions, classify pairs, predict texts or choose, while some heads are ablated, and score the answers.
 
     rows, windows: questions, pairs or documents as drawn, and as cut for this model (`encoding.prepare_windows`).
-    partition:  the type of every head.
-    record:     the model, as `models.fetching.fetch_model` found it; it needs the task's head.
+    partition: the type of every head. record: the model; it needs the task's head.
     head_outputs: as `head_outputs.measure_head_outputs` returns them, for the operations that need them.
-    condition:  its name, for progress and messages.
-    operations: {target: operation}, as `operations.operations_by_head` reads them; other heads are kept.
-    settings:   fields of `Settings`.
-    returns     id -> answer text or predicted label, and one row per question, pair or document with its scores, both
-        as `Kind.score_answers` gives them.
+    condition: its name, for messages. operations: {target: operation}, as `operations_by_head` reads them.
+    settings: fields of `Settings`.
+    returns id -> answer text or predicted label, and one row per question, pair or document with its scores, both as
+        `Kind.score_answers` gives them.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
@@ -95,11 +91,7 @@ def evaluate_all(
     settings: Settings,
     what: str,
 ) -> list[Scored]:
-    """Evaluate a model under several sets of operations, loading it once.
-
-    wanted: [layer, head] operations each.
-    All else as in `evaluator`; returns what `evaluate_condition` returns, for each of `wanted`.
-    """
+    """Evaluate a model under several sets of operations, [layer, head] each, loading it once; as `evaluator`."""
     sets = len({tuple(operations.flat) for operations in wanted})
     with evaluator(rows, windows, record, head_outputs, settings, what, sets) as evaluate:
         return evaluate(wanted)
@@ -117,11 +109,9 @@ def evaluator(
 ) -> Iterator[Callable[[Sequence[np.ndarray]], list[Scored]]]:
     """Load a model once, to evaluate it under sets of operations that may depend on what earlier ones gave.
 
-    what:  name of the work, for the progress over all sets.
-    sets:  how many there are at most, likewise.
-    yields a function of several [layer, head] operations, which returns what `evaluate_condition` returns, for each of
-        them; what was evaluated before is not evaluated again. The more sets it gets at once, the more layers they have
-        in common.
+    what, sets: name of the work and most sets, for the progress.
+    yields a function of several [layer, head] operations, which returns what `evaluate_condition` returns for each;
+        what was evaluated before is not evaluated again. The more sets it gets at once, the more layers they share.
     """
     model, results = _model(rows, windows, record, settings), {}
     with progress(sets * len(windows), what, "windows") as bar:
@@ -163,12 +153,7 @@ def _read(
     what: str,
     bar: tqdm | None = None,
 ) -> list[pd.DataFrame]:
-    """What the task reads from the windows under several sets of operations, batch by batch.
-
-    sets:   [layer, head] operations each, of one `_full_window`; first layers that neighbours have in common are
-        computed once.
-    returns of each set, window and the task's columns; one row per window.
-    """
+    """What the task reads from the windows under sets of operations of one `_full_window`: a table of each set."""
     ids, types, sentences = windows.texts
     answers = Answers(settings.kind, windows, **settings.of_answers)
     tables: list[list[pd.DataFrame]] = [[] for _ in sets]

@@ -38,13 +38,12 @@ def measure_importance(
 ) -> pd.DataFrame:
     """The gradient-based importance of every head of a model on the task that it answers.
 
-    rows, windows: questions with the positions of their answers, pairs with their labels, documents, or questions
-        with choices; and their windows.
-    record:  the model, as `models.fetching.fetch_model` found it; it needs the task's head.
-    kind:    of the task, one that models answer. The loss is the mean of the cross entropies of its targets: start
-        and end of a question's first answer, on the windows that hold the whole of it; or the label; or the tokens of a
-        segment, or of the right choice, that a language model is to predict.
-    returns  layer, head (from 0), importance and normalised (`normalise`), one row per head.
+    rows, windows: questions with the positions of their answers, pairs with their labels, documents, or questions with
+        choices; and their windows. record: the model; it needs the task's head.
+    kind: of the task. The loss is the mean of the cross entropies of its targets: start and end of a question's first
+        answer, on the windows that hold the whole of it; or the label; or the tokens of a segment, or of the right
+        choice, that a language model is to predict.
+    returns layer, head (from 0), importance and normalised (`normalise`), one row per head.
     """
     model = load_for(record, precision, kind)
     targets = KINDS[kind].answer_targets(rows, windows, record)
@@ -59,11 +58,9 @@ def head_importance(
     """The mean over a task's questions of |dL/dxi| of each head's mask variable xi: [layer, head] float64.
 
     Michel et al. 2019, section 4.1, equation 2, the absolute value being that of a whole sample. (Their code for BERT
-    takes the absolute value of each token's share and divides by the tokens; we follow the equation.)
-
+    takes it of each token's share and divides by the tokens.) The windows of one question, or document, count as one.
     targets: [window, softmax] int, the correct class of each softmax of the task: start and end token, or the label;
-        negative if the window is to be left out. If the windows have targets of their own, the loss is the mean of the
-        cross entropies of these. The windows of one question, or document, count together as one.
+        negative if the window is left out. Windows with targets of their own have the mean loss of these.
     """
     answers = AnswerLoss(kind, windows, targets, what)
     chosen = answers.windows

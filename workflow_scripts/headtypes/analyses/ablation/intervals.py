@@ -32,10 +32,9 @@ _FEW_ARTICLES = 8
 class WeightedSum(NamedTuple):
     """A weighted sum of mean scores, its interval (NaN if it has none), and its p-values.
 
-    p_value: by a limit and the side of it ("above" or "below") on which the sum is claimed to be, as
-        `statistics.p_of_side` finds it; None without an interval.
-    over: what both are over, in words; units: how many of these of equal size they count as, or how many articles
-        differ, if that is less and both are few.
+    p_value: by a limit and the side of it ("above" or "below") on which the sum is claimed to be
+    (`statistics.p_of_side`).
+    over: what both are over; units: how many of equal size these count as, or articles that differ, if that is less.
     """
 
     value: float
@@ -51,10 +50,10 @@ def condition_intervals(
 ) -> pd.DataFrame:
     """The mean of every metric under every condition, and its drop from the baseline, with intervals.
 
-    scores: of each question, one table per condition. Question answering has exact_match, f1 and article, sentence
-        pairs have correct, and documents loss and tokens.
+    scores: of each question, one table per condition.
     returns one row per condition, in their order: condition, and the columns of `statistics.score_intervals`. (The F1
-        of sentence pairs is not a mean over pairs, so it has no interval.)
+    of
+        sentence pairs is not a mean over pairs, so it has no interval.)
     """
     index = None if baseline is None else list(conditions).index(baseline)
     rising = [metric.name for metric in METRICS.values() if not metric.higher_is_better]
@@ -65,13 +64,11 @@ def condition_intervals(
 
 
 def weighted_sums(scores: Mapping[str, pd.DataFrame], *, seed: int) -> Callable[..., WeightedSum]:
-    """Prepare weighted sums of conditions' mean scores, with intervals.
+    """A function of {condition: weight}, a metric, and whether the interval decides a claim: the sum of their means.
 
-    scores: scores of each question, by condition.
-    returns a function that takes {condition: weight}, a metric, and whether the interval decides a claim, and returns
-        the weighted sum of the conditions' means. All sums use the same drawn articles, since questions of one article
-        are not independent; or the same drawn questions, if there are no articles. For a claim, an interval of scores
-        in percent that hardly differ is at least as wide as the exact one (`statistics.exact_ends`).
+    scores: of each question, by condition. All sums use the same drawn articles, since questions of one article are not
+    independent, or, without articles, the same questions. For a claim, an interval of scores in percent that hardly
+    differ is at least as wide as the exact one (`statistics.exact_ends`).
     """
     index, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
     articles, of_rows, means, resampled, of_units = _articles(tables[0]), sizes_in(tables[0]), {}, {}, {}

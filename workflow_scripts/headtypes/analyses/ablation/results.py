@@ -8,7 +8,7 @@ import pandas as pd
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, undamaged
 from headtypes.core.hdf5_files import add_data, new_result, opened_result
-from headtypes.core.table_files import read_csv, read_parquet, write_parquet
+from headtypes.core.table_files import read_parquet, table_reader, write_parquet
 from headtypes.data.kinds.metrics import METRICS, SIZES, Metric
 
 
@@ -41,17 +41,10 @@ def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
     return read
 
 
-def read_intervals(path: StrPath) -> pd.DataFrame:
-    """Read the table of `intervals.condition_intervals`. Raises `InputError` that names a damaged file."""
-    # A name may be a number, or what pandas takes for a missing value.
-    kinds = {"condition": str}
-    return read_csv(path, "holds no intervals", kinds, dtype=kinds, keep_default_na=False, na_values=[""])
-
-
-def read_curves(path: StrPath) -> pd.DataFrame:
-    """Read the table of `curves.evaluate_curves`. Raises `InputError` that names a damaged file."""
-    kinds = {"type": str, "order": str, "draw": int, "heads": int}
-    return read_csv(path, "holds no curves", kinds, dtype=kinds, keep_default_na=False)
+# Of the tables of `intervals.condition_intervals`, `curves.evaluate_curves` and `importance.measure_importance`.
+read_intervals = table_reader("holds no intervals", {"condition": str})
+read_curves = table_reader("holds no curves", {"type": str, "order": str, "draw": int, "heads": int})
+_read_importance = table_reader("holds no importance of heads", {"layer": int, "head": int, "normalised": float})
 
 
 def read_importance(path: StrPath) -> np.ndarray:
@@ -59,9 +52,8 @@ def read_importance(path: StrPath) -> np.ndarray:
 
     Raises `InputError` that names a damaged file.
     """
-    kinds, otherwise = {"layer": int, "head": int, "normalised": float}, "holds no importance of heads"
-    table = read_csv(path, otherwise, kinds, dtype=kinds).sort_values(["layer", "head"])
-    with undamaged(path, otherwise):
+    table = _read_importance(path).sort_values(["layer", "head"])
+    with undamaged(path, "lacks the importance of some heads"):
         return table["normalised"].to_numpy().reshape(table["layer"].max() + 1, -1)
 
 

@@ -17,10 +17,9 @@ from headtypes.analyses.coreference.baselines import (
 )
 from headtypes.analyses.coreference.mentions import CANDIDATES, Anaphor, AntecedentGuesses, anaphors
 from headtypes.core.errors import InputError
-from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import ratio_intervals
-from headtypes.core.table_files import read_csv, write_csv
+from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records
 
@@ -235,20 +234,8 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 COLUMNS = (
-    "system",
-    "candidates",
-    "type",
-    "chosen",
-    "layer",
-    "head",
-    "mentions",
-    "documents",
-    "accuracy",
-    "low",
-    "high",
+    *("system", "candidates", "type", "chosen", "layer", "head", "mentions", "documents"),
+    *("accuracy", "low", "high"),
 )
-
-
-def read_coreference(path: StrPath) -> pd.DataFrame:
-    """Read what `accuracy.measure_coreference` found. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "holds no accuracies at antecedents", COLUMNS)
+# Of the table of `measure_coreference`.
+read_coreference = table_reader("holds no accuracies at antecedents", dict.fromkeys(COLUMNS))

@@ -6,8 +6,7 @@ Every head's guesses at antecedents, and baselines (Clark et al. 2019, section 4
 from collections.abc import Iterator
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.stage import words_of
+from headtypes.analyses.declaration import Analysis, words_of
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
@@ -63,14 +62,12 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
         yield best_head("coreference", task, f"antecedents ({type_})", by_head)
 
 
-SECTION = "What heads know of language"
 ANTECEDENTS = Result(
     "results/antecedents/{model}/{task}.h5",
     "extract_antecedents",
     "which word each head takes for an antecedent, by its index",
     of=lambda plan: plan.inputs_of("coreference"),
     name="antecedents",
-    section=SECTION,
     content="`guess` int16 [mention, layer, head, candidates]: the word that each head looks at most from the "
     "head word of each coreferent mention, among `words`, `words_before` and `mentions`; which parts of "
     "the documents were read",
@@ -81,7 +78,6 @@ TABLE = Result(
     "accuracy of heads at antecedents",
     of=lambda plan: plan.inputs_of("coreference"),
     name="coreference",
-    section=SECTION,
     content="the accuracy of every head (`system`: `head`), of the best one on all types (`best_head`) and on "
     "each alone (`best_head_of_type`), and of the baselines (`nearest_other`: the nearest if mentions "
     "that follow count), by type of mention and by candidates, with intervals over documents; and the best "
@@ -104,6 +100,7 @@ def measure_coreference(plan: Plan, model: str, task: str) -> dict:
 COREFERENCE = Analysis(
     "coreference",
     "antecedents: best head (% correct)",
+    section="What heads know of language",
     files=(TABLE,),
     results=(ANTECEDENTS, TABLE),
     stages=(extract_antecedents, measure_coreference),

@@ -46,10 +46,7 @@ PRONOUNS: dict[str, Features] = {
     **_all("they them their theirs themselves themself these those", Features("plural", None, 3)),
 }
 # By the feature Number (Ptan: plurals without a singular, such as scissors), or by XPOS.
-_NUMBERS: dict[str, Number] = {
-    **_all("Sing NN NNP", "singular"),
-    **_all("Plur Ptan NNS NNPS", "plural"),
-}
+_NUMBERS: dict[str, Number] = {**_all("Sing NN NNP", "singular"), **_all("Plur Ptan NNS NNPS", "plural")}
 _GENDERS: dict[str, Gender] = {
     **_all("mr. mr sir lord king man boy father brother son husband", "male"),
     **_all("mrs. mrs ms. ms miss lady queen woman girl mother sister daughter wife", "female"),

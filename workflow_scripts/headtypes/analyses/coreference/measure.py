@@ -70,11 +70,7 @@ class AntecedentReducer(WordReducer):
 
 
 def extract_antecedents(
-    documents: Sequence[AnnotatedDocument],
-    record: ModelRecord,
-    *,
-    extent: Extent,
-    **settings,
+    documents: Sequence[AnnotatedDocument], record: ModelRecord, *, extent: Extent, **settings
 ) -> AntecedentGuesses:
     """Run a model over the parts of documents and keep every head's guesses for every coreferent mention.
 

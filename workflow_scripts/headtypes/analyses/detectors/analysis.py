@@ -57,7 +57,6 @@ SCORES = Result(
     "scores of detectors on random tokens",
     of=lambda plan: plan.detected,
     name="detector_scores",
-    section="What single heads look at",
     content="for models of `detectors.models`, for each detector, random sequence, layer and head: `score` and "
     "`null`, shares of attention ([method](../understand/method.md#detectors))",
 )
@@ -67,7 +66,6 @@ TABLE = Result(
     "which heads the detectors find",
     of=lambda plan: plan.detected,
     name="detectors",
-    section="What single heads look at",
     content="for each detector (`previous`, `next`, `first`, `duplicate`, `induction`), `layer` and `head`: "
     "means of `score`, `null` and their `difference` with its interval (`low`, `high`), on how many of the `sequences` "
     "it is `above` what a kind asks for, `p`, `corrected_p`, and whether the head is `detected`",
@@ -92,6 +90,7 @@ def measure_detectors(plan: Plan, model: str) -> dict:
 DETECTORS = Analysis(
     "detectors",
     "detectors (mean score; heads detected)",
+    section="What single heads look at",
     files=(TABLE,),
     results=(SCORES, TABLE),
     stages=(measure_detectors,),

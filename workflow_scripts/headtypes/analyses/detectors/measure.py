@@ -10,6 +10,7 @@ from jaxtyping import Float32, Int64
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
+from headtypes.analyses.words.words import special_tokens
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.attention.run import ModelOnTask
@@ -54,7 +55,7 @@ def draw_sequences(
     if length < SHORTEST:
         raise InputError(f"{model}: half a sequence needs at least {SHORTEST} tokens, not {length}.")
     ordinary = ordinary_tokens(tokenizer)
-    before, after = frame_of(tokenizer)
+    before, after = special_tokens(tokenizer)
     longest = min(len(ordinary), (max_length - len(before) - len(after)) // 2)
     if length > longest:
         raise InputError(
@@ -68,28 +69,16 @@ def draw_sequences(
         repeated.append([*before, *drawn.tolist(), *drawn.tolist(), *after])
         shuffled.append([*before, *drawn.tolist(), *drawn[_shuffle(length, generator)].tolist(), *after])
     input_ids = repeated + shuffled
-    return Sequences(as_encoded(input_ids, tokenizer), len(before), length)
+    token_types = [[0] * len(ids) for ids in input_ids] if "token_type_ids" in tokenizer("a") else None
+    # No token is of a kind of its own.
+    kinds = [np.zeros(len(ids), np.int8) for ids in input_ids]
+    return Sequences(Encoded(input_ids, token_types, kinds, np.zeros(len(input_ids), bool)), len(before), length)
 
 
 def ordinary_tokens(tokenizer: PreTrainedTokenizerFast) -> Int64[np.ndarray, " token"]:
     """The ids of all tokens of the vocabulary that are neither special nor added, in ascending order."""
     others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
     return np.array(sorted(set(tokenizer.get_vocab().values()) - others))
-
-
-def frame_of(tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
-    """The special tokens before and after a text."""
-    # The tokenizer's own file may specify truncation and padding, so both are always set.
-    text = tokenizer("a", return_special_tokens_mask=True, truncation=False, padding=False)
-    inside = np.flatnonzero(np.array(text["special_tokens_mask"]) == 0)
-    return text["input_ids"][: inside[0]], text["input_ids"][inside[-1] + 1 :]
-
-
-def as_encoded(input_ids: list[list[int]], tokenizer: PreTrainedTokenizerFast) -> Encoded:
-    """Token ids as models read them; no token is of a kind of its own."""
-    token_types = [[0] * len(ids) for ids in input_ids] if "token_type_ids" in tokenizer("a") else None
-    kinds = [np.zeros(len(ids), np.int8) for ids in input_ids]
-    return Encoded(input_ids, token_types, kinds, np.zeros(len(input_ids), bool))
 
 
 def _shuffle(length: int, generator: np.random.Generator) -> np.ndarray:
@@ -158,13 +147,7 @@ class Targets(PerSample):
         return {name: found[name] for name in DETECTORS if name in found and (name != "next" or seen)}
 
 
-def read_detectors(
-    model: PreTrainedModel,
-    sequences: Sequences,
-    *,
-    batch_tokens: int,
-    what: str,
-) -> pd.DataFrame:
+def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
     """Measure what `measure_detectors` does, of a loaded model on sequences that were drawn.
 
     batch_tokens: padded tokens of a batch; what: for progress and messages.
@@ -182,13 +165,7 @@ def scores_of(found: Scores) -> pd.DataFrame:
 
 
 def measure_detectors(
-    record: ModelRecord,
-    *,
-    sequences: int,
-    length: int,
-    seed: int,
-    precision: str,
-    batch_tokens: int,
+    record: ModelRecord, *, sequences: int, length: int, seed: int, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
     """Run a model over random tokens, and measure how much its heads attend to what each detector looks for.
 
@@ -210,12 +187,7 @@ def measure_detectors(
     """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)
     drawn = draw_sequences(
-        run.tokenizer,
-        sequences=sequences,
-        length=length,
-        max_length=record.max_length,
-        seed=seed,
-        model=record.name,
+        run.tokenizer, sequences=sequences, length=length, max_length=record.max_length, seed=seed, model=record.name
     )
     return read_detectors(run.model, drawn, batch_tokens=batch_tokens, what=run.what)
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from headtypes.core.files import StrPath
 from headtypes.core.statistics import holm, mean_intervals, sign_tests
-from headtypes.core.table_files import read_csv
+from headtypes.core.table_files import table_reader
 
 # Those of the workflow; there may be further ones, of a user's own.
 DETECTORS = ("previous", "next", "first", "duplicate", "induction")
@@ -60,6 +59,4 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
     return table.iloc[np.argsort(order, kind="stable")].astype(COLUMNS)[list(COLUMNS)]
 
 
-def read_detector_table(path: StrPath) -> pd.DataFrame:
-    """Read a CSV of `detector_table`. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "holds no heads by detector", COLUMNS, dtype=COLUMNS)
+read_detector_table = table_reader("holds no heads by detector", COLUMNS)

@@ -6,8 +6,7 @@ How far, and at which special tokens, a head looks.
 from dataclasses import replace
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.stage import norms_of, samples_of
+from headtypes.analyses.declaration import Analysis, norms_of, samples_of
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
 
@@ -35,7 +34,6 @@ FEATURES = Result(
     "distance features of every sample",
     of=not_texts,
     name="features",
-    section="Heads and types",
     content="`distance` float32 [sample, layer, head, 69]: 64 distance bins, self, cls, sep, comma, period; "
     "`first`, where no sample has a `[CLS]`: the part of each of these that goes to the [first "
     "token](../understand/method.md#the-first-token-of-decoders); `norms`, `norms_first`, where norms are read: "
@@ -46,6 +44,7 @@ FEATURES = Result(
 
 DISTANCES = Analysis(
     "distances",
+    section="Heads and types",
     stages=(extract_features, extract_text_features),
     results=(
         FEATURES,

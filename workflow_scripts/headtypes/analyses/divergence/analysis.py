@@ -45,7 +45,6 @@ PAIRS = Result(
     "how differently heads attend",
     of=lambda plan: plan.texts,
     name="divergence",
-    section="Heads and types",
     content="for tasks of text: `divergence` float64 [head, head], the Jensen-Shannon divergence of all pairs "
     "of heads, layer by layer, summed over the rows of all segments, in nats; `norms`, where "
     "norms are read: the same of [norms](../understand/method.md#norms); `rows`, `layers`, and `sample_id` of "
@@ -57,7 +56,6 @@ PROJECTION = Result(
     "heads in two dimensions, by how differently they attend",
     of=lambda plan: plan.texts,
     name="projection",
-    section="Heads and types",
     content="for each head: `layer`, `head`, and its `x` and `y` in two dimensions, by metric scaling of "
     "the divergences",
 )
@@ -67,7 +65,6 @@ PROJECTION_FIT = Result(
     "heads in two dimensions, by how differently they attend",
     of=lambda plan: plan.texts,
     name="projection_fit",
-    section="Heads and types",
     content="how well the projection fits (`stress`, `correlation`), and whether heads of one layer are more alike: "
     "the mean divergence of a row `within` layers and `between` them, and `low`, `high` and `p` by "
     "permutation",
@@ -75,6 +72,7 @@ PROJECTION_FIT = Result(
 DIVERGENCE = Analysis(
     "divergence",
     "divergence from other heads (nats)",
+    section="Heads and types",
     files=(PAIRS,),
     results=(PAIRS, PROJECTION, PROJECTION_FIT),
     per_pair=per_pair,

@@ -55,13 +55,7 @@ class KeptLayers:
 
 
 def divergences(
-    model: PreTrainedModel,
-    encoded: Encoded,
-    *,
-    smoothing: float,
-    batch_tokens: int,
-    what: str,
-    norms: bool = False,
+    model: PreTrainedModel, encoded: Encoded, *, smoothing: float, batch_tokens: int, what: str, norms: bool = False
 ) -> tuple[Float[np.ndarray, "of head head"], int]:
     """Run a model over encoded samples, and compare the attention of all pairs of its heads.
 
@@ -97,11 +91,7 @@ def divergences(
 
 
 def compare_heads(
-    layers: Sequence[Layer],
-    lengths: Sequence[int],
-    smoothing: float,
-    entropy_sums: EntropySums,
-    norms: bool = False,
+    layers: Sequence[Layer], lengths: Sequence[int], smoothing: float, entropy_sums: EntropySums, norms: bool = False
 ) -> Float[np.ndarray, "head head"]:
     """Jensen-Shannon divergence of all pairs of heads, summed over the rows of some samples, in nats; float64.
 

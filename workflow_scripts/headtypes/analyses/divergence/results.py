@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float64
 
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import SampleIds, Stored
-from headtypes.core.table_files import read_csv
+from headtypes.core.table_files import table_reader
 
 PROJECTION_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
 
@@ -48,9 +47,8 @@ class Divergence:
         return np.repeat(np.arange(self.layers), len(self.total) // self.layers)
 
 
-def read_projection(path: StrPath) -> pd.DataFrame:
-    """Read places of heads (`projection.project_heads`). Raises `InputError` that names a damaged file."""
-    return read_csv(path, "holds no places of heads", PROJECTION_COLUMNS, dtype=PROJECTION_COLUMNS)
+# Of the table of `projection.project_heads`.
+read_projection = table_reader("holds no places of heads", PROJECTION_COLUMNS)
 
 
 def read_projection_fit(path: StrPath) -> dict:

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.stage import share_of
+from headtypes.analyses.declaration import Analysis, share_of
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, given, stage
@@ -57,7 +56,6 @@ TABLE = Result(
     "how much the loss depends on attention to each kind of token",
     of=lambda plan: plan.gradients,
     name="gradients",
-    section="What single heads look at",
     content="for each head, how much the model's own loss depends on the attention to each kind of token: "
     "`sep`, `cls`, `punctuation`, `other`, `all`; the `loss`, the number of `samples`, and, where there "
     "are no values, the `reason`",
@@ -81,6 +79,7 @@ def measure_gradients(plan: Plan, model: str, task: str) -> dict:
 GRADIENTS = Analysis(
     "gradients",
     "gradients, in units of the layer's mean",
+    section="What single heads look at",
     files=(TABLE,),
     results=(TABLE,),
     stages=(measure_gradients,),

@@ -182,15 +182,7 @@ def measure_text_gradients(
 
 
 def measure_answer_gradients(
-    rows: list,
-    windows: Windows,
-    record: ModelRecord,
-    *,
-    task: str,
-    kind: str,
-    samples: int,
-    seed: int,
-    **settings,
+    rows: list, windows: Windows, record: ModelRecord, *, task: str, kind: str, samples: int, seed: int, **settings
 ) -> Gradients:
     """The gradients of the loss of a fine-tuned model's answers, which is that of `ablation.importance`.
 

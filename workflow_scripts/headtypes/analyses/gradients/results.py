@@ -7,10 +7,14 @@ import pandas as pd
 
 from headtypes.core.files import StrPath, undamaged
 from headtypes.core.heads import per_head
-from headtypes.core.table_files import read_csv
+from headtypes.core.table_files import table_reader
 
 # Kinds of the attended token, as Clark et al. 2019 count them in Figure 3.
 ATTENDED = ("sep", "cls", "punctuation", "other", "all")
+_read_table = table_reader(
+    "holds no gradients by kind of token",
+    {"layer": int, "head": int, **dict.fromkeys(ATTENDED, float), "loss": str, "samples": int, "reason": str},
+)
 
 
 @dataclass(frozen=True)
@@ -44,11 +48,8 @@ class Gradients:
 
 def read_gradients(path: StrPath) -> Gradients:
     """Read a CSV of the table. Raises `InputError` that names a damaged file."""
-    kinds = dict.fromkeys(ATTENDED, float)
-    columns = {"layer": int, "head": int, **kinds, "loss": str, "samples": int, "reason": str}
-    otherwise = "holds no gradients by kind of token"
-    table = read_csv(path, otherwise, columns, dtype=columns).sort_values(["layer", "head"])
-    with undamaged(path, otherwise):
+    table = _read_table(path).sort_values(["layer", "head"])
+    with undamaged(path, "lacks the gradients of some heads"):
         values = table[list(ATTENDED)].to_numpy().reshape(table["layer"].max() + 1, -1, len(ATTENDED))
-        loss, reason = (None if pd.isna(table[name].iloc[0]) else table[name].iloc[0] for name in ("loss", "reason"))
-        return Gradients(values, loss, int(table["samples"].iloc[0]), reason)
+        first = table.iloc[0]
+        return Gradients(values, first["loss"] or None, int(first["samples"]), first["reason"] or None)

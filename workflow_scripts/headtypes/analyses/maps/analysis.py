@@ -13,7 +13,6 @@ _MAPS = (
         "attention maps with their tokens",
         of=not_texts,
         name="maps",
-        section="Heads and types",
         content="whole attention maps: of one short sample, for Figures 1 and 5",
         withheld=TEXT,
     ),
@@ -23,10 +22,9 @@ _MAPS = (
         "attention maps with their tokens",
         of=not_texts,
         name="sample_maps",
-        section="Heads and types",
         content="whole attention maps of up to 8 samples of up to 48 tokens, for the atlas",
         withheld=TEXT,
     ),
 )
 _OF_TEXTS = {"rule": "extract_text_features", "of": lambda plan: plan.texts, "name": "", "content": ""}
-MAPS = Analysis("maps", results=(*_MAPS, *(replace(maps, **_OF_TEXTS) for maps in _MAPS)))
+MAPS = Analysis("maps", section="Heads and types", results=(*_MAPS, *(replace(maps, **_OF_TEXTS) for maps in _MAPS)))

@@ -141,12 +141,7 @@ def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, 
 
 
 def choose_samples(
-    samples: list[Sample],
-    tokenizer,
-    kind: str,
-    max_length: int,
-    tokens: int,
-    count: int,
+    samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, count: int
 ) -> tuple[list[Sample], Encoded]:
     """A few samples, those drawn first, and their encoding, each cut to the wanted length if it is longer.
 

@@ -25,22 +25,12 @@ def compare_norms(plan: Plan, model: str, task: str) -> dict:
     }
 
 
-def read_shares(path: StrPath) -> Any:
-    """Read the table of `compare.shares_table`, layer by layer. Raises `InputError` that names a damaged file."""
-    from headtypes.analyses.norms.compare import BY_NORMS, SHARES
-    from headtypes.core.table_files import read_csv
-
-    columns = ("layer", "head", *SHARES, *BY_NORMS.values())
-    table = read_csv(path, "holds no shares of weights and norms", columns)
-    return table.sort_values(["layer", "head"], ignore_index=True)
-
-
 def per_head(task: str, path: StrPath) -> list:
     """Near, special and far of each head, by weights and by norms."""
-    from headtypes.analyses.norms.compare import BY_NORMS
-    from headtypes.analyses.per_head import Column
+    from headtypes.analyses.norms.compare import BY_NORMS, read_shares
+    from headtypes.analyses.per_head import Column, by_head
 
-    table, group = read_shares(path), f"Weights and norms on {task}"
+    table, group = by_head(read_shares(path)), f"Weights and norms on {task}"
     note = "Share of attention, by {} (near: the token itself and the nearest bin of distances)."
     return [
         Column(f"norms.{task}.{column}", f"{name}, by {of}", group, 100 * table[column], "%", note=note.format(of))
@@ -51,17 +41,18 @@ def per_head(task: str, path: StrPath) -> list:
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest share by norms of a set's heads; by weights they are what types are made of."""
-    from headtypes.analyses.norms.compare import BY_NORMS
+    from headtypes.analyses.norms.compare import BY_NORMS, read_shares
+    from headtypes.analyses.per_head import by_head
     from headtypes.analyses.per_set import summaries
 
-    table = read_shares(path)
+    table = by_head(read_shares(path))
     for column in BY_NORMS.values():
         yield from summaries("norms", task, column, table[column].to_numpy())
 
 
 def _result(name: str, ending: str, about: str, content: str) -> Result:
     path = f"results/norms/{{model}}/{{task}}{ending}"
-    shown = {"name": name, "section": "Heads and types", "content": content}
+    shown = {"name": name, "content": content}
     return Result(path, "compare_norms", about, of=lambda plan: plan.with_norms, **shown)
 
 
@@ -78,6 +69,7 @@ DIVISIONS = _result(
 NORMS = Analysis(
     "norms",
     "share of norms (mean of the heads)",
+    section="Heads and types",
     files=(HEADS,),
     results=(HEADS, DIVISIONS),
     stages=(compare_norms,),

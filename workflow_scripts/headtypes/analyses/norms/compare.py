@@ -13,10 +13,14 @@ from headtypes.analyses.types.stability import compare_partitions, matched_clust
 from headtypes.attention.settings import Of
 from headtypes.core.heads import per_head
 from headtypes.core.style import head_name
-from headtypes.core.table_files import write_csv
+from headtypes.core.table_files import table_reader, write_csv
 
 SHARES = ("near", "special", "far")
 BY_NORMS = {name: f"{name}_by_norms" for name in SHARES}
+# Of the table of `shares_table`.
+read_shares = table_reader(
+    "holds no shares of weights and norms", dict.fromkeys(("layer", "head", *SHARES, *BY_NORMS.values()))
+)
 
 
 def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.DataFrame:

@@ -32,9 +32,9 @@ NOTE = {
 def per_head(task: str, path: StrPath) -> list:
     """How much each head writes, and on how many samples it is off."""
     from headtypes.analyses.outputs.results import read_heads
-    from headtypes.analyses.per_head import Column
+    from headtypes.analyses.per_head import Column, by_head
 
-    table, group = read_heads(path), f"What comes out on {task}"
+    table, group = by_head(read_heads(path)), f"What comes out on {task}"
     return [
         Column(
             *(f"outputs.{task}.{name}", label, group, factor * table[name], unit),
@@ -49,17 +49,18 @@ def per_head(task: str, path: StrPath) -> list:
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest of what the heads of a set write, and of how often they are off."""
     from headtypes.analyses.outputs.results import read_heads
+    from headtypes.analyses.per_head import by_head
     from headtypes.analyses.per_set import summaries
 
-    table = read_heads(path)
+    table = by_head(read_heads(path))
     for name in LABELS:
         if table[name].notna().any():
             yield from summaries("outputs", task, name, LABELS[name][1] * table[name].to_numpy(float))
 
 
 def _result(name: str, ending: str, rule: str, about: str, content: str) -> Result:
-    path, section = f"results/outputs/{{model}}/{{task}}{ending}", "What single heads look at"
-    return Result(path, rule, about, of=lambda plan: plan.texts, name=name, section=section, content=content)
+    path = f"results/outputs/{{model}}/{{task}}{ending}"
+    return Result(path, rule, about, of=lambda plan: plan.texts, name=name, content=content)
 
 
 OUTPUTS = _result(
@@ -89,6 +90,7 @@ FIGURE = _result(
 WRITING = Analysis(
     "outputs",
     "what heads write (mean of the heads)",
+    section="What single heads look at",
     files=(HEADS,),
     results=(OUTPUTS, HEADS, LAYERS, FIGURE),
     per_head=per_head,

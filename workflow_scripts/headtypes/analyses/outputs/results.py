@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float32, Float64, Int
 
-from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import SampleIds
-from headtypes.core.table_files import read_csv
+from headtypes.core.table_files import table_reader
 
 TOKENS = ("written", "written_first", "written_special", "written_punctuation", "written_other")
 QUARTERS = tuple(f"written_quarter_{number}" for number in range(1, 5))
@@ -50,7 +48,5 @@ class Outputs:
         return self.written[..., COLUMNS.index(name)].astype(float)
 
 
-def read_heads(path: StrPath) -> pd.DataFrame:
-    """Read the table of `tables.heads_table`, layer by layer. Raises `InputError` that names a damaged file."""
-    table = read_csv(path, "holds nothing that heads write", HEADS)
-    return table.sort_values(["layer", "head"], ignore_index=True)
+# Of the table of `tables.heads_table`.
+read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS))

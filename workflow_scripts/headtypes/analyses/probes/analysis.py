@@ -5,19 +5,16 @@ Parsers that read the attention of all heads, and what they are compared with (C
 
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.stage import words_of
+from headtypes.analyses.declaration import Analysis, words_of
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
 
-SECTION = "What heads know of language"
 WORDS = Result(
     "results/probes/{model}/{task}.json",
     "train_probes",
     "right words of each probe",
     of=lambda plan: plan.probed,
     name="probes",
-    section=SECTION,
     content="the four probes: the right words of each sentence, for each random start; how many sentences were "
     "read, and the share of words that have a vector",
 )
@@ -27,7 +24,6 @@ SCORES = Result(
     "attachment scores of probes and baselines",
     of=lambda plan: plan.probed,
     name="probe_scores",
-    section=SECTION,
     content="unlabelled attachment scores of the probes, right-branching, the best offset and the best head, "
     "and all differences (`minus`: the system that is subtracted), with intervals over sentences",
 )
@@ -58,4 +54,6 @@ def measure_probes(plan: Plan, model: str, task: str) -> dict:
     return {"seed": plan.seed("measure_probes", model, task)}
 
 
-PROBES = Analysis("probes", results=(WORDS, SCORES), stages=(train_probes, measure_probes))
+PROBES = Analysis(
+    "probes", section="What heads know of language", results=(WORDS, SCORES), stages=(train_probes, measure_probes)
+)

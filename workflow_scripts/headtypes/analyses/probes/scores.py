@@ -12,7 +12,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import read_groups
 from headtypes.core.statistics import ratio_intervals
-from headtypes.core.table_files import read_csv, write_csv
+from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
 
@@ -35,9 +35,10 @@ def read_probes(path: StrPath) -> dict:
         return found
 
 
-def read_probe_scores(path: StrPath) -> pd.DataFrame:
-    """Read what `measure_probes` returned, from CSV. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "holds no scores of probes", ("system", "minus", "uas", "low", "high", "least", "most"))
+# Of the table of `measure_probes`.
+read_probe_scores = table_reader(
+    "holds no scores of probes", dict.fromkeys(("system", "minus", "uas", "low", "high", "least", "most"))
+)
 
 
 def measure_probes(

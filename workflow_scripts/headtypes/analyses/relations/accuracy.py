@@ -22,14 +22,12 @@ from headtypes.analyses.relations.choice import (
 )
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_parts
 from headtypes.analyses.relations.offsets import FILE, OFFSETS
-from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_groups
 from headtypes.core.statistics import ratio_intervals
-from headtypes.core.table_files import read_csv, write_csv
+from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.treebank import Sentence
 
-# A treebank may call a relation by a number, or by what pandas takes for a missing value.
-NAMED = {"dtype": {"annotation": str, "relation": str}, "keep_default_na": False, "na_values": [""]}
+_TEXTS = dict.fromkeys(("annotation", "relation"), str)
 _HEADS = ("annotation", "relation", "part", "layer", "head", "direction", "accuracy")
 _BEST = (
     *("annotation", "relation", "chosen", "scored", "words", "layer", "head", "direction", "offset"),
@@ -37,14 +35,9 @@ _BEST = (
 )
 
 
-def read_relations(path: StrPath) -> pd.DataFrame:
-    """Read the table of all heads of `relations.measure_relations`. Raises `InputError` that names a damaged file."""
-    return read_csv(path, "holds no accuracies of relations", _HEADS, **NAMED)
-
-
-def read_best_heads(path: StrPath) -> pd.DataFrame:
-    """Read the table of the best heads of `relations.measure_relations`; errors name a damaged file."""
-    return read_csv(path, "holds no best heads", _BEST, **NAMED).fillna({"left_out": ""})
+# Of both tables of `measure_relations`.
+read_relations = table_reader("holds no accuracies of relations", dict.fromkeys(_HEADS) | _TEXTS)
+read_best_heads = table_reader("holds no best heads", dict.fromkeys(_BEST) | _TEXTS | {"left_out": str})
 
 
 def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:

@@ -6,8 +6,7 @@ Every head's guesses, the relations they are scored on, and fixed offsets (Clark
 from collections.abc import Iterator
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.stage import words_of
+from headtypes.analyses.declaration import Analysis, words_of
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, given, stage
@@ -102,14 +101,12 @@ def _line(quantity: str, statistic: str) -> str:
     return quantity.replace(" (stanford)", "").replace(" (universal)", "").replace("_", " ")
 
 
-SECTION = "What heads know of language"
 ARCS = Result(
     "results/arcs/{model}/{task}.h5",
     "extract_arcs",
     "which word each head takes for the syntactic head, by its index",
     of=lambda plan: plan.inputs_of("treebank"),
     name="arcs",
-    section=SECTION,
     content="for each part of a treebank (`file`, `test`): `guess` int16 [word, layer, head, direction], what "
     "each head guesses to be the syntactic head of each word, first from dependent to head, then from "
     "head to dependent (1: the first word of the sentence, -1: no guess); `visible`, the first and the "
@@ -123,7 +120,6 @@ HEADS = Result(
     "accuracy of heads at dependency relations",
     of=lambda plan: plan.inputs_of("treebank"),
     name="relations",
-    section=SECTION,
     content="the accuracy of every head in each direction at each relation, also over those words alone whose "
     "head it can see; empty where it can see none",
 )
@@ -133,7 +129,6 @@ BEST = Result(
     "accuracy of heads at dependency relations",
     of=lambda plan: plan.inputs_of("treebank"),
     name="relations_best",
-    section=SECTION,
     content="for each relation the best head, its direction and accuracy, the best of the other direction, the "
     "best offset, and the differences, with intervals over sentences; how much attention goes to `[SEP]` in the best "
     "head, of the words that look at the other word of the relation (`to_sep`) and of all others (`to_sep_others`); "
@@ -145,7 +140,6 @@ OFFSETS = Result(
     "how often a word at a fixed offset is the syntactic head",
     of=lambda plan: [{"task": task} for task in plan.tasks_of("treebank")],
     name="offsets",
-    section="What heads know of language",
     content="for each relation of a treebank, how often the head is the word at a fixed offset: `part` (`file`, its "
     "sentences of `even` and `odd` index, `test`), `annotation` (`universal`: the labels as they are; "
     "`stanford`: derived from them), `relation`, `words`, `offset`, `accuracy` in percent",
@@ -173,6 +167,7 @@ def measure_offsets(plan: Plan, task: str) -> dict:
 RELATIONS = Analysis(
     "relations",
     "relations: best head (% correct)",
+    section="What heads know of language",
     files=(HEADS, BEST),
     results=(ARCS, HEADS, BEST, OFFSETS),
     stages=(extract_arcs, measure_relations, measure_offsets),

@@ -89,7 +89,6 @@ PATTERNS = Result(
     "attention to positions and kinds of tokens, and its entropy",
     of=lambda plan: plan.texts,
     name="surface",
-    section="Heads and types",
     content="for tasks of text: `surface` float32 [segment, layer, head, 13] with the columns in `column`, the "
     "shares of attention to positions and kinds of tokens, and entropies in nats: self, previous, next, "
     "cls, sep, punctuation, special, sep_to_sep, other_to_sep, entropy, entropy_cls, peak, first; NaN "
@@ -100,6 +99,7 @@ PATTERNS = Result(
 SURFACE = Analysis(
     "surface",
     "where attention goes (mean of the heads)",
+    section="Heads and types",
     files=(PATTERNS,),
     results=(PATTERNS,),
     per_head=per_head,

@@ -12,19 +12,8 @@ from headtypes.core.statistics import mean_of_known
 
 # The columns of a surface pattern, as `measure.SurfacePatterns` defines them.
 COLUMNS = (
-    "self",
-    "previous",
-    "next",
-    "cls",
-    "sep",
-    "punctuation",
-    "special",
-    "sep_to_sep",
-    "other_to_sep",
-    "entropy",
-    "entropy_cls",
-    "peak",
-    "first",
+    *("self", "previous", "next", "cls", "sep", "punctuation", "special"),
+    *("sep_to_sep", "other_to_sep", "entropy", "entropy_cls", "peak", "first"),
 )
 
 
@@ -47,11 +36,6 @@ class Surface:
     sample_ids: SampleIds
     norms: Float32[np.ndarray, "sample layer head 13"] | None = None
     columns: Annotated[list[str], Stored("column", "13")] = field(default_factory=lambda: list(COLUMNS))
-
-    def __post_init__(self) -> None:
-        """Raise `ValueError` where columns are others, as in a file of an earlier version."""
-        if self.columns != list(COLUMNS):
-            raise ValueError("its columns are others")
 
     @property
     def read(self) -> tuple[Of, ...]:

@@ -40,7 +40,6 @@ PARTITION = Result(
     "the type of each head, and how the types were named",
     of=lambda plan: plan.clustered,
     name="partition",
-    section="Heads and types",
     content="for each head: `layer`, `head`, `cluster`, `type`, `silhouette`, `near`, `special`, `far`, `doubtful`",
 )
 STABILITY = Result(
@@ -49,7 +48,6 @@ STABILITY = Result(
     "how stable the types are, and how many there are",
     of=lambda plan: plan.clustered,
     name="stability",
-    section="Heads and types",
     content="stability over random halves of `heads`, `samples` and `pairs` of both, in percent: `all_agree`, "
     "`pairwise`, and `by_head`, by layer and head, how many clusterings give the head its type; `own_cluster`: pairs "
     "that are nearest to the head's own cluster; `gap`: the gap statistic less that of one cluster, with its standard "
@@ -60,6 +58,7 @@ STABILITY = Result(
 
 TYPES = Analysis(
     "types",
+    section="Heads and types",
     stages=(cluster_heads, import_partition),
     results=(
         PARTITION,
@@ -76,7 +75,6 @@ TYPES = Analysis(
             "the type of each head, and how the types were named",
             of=lambda plan: plan.clustered,
             name="naming",
-            section="Heads and types",
             content="the centroids, their names, and the margin over the second-best assignment",
         ),
         STABILITY,
@@ -86,7 +84,6 @@ TYPES = Analysis(
             "criteria of how many types there are",
             of=lambda plan: plan.clustered,
             name="numbers_of_types",
-            section="Heads and types",
             content="for each number of clusters `k`, by the partition's method: the number of heads in the `smallest` "
             "cluster, the mean `silhouette`, the `gap` statistic with its standard error, stability in percent (over "
             "halves of pairs for k-means with 3 and 5 alone), and `chance`, the percent on which clusterings with such "
@@ -97,7 +94,6 @@ TYPES = Analysis(
             "cluster_heads",
             "how many types there are, and how often each head keeps its type",
             of=lambda plan: plan.clustered,
-            section="Heads and types",
             content="these criteria, and how often each head keeps its type, as a figure",
         ),
         Result(
@@ -106,7 +102,6 @@ TYPES = Analysis(
             "the heads in two dimensions, for Figure 2",
             of=lambda plan: plan.partitions.values(),
             name="embedding",
-            section="Heads and types",
             content="for each head: `layer`, `head`, and its `x` and `y` in two dimensions (t-SNE), for Figure 2",
         ),
     ),

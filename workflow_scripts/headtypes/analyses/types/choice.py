@@ -46,9 +46,8 @@ def measure_types(
 
     features_by_sample, labels, seed, settings: as in `stability.measure_stability`; numbers_seed: that of
         `compare_numbers`, the same for all partitions of the same features.
-    returns what `measure_stability` returns, and beside it own_cluster, as `own_cluster_share` says; gap and gap_error,
-        as `gap_beyond_one` (None where there are none); chosen, as `chosen_numbers`; and mixtures, the second of what
-        `compare_numbers` returns, whose table is returned as well.
+    returns what `measure_stability` returns, with own_cluster (`own_cluster_share`), gap and gap_error
+        (`gap_beyond_one`), chosen (`chosen_numbers`) and mixtures; and the table of `compare_numbers`.
     """
     stability = measure_stability(features_by_sample, labels, seed=seed, **settings)
     numbers, mixtures = compare_numbers(features_by_sample, seed=numbers_seed, **settings)
@@ -79,20 +78,17 @@ def compare_numbers(
     features_by_sample: [sample, head, column] distance features.
     method, k, scale: as in `clustering.cluster_heads`; silhouettes and gaps are then those of the scaled features.
     restarts: of k-means on all heads; other methods, and fits to halves and references, have fewer (`_DIVISORS`).
-    models: models for each kind of half, at least 2.
-    seed: every draw and every fit has its own seed, derived from this one.
+    models: for each kind of half, at least 2. seed: of which the seed of every draw and every fit is derived.
     references: reference sets of the gap statistic.
 
-    returns one row per number of clusters, with the columns `COLUMNS`: heads in the smallest cluster; mean silhouette;
-        the gap statistic with its standard error, and how far it is above that of one cluster, with the standard
-        error of this difference; the values of `stability.measure_stability`, over halves of pairs for
-        k-means with `PAIR_COUNTS` alone, since fits to so many points take long; and chance, the percent of heads to
-        which two models would give the same cluster if each drew clusters at random with the shares of this
-        clustering. For k = 1 there is only the gap. NaN if the method fails to divide the heads, halves of them, or
-        the references into k clusters. Only numbers below the number of different heads are tried.
+    returns one row per number of clusters below that of different heads, with the columns `COLUMNS`: heads in the
+        smallest cluster; mean silhouette; the gap statistic, and how far it is above that of one cluster, each with its
+        standard error; the values of `stability.measure_stability`, over halves of pairs for k-means with `PAIR_COUNTS`
+        alone, since fits to so many points take long; and chance, the percent of heads to which two models would give
+        the same cluster if each drew clusters at random with these shares. For k = 1 there is only the gap. NaN if the
+        method fails to divide the heads, halves of them, or the references into k clusters.
         And, for k-means and mixtures, the adjusted Rand index (Hubert and Arabie 1985) of k clusters by k-means and by
         a Gaussian mixture, by its covariance: 1 for the same clusters, about 0 for unrelated ones.
-    Raises `InputError` if there are fewer than two samples.
     """
     features = features_by_sample.mean(axis=0, dtype=np.float64)
     scaler = StandardScaler().fit(features) if scale else None
@@ -142,11 +138,9 @@ def log_within(
     """Log W of a method's clusters of points, and that of each reference's, [reference].
 
     points: [point, column]; references: sets like it, as `draw_references` makes them.
-
-    Tibshirani, Walther and Hastie 2001: W is the sum of squared distances to the clusters' means, also for methods that
-    do not minimise it. Unlike there, the log W of the points is the mean of several fits, with as many restarts as the
-    fits to the references, because W depends on the number of restarts where fits depend on their seed.
-    Raises `IndivisibleError` where a set does not divide into k clusters.
+    W is the sum of squared distances to the clusters' means (Tibshirani, Walther and Hastie 2001), also for methods
+    that do not minimise it. Unlike there, the log W of the points is the mean of several fits, with as many restarts as
+    the fits to the references, since W depends on the restarts. Raises `IndivisibleError` where a set does not divide.
     """
 
     def of(points: np.ndarray, *parts: str | int) -> float:
@@ -161,10 +155,11 @@ def log_within(
 
 
 def gap_statistic(ours: float, theirs: np.ndarray) -> tuple[float, float]:
-    """How much tighter clusters are than in points that have none, and the gap's standard error.
+    """The gap (Tibshirani et al. 2001), mean of log W over the references less that of the points, and its standard
+    error.
 
     ours, theirs: as `log_within` returns them, or the differences of two such, whose gap is the difference of their
-        gaps. Tibshirani, Walther and Hastie 2001: the mean of log W over the references, less that of the points.
+    gaps.
     """
     return float(theirs.mean() - ours), float(theirs.std() * np.sqrt(1 + 1 / len(theirs)))
 
@@ -173,11 +168,9 @@ def draw_references(features: np.ndarray, references: int, seed: int) -> Iterato
     """Draw sets of equally many points from one logistic-normal distribution, fitted to shares.
 
     features: [point, column] shares that are not negative and have the same sum in every row.
-
-    The logarithms of shares, less their mean, are drawn from the normal distribution with the mean and covariance of
-    those of the points (Aitchison and Shen 1980): a cloud with one peak, which is as wide, as oblong and as close to
-    the corners as that of the points. Tibshirani, Walther and Hastie 2001 draw from a box, which any cloud with a peak
-    beats, so that its gap says nothing of clusters. Half of the smallest share stands for one that is 0.
+    The logarithms of shares, less their mean, have the mean and covariance of the points' (Aitchison and Shen 1980): a
+    cloud with one peak, as wide, as oblong and as close to the corners as that of the points. Any cloud with a peak
+    beats the box of Tibshirani et al. 2001. Half of the smallest share stands for one that is 0.
     """
     logs = np.log(np.maximum(features, features[features > 0].min() / 2))
     logs -= logs.mean(axis=1, keepdims=True)
@@ -190,10 +183,9 @@ def draw_references(features: np.ndarray, references: int, seed: int) -> Iterato
 
 
 def gap_choice(gaps: pd.Series, errors: pd.Series) -> int | None:
-    """The smallest k whose gap is at least that of k + 1 less its standard error; None where there is none.
+    """The smallest k whose gap is at least that of k + 1 less its standard error, or None (Tibshirani et al. 2001).
 
-    gaps, errors: as `gap_statistic` returns them, with k as index. The rule of Tibshirani, Walther and Hastie 2001;
-    it stops at one cluster where two are worse, however good three are.
+    gaps, errors: as `gap_statistic` returns them, with k as index. The rule stops at one cluster where two are worse.
     """
     lowest = gaps - errors
     return next((int(k) for k in sorted(gaps.index) if k + 1 in lowest.index and gaps[k] >= lowest[k + 1]), None)
@@ -203,8 +195,8 @@ def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
     """The number of clusters that each criterion chooses, of `compare_numbers`; None where it chooses none.
 
     silhouette: the largest; gap: as `gap_choice` says; heads, samples: the largest kappa over halves of these, the
-    pairwise agreement corrected for chance, 1 for perfect, 0 for random (Cohen 1960), since uncorrected agreement rises
-    as clusters get fewer. Among equal values the largest number.
+    pairwise agreement corrected for chance (Cohen 1960), since uncorrected agreement rises as clusters get fewer. Among
+    equal values the largest number.
     """
     by_k = table.set_index("k").sort_index(ascending=False)
     beyond_chance = by_k[["heads_pairwise", "samples_pairwise"]].sub(by_k["chance"], axis=0)
@@ -219,10 +211,7 @@ def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
 
 
 def gap_beyond_one(table: pd.DataFrame, k: int) -> tuple[float, float] | None:
-    """The gap statistic of k clusters less that of a single one, and its standard error; None where there is none.
-
-    table: as `compare_numbers` makes it.
-    """
+    """The gap of k clusters less that of a single one, and its standard error; None where there is none."""
     known = table.set_index("k")[["gap_beyond_one", "gap_beyond_one_error"]].dropna()
     return tuple(known.loc[k].tolist()) if k in known.index else None
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from headtypes.analyses.distances.columns import Groups, attention_groups
-from headtypes.analyses.types.names import METHODS, MIXTURES, TYPES, type_names
+from headtypes.analyses.types.names import MIXTURES, TYPES, type_names
 from headtypes.analyses.types.partitions import Partition, build_partition, order_types, read_types
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
@@ -33,10 +33,9 @@ _LARGEST_OF = {"diagonal": "near", "dense": "far", "vertical": "special"}
 class Naming:
     """Names of k clusters, and how certain they are.
 
-    names: k type names, by cluster.
-    groups: near, special and far of the k centroids.
-    doubts: by cluster, the sentence that says why its name is doubtful; empty where it is not.
-    total: score of the assignment; margin: how far it is ahead of the second best. Both None unless k = 4.
+    names: by cluster; groups: near, special and far of the centroids; doubts: by cluster, the sentence that says why
+    its name is doubtful, empty where it is not; total: score of the assignment; margin: how far it is ahead of the
+    second best, both None unless k = 4.
     """
 
     names: tuple[str, ...]
@@ -68,15 +67,13 @@ class Naming:
 
 
 def name_types(centroids: np.ndarray) -> Naming:
-    """Name clusters by what their centroids look at.
+    """Name clusters by what their centroids, [k, column] mean distance features (unscaled), look at.
 
-    centroids: [k, column], mean distance features (unscaled) of each cluster's heads.
-
-    For k = 4 the names of Guan et al. 2020, section 4. They go to the clusters by the one-to-one assignment
-    with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
-    vertical special - far. (The paper gives no rule for its names.) A name is doubtful if another
-    one scores higher for its centroid, or if the centroid of diagonal, dense or vertical does not have the largest
-    near, far or special respectively. For any other k: `type-1`, `type-2`, ... by rising special.
+    For k = 4 the names of Guan et al. 2020, section 4, which gives no rule for them. They go to the clusters by the
+    one-to-one assignment with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far,
+    special), vertical special - far. A name is doubtful if another one scores higher for its centroid, or if the
+    centroid of diagonal, dense or vertical does not have the largest near, far or special. For any other k: `type-1`,
+    ... by rising special.
     """
     groups = attention_groups(centroids)
     k = len(centroids)
@@ -129,10 +126,8 @@ class IndivisibleError(InputError):
 class Clustering:
     """Heads in k clusters, numbered from 0 in ascending order of the special attention of their centroids.
 
-    labels: [head] int, the cluster of each head.
-    centroids: [k, column], mean features, unscaled, of each cluster's heads.
-    silhouette: [head], -1 to 1; NaN for k = 1.
-    naming: the clusters' type names.
+    labels: [head] int; centroids: [k, column], mean unscaled features of each cluster's heads; silhouette: [head], -1
+    to 1, NaN for k = 1; naming: the clusters' type names.
     """
 
     labels: np.ndarray
@@ -142,18 +137,15 @@ class Clustering:
 
 
 def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> Clustering:
-    """Divide heads into k clusters and name them.
+    """Divide heads into k clusters and name them; raises `InputError` as `fit` does.
 
     features: [head, column] distance features (bins 0..N-1, self, cls, sep, comma, period).
-    method: one of `methods.METHODS`. Guan et al. 2020, section 4, use k-means.
-    scale: whether each column is brought to zero mean and unit variance first; distances, and with them the
-        silhouettes, are then those of the scaled features. The paper does not scale.
-    restarts: number of initialisations of which the best is kept (agglomerative has none).
-        With ten, k-means with k = 4 on the 72 heads of a real model ended in one of four optima, depending on
-        the seed; with fifty, always in the best.
+    method: one of `names.METHODS`. Guan et al. 2020, section 4, use k-means.
+    scale: whether each column is brought to zero mean and unit variance first; distances and silhouettes are then those
+        of the scaled features. The paper does not scale.
+    restarts: initialisations of which the best is kept (agglomerative has none). With ten, k-means with k = 4 on the 72
+        heads of a real model ended in one of four optima, depending on the seed; with fifty, always in the best.
     seed: 0 to 2**32 - 1; equal seeds give equal clusters, whatever the number of threads.
-
-    Raises `InputError` as `fit` does.
     """
     points = features.astype(float)
     labels = fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
@@ -169,10 +161,7 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
 
 
 def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Return clustered heads as a partition.
-
-    features: [layer * head, column], as they were clustered; shape: number of layers, heads in a layer.
-    """
+    """Clustered heads as a partition; features: [layer * head, column], as clustered; shape: layers, heads."""
     naming = clustering.naming
     doubtful = np.array([doubt != "" for doubt in naming.doubts])
     return build_partition(
@@ -186,13 +175,11 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
 
 
 def fit(points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> np.ndarray:
-    """Divide points into k clusters: the cluster of each, [point] int, 0..k-1, in no particular order.
+    """Divide points [point, column] into k clusters: [point] int, 0..k-1, in no particular order; as `cluster_heads`.
 
-    points: [point, column] head features, or points that they are compared with; the rest as in `cluster_heads`, where
-        the method may be any of `names.MIXTURES`, too.
-
-    Raises `InputError` where points are not finite; `IndivisibleError` where there are fewer distinct points
-    than clusters, or where the method leaves a cluster without a point.
+    method: any of `names.MIXTURES`, too. Raises `IndivisibleError` where
+    there
+    are fewer distinct points than clusters, or where the method leaves a cluster without a point.
     """
     points = points.astype(float)
     _check(points, k)
@@ -209,11 +196,10 @@ def fit(points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, 
 def fit_and_predict(
     train: np.ndarray, features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> np.ndarray:
-    """Fit clusters on some heads and return the cluster of every head, [head] int, numbered in no particular order.
+    """Fit clusters on some heads, [train head, column], and return the cluster of every head, [head] int, in no order.
 
-    train: [train head, column]; features: [head, column]; the rest as in `cluster_heads`. Agglomerative and
-    spectral clustering have no rule for heads that they were not fitted on. These go to the cluster with the nearest
-    centroid, and so do the heads that they were fitted on, so that all heads are treated alike.
+    Agglomerative and spectral clustering have no rule for heads that they were not fitted on: all heads, those they
+    were fitted on too, go to the cluster with the nearest centroid.
     """
     train = train.astype(float)
     _check(train, k)
@@ -222,9 +208,8 @@ def fit_and_predict(
 
 
 def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Silhouette of each head, [head], -1 to 1 (Rousseeuw 1987), with Euclidean distances.
-
-    0 where a head is alone in its cluster, NaN where there is one cluster.
+    """Silhouette of each head, [head], -1 to 1 (Rousseeuw 1987); 0 if alone in its cluster, NaN if there is one
+    cluster.
     """
     clusters = len(np.unique(labels))
     if clusters == 1:
@@ -236,10 +221,7 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def one_thread():
-    """Context in which the numeric libraries compute in one thread.
-
-    Several threads would add up sums in an order that changes from run to run.
-    """
+    """Context with one thread in numeric libraries: several would add up sums in an order that changes."""
     return _libraries().limit(limits=1)
 
 
@@ -250,12 +232,6 @@ def _libraries() -> ThreadpoolController:
 
 
 def _check(points: np.ndarray, k: int) -> None:
-    broken = ~np.isfinite(points).all(axis=1)
-    if broken.any():
-        raise InputError(
-            f"The features of {broken.sum()} of {len(points)} heads hold NaN or infinite values "
-            f"(first: head {broken.argmax()} in the order of layers): extract them again."
-        )
     distinct = len(np.unique(points, axis=0))
     if k > distinct:
         raise IndivisibleError(
@@ -306,8 +282,6 @@ def _fit(
                 )
                 labels = model.fit_predict(points) if k < len(points) else np.arange(k)
                 predict = _nearest_centroid(_means(points, labels, k))
-            case _:
-                raise InputError(f"The clustering method {method!r} is not one of {', '.join(METHODS)}.")
 
     def predict_labels(features: np.ndarray) -> np.ndarray:
         with one_thread():
@@ -325,12 +299,10 @@ def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Import the user's CSV, as `read_types` reads it.
+    """Import the user's CSV; errors as of `read_types`.
 
     features: [layer * head, column] distance features; shape: number of layers, heads in a layer.
-
-    Clusters are counted in the order of `order_types`; silhouettes are those of the unscaled features, and no
-    name is doubtful. Raises `InputError` as `read_types` does.
+    Clusters are counted in the order of `order_types`; silhouettes are those of unscaled features; no name is doubtful.
     """
     types = read_types(csv_path, shape).reshape(-1)
     order = order_types(types)
@@ -345,11 +317,8 @@ _KINDS = {"layer": int, "head": int, "x": np.float32, "y": np.float32}
 def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.DataFrame:
     """Lay the heads out in two dimensions so that neighbours stay neighbours (t-SNE, van der Maaten and Hinton 2008).
 
-    features: [layer * head, column] head features, as they were clustered.
-    shape:    number of layers, heads in a layer.
-    seed:     0 to 2**32 - 1; equal seeds give equal places.
-    returns   one row per head: layer, head (both from 0), x and y, without unit; distances between groups mean
-        nothing.
+    features: [layer * head, column] head features; shape: layers, heads in a layer; seed: 0 to 2**32 - 1.
+    returns one row per head: layer, head (both from 0), x and y, without unit; distances between groups mean nothing.
     """
     perplexity = min(30.0, (len(features) - 1) / 3)
     # One thread: more would add up forces in an order that changes from run to run.

@@ -10,11 +10,11 @@ import pandas as pd
 from jaxtyping import Int
 
 from headtypes.analyses.distances.columns import attention_groups
-from headtypes.analyses.types.names import TYPE_NAME, TYPES
+from headtypes.analyses.types.names import TYPES
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import StrPath, undamaged
 from headtypes.core.heads import per_head
-from headtypes.core.table_files import read_as_text, read_csv, write_csv
+from headtypes.core.table_files import read_as_text, table_reader, write_csv
 
 _KINDS = {
     **dict.fromkeys(("layer", "head", "cluster"), int),
@@ -23,15 +23,16 @@ _KINDS = {
     "doubtful": bool,
 }
 COLUMNS = list(_KINDS)
+_OTHERWISE = "is not a partition file of this workflow"
+_read_table = table_reader(_OTHERWISE, _KINDS)
 
 
 @dataclass(frozen=True)
 class Partition:
     """Every head of a model with its type.
 
-    table: one row per head, by layer and head (both from 0), with the columns `COLUMNS`: silhouette is NaN
-        where there is one type; near, special and far are the head's own attention to tokens; doubtful
-        says whether the type's name is doubtful, as `naming.name_types` explains.
+    table: one row per head, by layer and head (both from 0), with the columns `COLUMNS`: silhouette is NaN where there
+        is one type; near, special and far are the head's own; doubtful says whether its type's name is (`name_types`).
     """
 
     table: pd.DataFrame
@@ -83,10 +84,8 @@ def build_partition(
     silhouette: np.ndarray,
     doubtful: np.ndarray | bool,
 ) -> Partition:
-    """Put the columns of a partition together; near, special and far follow from the features.
-
-    features: [layer * head, column]; shape: number of layers, heads in a layer; cluster, types, silhouette and
-    doubtful: [layer * head].
+    """Put the columns [layer * head] of a partition together; near, special and far follow from features [head,
+    column].
     """
     groups = attention_groups(features)
     table = per_head(
@@ -138,12 +137,9 @@ def write_partition(path: StrPath, partition: Partition) -> None:
 
 def read_partition(path: StrPath) -> Partition:
     """Read what `write_partition` wrote. Raises `InputError` that names a damaged file."""
-    otherwise = "is not a partition file of this workflow"
-    table = read_csv(
-        path, otherwise, COLUMNS, dtype=_KINDS, keep_default_na=False, na_values={"silhouette": [""]}
-    ).sort_values(["layer", "head"], ignore_index=True)
+    table = _read_table(path).sort_values(["layer", "head"], ignore_index=True)
     partition, heads = Partition(table[COLUMNS]), table[["layer", "head"]].to_numpy().tolist()
-    with undamaged(path, otherwise):
+    with undamaged(path, _OTHERWISE):
         if len(heads) != np.prod(partition.shape) or heads != np.argwhere(np.ones(partition.shape)).tolist():
             raise ValueError("it does not have every head once")
     return partition
@@ -152,9 +148,8 @@ def read_partition(path: StrPath) -> Partition:
 def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
     """The type of each head, [layer, head] object, in a user's CSV of layer, head (both from 0) and type, in any order.
 
-    shape: number of layers, heads in a layer. Other columns are ignored. Raises `InputError` that names the file and
-    the line or head where a head is missing, listed twice or not of this model, or where a type is empty or has
-    characters other than A-Z, a-z, 0-9, `_` and `-`.
+    shape: layers, heads in a layer. Other columns are ignored. Raises `InputError` that names the file and the line or
+    head where a head is missing, listed twice or not of this model, or where a type is not `TYPE_NAME`.
     """
     try:
         # With blank lines, so that lines are counted as an editor does.
@@ -183,11 +178,6 @@ def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
         hint = f"; it looks as if the file counts {column}s from 1: subtract 1" if from_one else ""
         refuse(~number.between(0, size - 1), column, f"it must be a whole number from 0 to {size - 1}{hint}")
         table[column] = number
-    refuse(
-        ~table["type"].str.fullmatch(TYPE_NAME),
-        "type",
-        "it must have letters A-Z and a-z, digits, '_' and '-' alone, because it becomes part of tables and figures",
-    )
     refuse(table.duplicated(["layer", "head"]), "head", "its layer has a line for it already")
     types = np.full(shape, "", dtype=object)
     types[table["layer"], table["head"]] = table["type"]

@@ -35,27 +35,22 @@ def measure_stability(
     pairs: bool = True,
     **settings: Any,
 ) -> dict:
-    """Cluster random halves and compare the clusters with those of the full fit.
+    """Cluster random halves and compare the clusters with those of the full fit (von Luxburg 2010).
 
     features_by_sample: [sample, head, column] distance features; read in blocks of samples.
-    labels: [head] int, 0..k-1, clusters of the full fit.
-    models: number of models for each kind of half, at least 2.
+    labels: [head] int, 0..k-1, clusters of the full fit. models: for each kind of half, at least 2.
     seed: every half and every fit has its own seed, derived from this one.
-    pairs: whether halves of the pairs are clustered as well, which takes far longer than the rest.
+    pairs: whether halves of the pairs of a head and a sample are clustered as well, which takes far longer.
     method, k, settings: as in `clustering.cluster_heads`.
 
     returns `{"models": models, "heads": {...}, "samples": {...}, "pairs": {...}}`, for models fitted on half of the
     heads, or on the head features of half of the samples, each predicting all heads from the features of all samples;
-    or on half of the pairs of a head and a sample, each predicting all pairs (None without `pairs`, and for methods not
-    in `PAIR_METHODS`). Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is one
-    to all pairs. The values, all in percent:
-      all_agree: heads (or pairs) to which all models give the same cluster;
+    or on half of the pairs, each predicting all pairs (None without `pairs`, and for methods not in `PAIR_METHODS`).
+    Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is one to all pairs. In %:
+      all_agree: heads (or pairs) to which all models give the same cluster. Guan et al. 2020, section 4, report this
+        "proportion of input samples", but not whether heads, samples or pairs of both are meant; hence all three;
       pairwise: heads (or pairs) to which two models give the same cluster, mean over all pairs of models;
       by_head: [head], models that give the head (or its pairs, on average) the cluster of the full fit.
-
-    The idea is that of von Luxburg 2010, Clustering stability: an overview. Guan et al. 2020, section 4, use ten
-    k-means models and report "the proportion of input samples that is consistent on all models", which is all_agree,
-    but not whether heads, samples or pairs of both are such input samples; hence all three.
     Raises `InputError` for fewer than two samples, and where half of the heads are too few for k clusters.
     """
     settings |= {"method": method, "k": k}
@@ -84,7 +79,7 @@ def measure_stability(
 def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> float:
     """Percent of the pairs of a head and a sample that are nearest to the mean of the head's own cluster.
 
-    features_by_sample: [sample, head, column]; labels: [head] int, 0..k-1, clusters of the mean features.
+    features_by_sample: [sample, head, column]; labels: [head] int, 0..k-1.
     """
     features = features_by_sample.mean(axis=0, dtype=float)
     centroids = np.stack([features[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
@@ -94,9 +89,8 @@ def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> flo
 
 
 def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarray:
-    """Rename clusters one-to-one so that as many heads as possible have their cluster of the reference.
-
-    labels, reference: [head] int, 0..k-1. Kuhn 1955 (the Hungarian method).
+    """Rename clusters [head] int, 0..k-1, one-to-one so that most heads have their cluster of the reference (Kuhn
+    1955).
     """
     together = np.zeros((k, k), dtype=int)
     np.add.at(together, (labels, reference), 1)
@@ -149,7 +143,7 @@ def _draw_halves(items: int, models: int, seed: int, kind: str) -> np.ndarray:
 
 
 def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Means over samples, [row, head, column], with weights [row, sample]; reads every sample once."""
+    """Means over samples, [row, head, column], with weights [row, sample]."""
     samples, heads, columns = features_by_sample.shape
     sums = np.zeros((len(weights), heads * columns))
     with one_thread():
@@ -161,14 +155,11 @@ def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.n
 
 
 def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:
-    """The cluster of a model's parent that each cluster of the model is matched with, by the names of their types.
+    """The parent's cluster that each cluster of the model is matched with, by the names of their types.
 
-    Clusters are matched one-to-one so that as many heads as possible keep theirs (Kuhn 1955, the Hungarian method),
-    whatever the clusters are called: where two clusters exchanged their names between the models, they are still the
-    same clusters. Of several such matchings, the one that pairs the most clusters of equal name is taken. A cluster of
-    the model that shares no head with the one that is left for it is left out.
-
-    Raises `InputError` where the models differ in layers or heads.
+    One-to-one so that as many heads as possible keep their cluster (Kuhn 1955, the Hungarian method), whatever clusters
+    are called; of equal matchings, the one that pairs the most clusters of equal name. A cluster that shares no head
+    with the one that is left for it is left out. Raises `InputError` where the models differ in layers or heads.
     """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
@@ -179,19 +170,16 @@ def match_clusters(partition: Partition, parent_partition: Partition) -> dict[st
 
 
 def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows and columns that are matched; together: how many heads are in both clusters, both in one order of names.
-
-    As `match_clusters` says.
-    """
+    """The rows and columns that `match_clusters` matches; together: how many heads are in both, [name, name]."""
     # Equal names break ties alone: together they count less than one head.
     return linear_sum_assignment((len(together) + 1) * together + np.eye(len(together)), maximize=True)
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Which heads of a model are in the cluster that they are in in its parent: [layer, head] bool.
+    """Which heads of a model are in the cluster that they are in in its parent, as `match_clusters` says: [layer,
+    head].
 
-    Clusters are matched as `match_clusters` says. Unrelated partitions agree on some heads as well, by chance; the
-    adjusted Rand index is corrected for that. Raises `InputError` where the models differ in layers or heads.
+    Unrelated partitions agree on some heads by chance; the adjusted Rand index is corrected for that.
     """
     match = match_clusters(partition, parent_partition)
     partner = [match.get(name) for name in partition.type_of.reshape(-1)]
@@ -199,12 +187,11 @@ def matched_clusters(partition: Partition, parent_partition: Partition) -> np.nd
 
 
 def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
-    """How similarly a model and its parent divide the same heads.
+    """How similarly a model and its parent divide the same heads; raises `InputError` where these differ in shape.
 
-    returns same_type, the percent of the heads whose type has the name that it has in the parent; same_cluster, the
-        percent of the heads that keep their cluster, as `matched_clusters` says; adjusted_rand, the adjusted Rand
-        index (Hubert and Arabie 1985): 1 for equal divisions whatever the types' names, 0 on average for chance.
-    Raises `InputError` where the models differ in layers or heads.
+    returns same_type, percent of the heads whose type has the same name in both; same_cluster, percent of those that
+        keep their cluster (`matched_clusters`); adjusted_rand, the adjusted Rand index (Hubert and Arabie 1985): 1 for
+        equal divisions whatever the types' names, 0 on average for chance.
     """
     kept = matched_clusters(partition, parent_partition)
     ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)

@@ -30,10 +30,9 @@ class TypeStyle:
 
 
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
-    """The style of each type, the types in the order in which they are listed everywhere.
+    """The style of each type, in the order in which they are listed everywhere.
 
-    The paper's types and `type-1`, `type-2`, ... look the same in every figure; other names, from imported
-    partitions, take their style from their position among the types given.
+    The paper's types and `type-1`, `type-2`, ... look the same in every figure; others by their position among these.
     """
     return {name: _type_style(_index(name, index)) for index, name in enumerate(order_types(types))}
 
@@ -53,10 +52,7 @@ def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str]) -> 
 
 
 def scatter_types(axes: Axes, places: pd.DataFrame, partition: Partition, size: float) -> None:
-    """Mark each head by the colour and the marker of its type.
-
-    places: one row per head: layer and head from 0, x, y; size: of a marker, in square points.
-    """
+    """Mark each head by the colour and marker of its type; places: layer, head, x, y; size: square points."""
     of_head, styles = partition.type_of[places["layer"], places["head"]], type_styles(partition.types)
     for name, label in type_labels(partition).items():
         scatter_heads(axes, places[of_head == name], styles[name].colour, styles[name].marker, label, size)

@@ -10,8 +10,7 @@ import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.analyses.types.stability import check_shapes, compare_partitions, matched_clusters, most_together
-from headtypes.core.files import StrPath
-from headtypes.core.table_files import read_csv
+from headtypes.core.table_files import table_reader
 
 PAIRS = {
     **dict.fromkeys(("model", "other", "relation"), str),
@@ -62,11 +61,10 @@ def pairs_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> p
       same_shares: heads that could keep their type if the model had as many of each type as the other has;
       same_layers: heads that could keep it if that were so at every depth as well, a layer's depth being its place
         between the first and the last, so that models of different numbers of layers compare;
-      same_type, same_cluster, adjusted_rand: heads that have the type or the cluster that they have in the other, as
-        `matching.compare_partitions` says; NaN without a relation;
+      same_type, same_cluster, adjusted_rand: as `stability.compare_partitions` says; NaN without a relation;
       doubtful, other_doubtful: the types whose name is doubtful in the model and in the other.
-    Every step asks for more: same_shares >= same_layers >= same_type.
-    Raises `InputError` where related models differ in layers or heads.
+    Every step asks for more: same_shares >= same_layers >= same_type. Raises `InputError` where related models differ
+    in layers or heads.
     """
     return pd.DataFrame([_of_pair(pair, *_both(pair, partitions)) for pair in pairs], columns=list(PAIRS))
 
@@ -120,12 +118,8 @@ def heads_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> p
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(HEADS))
 
 
-def read_pairs(path: StrPath) -> pd.DataFrame:
-    """Read a table of `pairs_table` that was written as CSV. Raises `InputError` that names a damaged file."""
-    # A name may be what pandas takes for a missing value.
-    numbers = {name: [""] for name, kind in PAIRS.items() if kind is float}
-    otherwise = "is not a comparison of any two models"
-    return read_csv(path, otherwise, PAIRS, rows=0, dtype=PAIRS, keep_default_na=False, na_values=numbers)
+# Of the table of `pairs_table`.
+read_pairs = table_reader("is not a comparison of any two models", PAIRS, rows=0)
 
 
 def _line(name: str, parents: Mapping[str, str | None]) -> list[str]:

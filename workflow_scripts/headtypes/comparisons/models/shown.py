@@ -9,11 +9,7 @@ _PAIRS = 40
 _COLUMNS = [
     TextColumn("model", "model"),
     TextColumn("other", "beside"),
-    TextColumn(
-        "relation",
-        "relation",
-        note="what the model beside it is to it; if nothing, heads are not compared",
-    ),
+    TextColumn("relation", "relation", note="what the model beside it is to it; if nothing, heads are not compared"),
     Column(
         "same_shares",
         "shares",

@@ -16,21 +16,19 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import EQUAL, holm, mean_intervals, mean_over
-from headtypes.core.table_files import read_csv, read_parquet
+from headtypes.core.table_files import read_parquet, table_reader
 
 # Heads that are drawn at once: 8 MB of random numbers.
 _BLOCK = 2**20
 
 
 class Place(NamedTuple):
-    """Where a value lies among those of random heads.
+    """Where a value lies among those of random heads; NaN where there are none.
 
-    random, random_low, random_high: mean of the random values, and their 2.5 and 97.5 % quantiles; NaN where there
-        are none.
-    rank:  place of the value among the random ones and itself, from the largest; an equal one goes before it.
-    p:     two-sided p of the permutation test, twice the smaller of the shares of values, the own among them, that are
-        at least as large and at least as small; at most 1. NaN where there are none.
-    draws: number of random values, not counting those that are not defined.
+    random, random_low, random_high: mean of the random values, and their 2.5 and 97.5 % quantiles.
+    rank: place of the value among the random ones and itself, from the largest; an equal one goes before it.
+    p: two-sided p of the permutation test, twice the smaller of the shares of values, the own among them, that are at
+        least as large and at least as small; at most 1. draws: number of random values that are defined.
     """
 
     random: float
@@ -46,8 +44,7 @@ def draw_heads(
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
     """Draw sets of heads that have as many heads in each group as a type has there, in blocks.
 
-    own: whether each head is of the type. Where a type fills a group, so does every draw.
-    groups: the group of each head, its layer or its profile; as many of them as layers, and as large.
+    own: whether each head is of the type. groups: of each head, its layer or its profile, all as large as a layer.
     """
     order = groups.argsort(axis=None, kind="stable")
     counts = own.flat[order].reshape(own.shape).sum(axis=-1)
@@ -97,9 +94,7 @@ _HIDDEN = ("smallest", "largest")
 class LeftOut(NamedTuple):
     """What it costs to do something to the heads of one type, and to as many random heads of the same layers.
 
-    type, operation: what is done to which heads; task: that the model answers.
-    controls: scores of each draw of the same layers and question, as `controls.evaluate_controls` returns them.
-    scores, baseline: scores of each question under the condition and the baseline.
+    controls: scores of each draw and question (`controls.evaluate_controls`); scores, baseline: of each question.
     """
 
     type: str
@@ -111,34 +106,26 @@ class LeftOut(NamedTuple):
 
 
 def compare_types(
-    partition: Partition,
-    measures: Sequence[Measure],
-    left_out: Sequence[LeftOut],
-    *,
-    seed: int,
-    draws: int = DRAWS,
+    partition: Partition, measures: Sequence[Measure], left_out: Sequence[LeftOut], *, seed: int, draws: int = DRAWS
 ) -> pd.DataFrame:
     """Each type of a partition in each analysis, beside as many random heads.
 
     measures: of every type, and those that are about one type, which the others are compared with.
-    left_out: the conditions of one type each that were evaluated with random heads.
-    seed: of the draws and the intervals. A type's random heads are the same ones in all analyses, but for those of
-        `left_out`, which were measured with heads of their own.
-    draws: the least number of draws; there are more where so many could not tell a single comparison once it is
-        corrected.
+    left_out: the conditions of one type each that were evaluated with random heads of their own.
+    seed: of the draws and the intervals; a type's random heads are the same ones in all analyses.
+    draws: the least number; there are more where so many could not tell a single comparison once it is corrected.
 
     returns one row for each type and number, the columns
       type, doubtful (whether the type's name is), heads;
       analysis (as the registry names it), task, quantity, statistic (how the values of the heads become one);
       value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
-      random, random_low, random_high, rank, p, draws: as `random_heads.Place` has them, of heads of the same layers;
+      random, random_low, random_high, rank, p, draws: as `Place` has them, of heads of the same layers;
       p_holm: corrected by Holm's procedure for all comparisons of the rows that are `shown`, empty for the others;
       overlap: the mean share of the random heads that are of the type themselves;
-      the same with `profile_` before it: of heads of the same profile (`partitions.profile_groups`), which `left_out`
-      does not have.
+      the same with `profile_` before it: of heads of the same profile (`profile_groups`), which `left_out` lacks.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
-    of a loss in nats per token.
-    Raises `InputError` where the analyses are not of the partition's heads.
+    of
+    a loss in nats per token. Raises `InputError` where the analyses are not of the partition's heads.
     """
     groups = {LAYER: np.indices(partition.shape)[0], PROFILE: profile_groups(partition)}
     compared = len(groups) * len(partition.types) * sum(it.statistic not in _HIDDEN for it in measures)
@@ -183,12 +170,8 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     return table[~left_out & ~table["statistic"].isin(_HIDDEN)]
 
 
-def read_compared_types(path: StrPath) -> pd.DataFrame:
-    """Read a CSV of the table of `compare_types`. Raises `InputError` that names a damaged file."""
-    # A name may be what pandas takes for a missing value.
-    numbers = {name: [""] for name, kind in COLUMNS.items() if kind is not str}
-    otherwise = "holds no types beside random heads"
-    return read_csv(path, otherwise, COLUMNS, rows=0, dtype=COLUMNS, keep_default_na=False, na_values=numbers)
+# Of the table of `compare_types`.
+read_compared_types = table_reader("holds no types beside random heads", COLUMNS, rows=0)
 
 
 def _of_sets(measure: Measure, sets: np.ndarray) -> np.ndarray:
@@ -244,12 +227,10 @@ def compare_files(
     left_out: Sequence[tuple[Mapping[str, str], StrPath, StrPath, StrPath]] = (),
     seed: int,
 ) -> pd.DataFrame:
-    """Call `compare_types` with what files hold.
+    """Call `compare_types` with what files hold; raises `InputError` that names a damaged file.
 
-    files: of each analysis that there is, by its task.
-    left_out: type, operation and task of each condition, and the files of scores with random heads, with the type's
-        own, and of the baseline.
-    Raises `InputError` that names a damaged file.
+    files: of each analysis that there is, by its task. left_out: type, operation and task of each condition, and the
+    files of scores with random heads, with the type's own, and of the baseline.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
     measures = []

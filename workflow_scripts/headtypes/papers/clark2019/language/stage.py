@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from headtypes.analyses.stage import words_of
+from headtypes.analyses.declaration import words_of
 from headtypes.core.results import PICTURED, TEXT, Result
 from headtypes.core.stage import Plan, stage
 from headtypes.papers.clark2019.stage import is_beside
