@@ -17,10 +17,6 @@ from headtypes.data.stage import encoding_of
 Files = Mapping[tuple[str, str], StrPath]
 
 
-def _quantity(quantity: str, statistic: str) -> str:
-    return quantity.replace("_", " ")
-
-
 @dataclass(frozen=True)
 class Analysis:
     """One thing that is measured on a model's heads.
@@ -49,7 +45,7 @@ class Analysis:
     per_set: Callable[[str, StrPath, Mapping[str, Any], int], Iterator] | None = None
     """(task, path, heads of each type, seed) -> `per_set.Measure` each: a number of a set of heads, for the comparison
     of each type with random heads."""
-    line: Callable[[str, str], str] = _quantity
+    line: Callable[[str, str], str] = lambda quantity, statistic: quantity.replace("_", " ")
     """(quantity, statistic) -> the name of a row in the figure of this comparison."""
     repeats: tuple[str, ...] = ()
     """Quantities that say what others do, and that the figure leaves out."""

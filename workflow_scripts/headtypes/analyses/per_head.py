@@ -21,13 +21,10 @@ _OTHERS = "#8A8F98"
 class Column:
     """One value of each head, layer by layer.
 
-    key, label, group: for the address, for a reader, and the analysis that it belongs to.
-    values: numbers, NaN or None where there is none; or, of a column with categories, their indices.
-    unit:   `%`, `nats` or nothing.
-    low, high: ends of the 95 % interval of each value.
-    scale:  where its colours begin and end; from the lowest to the highest head where it is None.
-    categories: name, colour, and whether the name is doubtful.
-    note:   what the values are, in a sentence.
+    key, label, group: for the address, for a reader, and the analysis that it belongs to; note: what values are.
+    values: numbers, NaN or None where there is none; or indices of `categories` (name, colour, whether it is doubtful).
+    unit: `%`, `nats` or nothing. low, high: ends of the 95 % interval of each value.
+    scale: where its colours begin and end; from the lowest to the highest head where it is None.
     """
 
     key: str

@@ -15,10 +15,9 @@ Sets = Bool[np.ndarray, "set head"]
 class Measure(NamedTuple):
     """One number about a set of heads.
 
-    analysis, task, quantity, statistic: its names; `statistic` says how the heads' values become one.
-    of: the number of each set, NaN where it is not defined.
+    statistic: how the heads' values become one. of: the number of each set, NaN where it is not defined.
     interval: low and high end of the number of one set; None where the analysis keeps nothing to draw again.
-    about: the type that it is about, which all others are compared with; None where it is about the set alone.
+    about: the type that all others are compared with; None where it is about the set alone.
     """
 
     analysis: str

@@ -32,10 +32,6 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     yield from summaries("importance", task, "normalised", read_importance(path))
 
 
-def _line(quantity: str, statistic: str) -> str:
-    return f"{statistic}: {quantity.removeprefix('drop of ').replace('_', ' ')}"
-
-
 OF_CONDITION = "results/ablation/{model}/{partition}/{condition}/"
 ANSWERS = Result(
     OF_CONDITION + "predictions.json",
@@ -225,7 +221,7 @@ ABLATION = Analysis(
         *(ANSWERS, METRICS, SCORES, INTERVALS, CONTROLS, CONTROLS_FIGURE),
         *(WEIGHTED, CURVES, CURVES_FIGURE, OUTPUTS),
     ),
-    line=_line,
+    line=lambda quantity, statistic: f"{statistic}: {quantity.removeprefix('drop of ').replace('_', ' ')}",
     stages=(
         measure_head_outputs,
         evaluate_condition,

@@ -115,8 +115,7 @@ def drops_over_seeds(several: Sequence[tuple[pd.DataFrame, pd.DataFrame, pd.Data
     """As `control_drops`, of what is lost on average over models that differ in a seed alone; empty for one model.
 
     several: controls, scores and baseline of each model. They have all draws, made with one seed, so that the heads of
-    a
-        layer are permuted in the same way in all: where a head does not cost more for being of the type, the own mean
+        a layer are permuted in the same way in all: where a head does not cost more for being of the type, the own mean
         drop is exchangeable with those of the draws, however alike the models and their types are.
     returns the columns with `seeds_` before their names, of heads of the same layers, and seeds_models, how many.
     """

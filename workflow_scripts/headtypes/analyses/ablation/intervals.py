@@ -52,8 +52,7 @@ def condition_intervals(
 
     scores: of each question, one table per condition.
     returns one row per condition, in their order: condition, and the columns of `statistics.score_intervals`. (The F1
-    of
-        sentence pairs is not a mean over pairs, so it has no interval.)
+        of sentence pairs is not a mean over pairs, so it has no interval.)
     """
     index = None if baseline is None else list(conditions).index(baseline)
     rising = [metric.name for metric in METRICS.values() if not metric.higher_is_better]

@@ -50,10 +50,10 @@ def measure_coreference(
 
     returns the columns
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
-        the baselines `nearest`, `head_match`, `rules` and `chance` (`baselines`); and `nearest_other`, the nearest if
-        mentions that follow may be chosen as well.
-      candidates: among which words a head's guess is taken (`guesses.CANDIDATES`); for baselines `mentions`.
-      type: `all`, or a type of mention (`descriptions.TYPES`).
+        the baselines `nearest`, `head_match`, `rules` and `chance`; and `nearest_other`, the nearest if mentions that
+        follow may be chosen as well.
+      candidates: among which words a head's guess is taken (`mentions.CANDIDATES`); for baselines `mentions`.
+      type: `all`, or a type of mention (`baselines.TYPES`).
       chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents of even and odd
         index, each is scored with the choice of the other. Empty where nothing is chosen.
       layer, head: from 0; empty for baselines, and where halves choose differently.
@@ -68,10 +68,10 @@ def measure_coreference(
 def score_mentions(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[dict[tuple[str, str, str, str], np.ndarray], np.ndarray]:
-    """What stands in the table of `measure_coreference`, mention by mention, but for single heads.
+    """The scores of `measure_coreference`, by system, candidates, type and chosen, but for single heads, each
+    [mention].
 
-    returns the scores by system, candidates, type and chosen, each [mention], 1 where it is right and NaN where the row
-      is not about the mention; and the document of each mention.
+    1 where it is right, NaN where the row is not about the mention. And the document of each mention.
     """
     rows, _, document = _rows(documents, guesses)
     return {row[:4]: row.scores for row in rows if row.system != "head"}, document
@@ -164,12 +164,9 @@ def _of_heads(right: np.ndarray, is_of: dict[str, np.ndarray], is_odd: np.ndarra
         for type_, chosen in is_of.items():
             choices = {"best_head": is_of[ALL]} | ({} if type_ == ALL else {"best_head_of_type": chosen})
             for system, choosing in choices.items():
-                for name, folds in (("documents", [(choosing, chosen)]), ("halves", _halves(choosing, chosen, is_odd))):
+                halves = [(choosing & one, chosen & ~one) for one in (is_odd, ~is_odd)]
+                for name, folds in (("documents", [(choosing, chosen)]), ("halves", halves)):
                     yield _best(of_heads, heads, folds, (system, candidates, type_, name))
-
-
-def _halves(choosing: np.ndarray, chosen: np.ndarray, is_odd: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    return [(choosing & is_odd, chosen & ~is_odd), (choosing & ~is_odd, chosen & is_odd)]
 
 
 def _best(of_heads: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:

@@ -59,10 +59,9 @@ def gender_of(words: list[str]) -> Gender | None:
 
 
 def number_of(word: str, feature: str, xpos: str, is_nominal: bool) -> Number | None:
-    """The number of a head word that is not a pronoun of the list; None where it is unknown.
+    """The number of a head word (in lower case) that is not a pronoun of the list; None where it is unknown.
 
-    word: in lower case; feature: the feature Number of Universal Dependencies; xpos: the part of speech of the Penn
-    Treebank; both empty where there is none. A word with a part of speech that is no noun's has no number.
+    feature: the feature Number of Universal Dependencies; xpos: of the Penn Treebank; both empty where there is none.
     """
     if feature in _NUMBERS:
         return _NUMBERS[feature]
@@ -165,10 +164,7 @@ def rules(anaphor: Anaphor[Reference]) -> Reference | None:
 
 
 def nearest_other(anaphor: Anaphor[Reference], mentions: Sequence[Reference]) -> Reference | None:
-    """The mention with the nearest head word, also of those that follow; of two, the earlier one.
-
-    mentions: all of the part. This is another reading of `nearest`, for a remark beside it.
-    """
+    """The mention of the part with the nearest head word, also of those that follow; of two, the earlier one."""
     own = anaphor.mention
     others = (mention for mention in mentions if mention != own and mention.head != own.head)
     return min(others, key=lambda mention: (abs(mention.head - own.head), mention.head), default=None)

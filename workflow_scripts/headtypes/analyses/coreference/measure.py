@@ -21,8 +21,7 @@ from headtypes.models.records import ModelRecord, read_model_record
 class AntecedentReducer(WordReducer):
     """A reducer whose result is, for each sample, the word that every head looks at most from each mention's head word.
 
-    Guess: argmax over j of W[head word, j], the first on a tie, among one of three sets of candidates, in the order of
-    `guesses.CANDIDATES`:
+    Guess: argmax over j of W[head word, j], the first on a tie, among three sets of candidates (`mentions.CANDIDATES`):
 
     words:        all other words.
     words_before: those before the head word.
@@ -74,8 +73,7 @@ def extract_antecedents(
 ) -> AntecedentGuesses:
     """Run a model over the parts of documents and keep every head's guesses for every coreferent mention.
 
-    extent:   `first`, the first words of each document, or `chunks`, all of it.
-    settings: of `ModelOnTask`; no part has more tokens.
+    extent: as of `mentions.parts_of`; settings: of `ModelOnTask`; no part has more tokens.
     Raises `InputError` where no part has a coreferent mention.
     """
     run = ModelOnTask(record, **settings)

@@ -31,7 +31,7 @@ def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: i
     """The head word of the words [start, stop) of a sentence, counted from 0.
 
     parse: a piece for each word of the sentence, such as `(NP*` and `*)`; xpos: parts of speech of the Penn Treebank.
-    Collins' rules for noun phrases are applied to the constituent that consists of these words, or, where none does, to
+    Rules for noun phrases (Collins 1999, appendix A) are applied to the constituent of these words or, without one, to
     the largest constituents among them, and again to the child that they choose, until that is a word.
     """
     return _head(_Phrase("NP", start, stop, list(_largest(_tree(parse, xpos), start, stop))))
@@ -132,9 +132,8 @@ class Anaphor(Generic[M]):
 def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Span]:
     """The mentions that lie wholly inside of a part, in their order.
 
-    part:   words of the document, as `parts.parts_of` gives them.
-    subwords: number of subwords of each word of the document; a mention whose head word has none is left out, since no
-        model can look at it.
+    part: words of the document, as `parts_of` gives them. subwords: of each word of the document; a mention whose head
+    word has none is left out, since no model can look at it.
     """
     inside = []
     for mention in document.mentions:
@@ -172,9 +171,9 @@ def sentence_of(document: AnnotatedDocument, word: int) -> tuple[int, AnnotatedS
 def head_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
     """The head word of the words start ... end of a sentence, counted from 0.
 
-    With a dependency tree, the word whose head is not among them; of several, the one nearest to the root, then the
-    first. With a parse, by Collins' rules for noun phrases. With neither, the last word before the first preposition,
-    relative pronoun or mark (`_AFTER_HEAD`) that is not the first word.
+    With a dependency tree, the word whose head is not among them; of several, the nearest to the root, then the first.
+    With a parse, by Collins' rules. With neither, the last word before the first of `_AFTER_HEAD` that is not the
+    first.
     """
     if sentence.heads is not None:
         heads = sentence.heads
@@ -196,9 +195,8 @@ def _depth(heads: Sequence[int], word: int) -> int:
 def parts_of(document: AnnotatedDocument, subwords: Sequence[int], room: int, extent: Extent) -> list[range]:
     """The words of each part, counted from 0 in the document.
 
-    subwords: number of subwords of each word of the document.
-    room:     subwords that an input has room for, without its special tokens.
-    extent:   `first`, as many of the first words as there is room for; `chunks`, sentence by sentence as long as they
+    subwords: number of subwords of each word of the document; room: for subwords of an input, without special tokens.
+    extent: `first`, as many of the first words as there is room for; `chunks`, sentence by sentence as long as they
         fit, a sentence that fits nowhere cut between words. A word that alone has no room is in no part.
     """
     if extent == "first":
@@ -257,14 +255,11 @@ CANDIDATES = ("words", "words_before", "mentions")
 
 @dataclass(frozen=True)
 class AntecedentGuesses:
-    """What every head guesses to be the antecedent of each coreferent mention, in parts of documents.
+    """What every head guesses to be the antecedent of each coreferent mention, in parts of documents, counted from 0.
 
-    document:    that the part is of, from 0.
-    start, stop: its words: from `start` to before `stop`, counted from 0 in the document.
-    unread:      document and index of each word that has no token.
-    part:        of each mention.
-    mention:     its first and its last word, counted from 0 in the part.
-    guess:       a word, counted from 0 in the part; -1 for none; candidates as in `CANDIDATES`.
+    document: that the part is of. start, stop: its words in the document, from `start` to before `stop`.
+    unread: document and index of each word that has no token. part: of each mention. mention: its first and its last
+    word in the part. guess: a word of the part; -1 for none; candidates as in `CANDIDATES`.
     """
 
     document: Int32[np.ndarray, " part"]

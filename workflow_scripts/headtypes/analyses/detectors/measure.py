@@ -29,8 +29,7 @@ class Sequences:
     """Random tokens `x` of the vocabulary twice over: as `x x`, and as `x y`, where `y` has those of `x` shuffled.
 
     encoded: first all `x x`, then, in the same order, all `x y`; around each the special tokens of a text.
-    start:   special tokens before the first random one.
-    length:  tokens of `x`, all different.
+    start: special tokens before the first random one; length: tokens of `x`, all different.
     """
 
     encoded: Encoded
@@ -41,16 +40,14 @@ class Sequences:
 def draw_sequences(
     tokenizer: PreTrainedTokenizerFast, *, sequences: int, length: int, max_length: int, seed: int, model: str
 ) -> Sequences:
-    """Draw some sequences of random tokens.
+    """Draw some sequences of random tokens, neither special nor added ones.
 
-    sequences, length: how many `x`, and tokens of each.
-    max_length: tokens of the longest input that the model takes; model: its name, for messages.
+    sequences, length: how many `x`, and tokens of each. max_length: of the model; model: its name, for messages.
     seed: with the vocabulary, it alone determines the tokens; more sequences begin with the same ones.
 
-    Special and added tokens are not drawn. No token of `y` stands where it stands in `x`, or one place before, so that
-    neither the token at the same place of `x` nor the next one is the token itself.
-    Raises `InputError` where `x` is shorter than `SHORTEST`, the vocabulary has fewer tokens than `x`, or the model
-    takes no input of this length.
+    No token of `y` stands where it stands in `x`, or one place before, so that neither the token at the same place of
+    `x` nor the next one is the token itself. Raises `InputError` where `x` is shorter than `SHORTEST`, or the
+    vocabulary or the model's longest input have no room for it.
     """
     if length < SHORTEST:
         raise InputError(f"{model}: half a sequence needs at least {SHORTEST} tokens, not {length}.")
@@ -97,14 +94,10 @@ Scores = dict[str, tuple[Float32[np.ndarray, "sequence layer head"], Float32[np.
 class Targets(PerSample):
     """A reducer whose result is the score of each detector, and that under its null (`measure_detectors`).
 
-    It keeps means of the attention to some keys. A[s, t] being the attention of token s to token t, and n the length of
-    half a sequence, these are:
-
-    where the second half repeats the first, the token after the earlier occurrence, and the earlier occurrence: means
-        over the rows s of the second half of A[s, s - n + 1] and of A[s, s - n];
-    the keys at the offsets -(n // 2) to n // 2: for each, the mean of A[s, s + offset] over the n rows s in the middle,
-        for which all of them are random tokens;
-    every key: the mean over the rows of the second half of the attention to it.
+    It keeps means of the attention to some keys, A[s, t] being that of token s to token t, and n half a sequence:
+    over the rows s of the second half of A[s, s - n + 1] and of A[s, s - n], the token after the earlier occurrence and
+    that itself where the first half is repeated; of A[s, s + offset], for offsets from -(n // 2) to n // 2, over the n
+    rows s in the middle, for which all of these are random tokens; and of every key over the rows of the second half.
     """
 
     def __init__(self, sequences: Sequences):
@@ -148,10 +141,7 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Measure what `measure_detectors` does, of a loaded model on sequences that were drawn.
-
-    batch_tokens: padded tokens of a batch; what: for progress and messages.
-    """
+    """What `measure_detectors` does, of a loaded model on drawn sequences; what: for progress and messages."""
     (found,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     return scores_of(found)
 
@@ -169,20 +159,16 @@ def measure_detectors(
 ) -> pd.DataFrame:
     """Run a model over random tokens, and measure how much its heads attend to what each detector looks for.
 
-    record: the model, as `models.fetching.fetch_model` found it.
-    sequences, length, seed: as in `sequences.draw_sequences`.
-    precision, batch_tokens: arithmetic of the forward pass, and padded tokens of a batch.
+    sequences, length, seed: as in `draw_sequences`; precision, batch_tokens: of the forward pass.
 
     returns one row per detector, sequence, layer and head (all but the first from 0): columns detector, sequence,
-    layer, head, score and null, shares of attention. A[s, t] being the attention of token s to token t, n = `length`,
-    and the sequences those of `sequences.Sequences`:
+    layer, head, score and null, shares of attention. n being `length`, and the sequences those of `Sequences`:
 
-    previous, next: score: A[s, s - 1], A[s, s + 1]; null: the strongest of the other offsets up to n // 2, itself
-        among them. Means over the n middle tokens of `x y`. `next` is left out where no token looks ahead.
+    previous, next: score: A[s, s - 1], A[s, s + 1]; null: the strongest of the other offsets up to n // 2, itself among
+        them. Means over the n middle tokens of `x y`. `next` is left out where no token looks ahead.
     first: A[s, 0]; null: the strongest of the other places. Means over the second half of `x y`.
-    duplicate, induction: A[s, s - n] (Wang et al. 2023) and A[s, s - n + 1] (Olsson et al. 2022), means over the
-        second half of `x x`, where these are the earlier occurrence of the token and the token after it; null: the
-        same in `x y`, where they are not.
+    duplicate, induction: A[s, s - n] (Wang et al. 2023) and A[s, s - n + 1] (Olsson et al. 2022), means over the second
+        half of `x x`, where these are the earlier occurrence of the token and the token after it; null: in `x y`.
     Raises `InputError` where sequences of this length cannot be drawn, and where attention is not finite.
     """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)

@@ -53,10 +53,9 @@ class Groups:
 
 
 def attention_groups(features: np.ndarray) -> Groups:
-    """Sum head features into near, special and far.
+    """Sum head features [n, column], bins 0..N-1 and `SELF_AND_SPECIAL`, into near, special and far.
 
-    features: [n, column] distance features: bins 0..N-1, and `SELF_AND_SPECIAL`. The
-        width of bin 0, and so what near covers, depends on N: compare groups only for equal N.
+    The width of bin 0, and so what near covers, depends on N: compare groups only for equal N.
     """
     features = features.astype(float)
     bins = features.shape[-1] - len(SELF_AND_SPECIAL)
@@ -68,12 +67,10 @@ def attention_groups(features: np.ndarray) -> Groups:
 
 
 def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
-    """Whether encoded samples have no `[CLS]`, so that nothing is in its bucket and the first token can take it.
+    """Whether encoded samples, of which these are the kinds of tokens, have no `[CLS]`, whose place the first can take.
 
-    Decoders attend to the first token of a text, whatever it is, as BERT does to `[SEP]` (Xiao et al. 2024,
-    "attention sinks"). By the definition of Guan et al. (2020), this token counts as any other.
-
-    kinds: of the tokens of each sample, [token].
+    Decoders attend to the first token of a text, whatever it is, as BERT does to `[SEP]` (Xiao et al. 2024, "attention
+    sinks"). By the definition of Guan et al. (2020), this token counts as any other.
     """
     cls = 1 + SPECIAL_KINDS.index("cls")
     return not any((of_sample == cls).any() for of_sample in kinds)
@@ -93,8 +90,5 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """What `reducer.DistanceFeatures` read: features, and their parts that go to the first token, if these were read.
-
-    read: [..., column], or [..., 2 x column].
-    """
+    """Features [..., column], and their parts that go to the first token, if these were read: [..., 2 x column]."""
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None

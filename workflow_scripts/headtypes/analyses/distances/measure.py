@@ -35,12 +35,10 @@ class ByColumn(PerSample):
     fault = "the attention of head {} does not sum to one"
 
     def __init__(self, kinds: Sequence[np.ndarray], first: bool = False, of: Of = "weights"):
-        """kinds: one array per encoded sample, kinds of the tokens that are attended to [token].
+        """kinds: of the tokens of each encoded sample, [token]; of: what is summed, weights or norms.
 
         first: whether the part of each feature that goes to the first token is wanted as well; then the result is
             [sample, layer, head, 2 x column], the features and after them these parts (`columns.split`).
-
-        of:    what is summed, weights or norms.
         """
         super().__init__(COLUMNS * (1 + first))
         self._kinds, self._first, self.of = kinds, first, of

@@ -20,11 +20,9 @@ SHARES = {"weights": ("distance", "first"), "norms": ("norms", "norms_first")}
 class Features:
     """The distance features of every head on every sample.
 
-    distance:   shares that sum to one with what goes to no token; columns as in `headtypes.analyses.distances.columns`.
-    length:     real tokens.
-    truncated:  whether the sample was cut to the model's longest input.
-    sample_ids: of the samples, in the same order.
-    first:      the part of each share that goes to the first token, where no sample has a `[CLS]`, else None.
+    distance: shares that sum to one with what goes to no token; columns as in `columns`. length: real tokens.
+    truncated: whether the sample was cut to the model's longest input. sample_ids: in the same order.
+    first: the part of each share that goes to the first token, where no sample has a `[CLS]`, else None.
     norms, norms_first: the same of norms instead of weights (`attention.norms`), if they were read, else None.
     """
 

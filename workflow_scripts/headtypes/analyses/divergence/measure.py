@@ -60,12 +60,10 @@ def divergences(
     """Run a model over encoded samples, and compare the attention of all pairs of its heads.
 
     smoothing: share of each row that is spread evenly over the tokens that it may look at.
-    batch_tokens: padded tokens of a batch; the queries and keys of all its layers are kept.
-    what:      name of the work, for the progress and for messages.
-    norms:     whether the shares of norms are compared as well (`attention.norms`).
-    returns    the divergence of all pairs, summed over all rows, in nats, by weights and, if wanted, by norms; and the
-        number of rows.
-    Raises `InputError` where the model's heads cannot be read, or an attention is not finite.
+    batch_tokens: padded tokens of a batch; the queries and keys of all its layers are kept. what: for progress.
+    norms: whether the shares of norms are compared as well (`attention.norms`).
+    returns the divergence of all pairs, summed over all rows, in nats, by weights and, if wanted, by norms; and the
+        number of rows. Raises `InputError` where the model's heads cannot be read, or an attention is not finite.
     """
     shape = layers_and_heads(model)
     total, entropy_sums = np.zeros((1 + norms, *2 * (math.prod(shape),))), EntropySums()
@@ -95,10 +93,9 @@ def compare_heads(
 ) -> Float[np.ndarray, "head head"]:
     """Jensen-Shannon divergence of all pairs of heads, summed over the rows of some samples, in nats; float64.
 
-    layers:  all those of a model, on one batch of samples.
-    lengths: tokens of each sample.
-    norms:   whether shares of norms are compared instead of weights; the layers' values then are the tokens' lengths.
-    The diagonal is zero, where float32 would leave an error, or NaN for a head whose attention is not finite.
+    layers: all those of a model, on one batch of samples; lengths: tokens of each sample. norms: whether shares of
+    norms are compared; the layers' values then are the tokens' lengths. The diagonal is zero, or NaN for a head that is
+    not finite.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)

@@ -17,10 +17,9 @@ _PERMUTATIONS = 2000
 def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, dict]:
     """Lay the heads out in two dimensions so that distances are their divergences, and compare layers.
 
-    seed:    0 to 2**32 - 1; equal seeds give equal places.
-    returns  one row per head: layer, head (both from 0), x and y, in the unit of the distances; they may be turned
-        and mirrored. And how well it fits: rows, `stress` and `correlation` as in `fit`, and `layers` as in
-        `layer_test`.
+    seed: 0 to 2**32 - 1; equal seeds give equal places.
+    returns one row per head: layer, head (both from 0), x and y, in the unit of the distances; they may be turned and
+        mirrored. And how well it fits: rows, `stress` and `correlation` (`fit`), and `layers` (`layer_test`).
     """
     distances = divergence.of_a_row
     # One thread: more would add up numbers in an order that changes from run to run.
@@ -62,14 +61,12 @@ def fit(distances: Float[np.ndarray, "head head"], places: Float[np.ndarray, "he
 def layer_test(
     divergences: Float[np.ndarray, "head head"], layer: np.ndarray, seed: int, permutations: int = _PERMUTATIONS
 ) -> dict[str, float | int | None]:
-    """Whether heads of one layer are more alike than heads of different layers.
+    """Whether heads of one layer (layer: [head]) are more alike than heads of different layers.
 
-    layer:   [head] the layer of each head.
-    returns  `within` and `between`: mean divergence of pairs of one layer, and of two layers; their `difference`;
-        `low` and `high`, the difference less the 97.5 and the 2.5 % quantile of the differences of random permutations
-        of the layers' labels, so that 0 lies outside where these would rarely give such a difference; and `p`, the
-        share of permutations, and of the labels themselves, whose difference is as low. None where no two heads are of
-        one layer, or of two.
+    returns `within` and `between`: mean divergence of pairs of one layer, and of two layers; their `difference`; `low`
+        and `high`, the difference less the 97.5 and the 2.5 % quantile of those of random permutations of the layers'
+        labels; and `p`, the share of permutations, and of the labels themselves, whose difference is as low. None where
+        no two heads are of one layer, or of two.
     """
     pairs = np.triu_indices(len(layer), 1)
     of_pairs = divergences[pairs]

@@ -17,12 +17,9 @@ PROJECTION_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
 class Divergence:
     """How differently any two heads attend (Clark et al. 2019, section 6).
 
-    total: Jensen-Shannon divergence of the rows of two heads, summed over all rows, in nats; symmetric. Heads are
-        numbered layer by layer.
-    rows:  number of rows summed over: one of each token, special ones included.
-    layers: of the model.
-    sample_ids: of the samples that the rows belong to, in order.
-    norms: the same total of norms instead of weights (`attention.norms`), if they were read, else None.
+    total: Jensen-Shannon divergence of the rows of two heads, summed over all rows, in nats; heads layer by layer.
+    rows: number of rows summed over: one of each token, special ones included. layers: of the model.
+    sample_ids: of the samples that the rows belong to. norms: the same total of norms (`attention.norms`), if read.
     """
 
     total: Annotated[Float64[np.ndarray, "head head"], Stored("divergence")]

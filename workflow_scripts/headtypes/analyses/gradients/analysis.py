@@ -62,11 +62,12 @@ TABLE = Result(
 )
 
 
-def _passes(plan: Plan, wildcards: Any, rows: int) -> float:
-    return share_of(plan.config.gradients.samples, rows)
-
-
-@stage("gradients", reads="texts", passes=_passes, calls="analyses.gradients.measure:run")
+@stage(
+    "gradients",
+    reads="texts",
+    passes=lambda plan, wildcards, rows: share_of(plan.config.gradients.samples, rows),
+    calls="analyses.gradients.measure:run",
+)
 def measure_gradients(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, how many are drawn, and the arithmetic.
 

@@ -41,10 +41,9 @@ NOT_COUNTED = -1
 class Loss(Protocol):
     """The loss of a model on each of its inputs.
 
-    name:        what is asked, for the table.
-    input_ids, token_types: of each input, as `batches.run_model` takes them.
-    kinds:       [token] of each input, as in `encoding.Encoded`, or `NOT_COUNTED`.
-    units:       [input] int, the sample that each input is part of: the windows of one question count as one sample.
+    name: what is asked, for the table. input_ids, token_types: of each input, as `batches.run_model` takes them.
+    kinds: [token] of each input, as in `encoding.Encoded`, or `NOT_COUNTED`.
+    units: [input] int, the sample that each input is part of: the windows of one question count as one sample.
     """
 
     name: str
@@ -90,7 +89,9 @@ class MaskedWords(SomeTokens, Loss):
             for tokens, kinds, of_sample in zip(read.input_ids, read.kinds, seeds, strict=True)
         ]
         self.input_ids, self.token_types = [words.input_ids for words in masked], read.token_types
-        self.kinds = [_without(kinds, words.indices) for kinds, words in zip(read.kinds, masked, strict=True)]
+        self.kinds = [kinds.copy() for kinds in read.kinds]
+        for kinds, words in zip(self.kinds, masked, strict=True):
+            kinds[words.indices] = NOT_COUNTED
         self.units = np.arange(len(chosen))
         self._masked = masked
 
@@ -145,12 +146,6 @@ class Answers(AnswerLoss):
         _, self.units = np.unique(windows.question[self.windows], return_inverse=True)
 
 
-def _without(kinds: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    counted = kinds.copy()
-    counted[indices] = NOT_COUNTED
-    return counted
-
-
 # The loss is multiplied by this in a precision in which small gradients would be lost, and its gradients are divided.
 _LOSS_SCALE = {torch.float16: 2.0**10}
 
@@ -160,9 +155,8 @@ def measure_text_gradients(
 ) -> Gradients:
     """The gradients of a language model's loss on texts: of masked words, or of the next token.
 
-    texts:   samples of a task of some kind, of which at most `samples` are drawn by the seed.
-    settings: of `ModelOnTask`.
-    returns  no values where the weights hold no head for these; Transformers would make one up.
+    texts: samples of a task of some kind, of which at most `samples` are drawn by the seed; settings: of `ModelOnTask`.
+    returns no values where the weights hold no head for these; Transformers would make one up.
     """
     head = language_head(record)
     run = ModelOnTask(record, task=f"{task}, gradients", head=head, **settings)
@@ -186,8 +180,8 @@ def measure_answer_gradients(
 ) -> Gradients:
     """The gradients of the loss of a fine-tuned model's answers, which is that of `ablation.importance`.
 
-    rows, windows: questions or pairs, of which at most `samples` are drawn by the seed, and their windows.
-    The rest is as in `measure_text_gradients`.
+    rows, windows: questions or pairs, of which at most `samples` are drawn, and their windows; as
+    `measure_text_gradients`.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
     if lacking := _lacking(run):
@@ -203,12 +197,9 @@ def gradients_by_kind(
     """The mean over samples of each head's mean |dLoss / dA[s, t]| over all rows s and all t of a kind.
 
     Every t counts, also one that a causal or a local layer hides from s: the attention is a free variable. A sample
-    without a token of the kind does not count for it; of a sample that consists of several inputs, those that have one
-    count as much as one another.
-
-    model:   with the head that the loss needs.
-    what:    name of the work, for the progress and for messages.
-    returns  float64, kinds as in `ATTENDED`; NaN where no sample has a token of the kind.
+    without a token of the kind does not count for it; of a sample of several inputs, those that have one count alike.
+    model: with the head that the loss needs; what: for the progress and for messages.
+    returns float64, kinds as in `ATTENDED`; NaN where no sample has a token of the kind.
     Raises `InputError` where the model's heads cannot be read or a gradient is not finite.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
@@ -238,7 +229,9 @@ def gradients_by_kind(
             gradients=True,
         )
     check_heads(torch.from_numpy(found).isfinite(), what, "the gradient of head {} is not finite")
-    return _mean(*_mean_by_unit(found, np.stack([of_input.any(0) for of_input in members]), loss.units))
+    means, present = _mean_by_unit(found, np.stack([of_input.any(0) for of_input in members]), loss.units)
+    counts = present.sum(0)
+    return np.where(counts > 0, means.sum(0) / np.maximum(counts, 1), np.nan)
 
 
 def _lacking(run: ModelOnTask) -> str | None:
@@ -282,12 +275,6 @@ def _mean_by_unit(values: np.ndarray, present: np.ndarray, units: np.ndarray) ->
     np.add.at(sums, units, values)
     np.add.at(counts, units, present)
     return sums / np.maximum(counts, 1)[:, None, None], counts > 0
-
-
-def _mean(values: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """The mean over the units that have the kind: [layer, head, kind]; NaN where none has."""
-    counts = present.sum(0)
-    return np.where(counts > 0, values.sum(0) / np.maximum(counts, 1), np.nan)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -21,11 +21,9 @@ _read_table = table_reader(
 class Gradients:
     """How much a model's loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2).
 
-    values:  [layer, head, kind of `ATTENDED`] mean of |dLoss / dA|; NaN where no sample has a token of the kind.
-    loss:    masked_words, next_token, or the kind of task that was answered; None where the weights hold no head for
-        any of these, so that all values are NaN.
-    samples: how many samples the means are over.
-    reason:  why there are no values, said of the model (`has no ...`); None where there are.
+    values: [layer, head, kind of `ATTENDED`] mean of |dLoss / dA|; NaN where no sample has a token of the kind.
+    loss: masked_words, next_token, or the kind of task that was answered; None where the weights hold no head for any.
+    samples: how many the means are over. reason: why there are no values, said of the model (`has no ...`), or None.
     """
 
     values: np.ndarray

@@ -106,11 +106,7 @@ def map_samples(
     tokens: int = SHOWN_TOKENS,
     count: int = SHOWN_SAMPLES,
 ) -> list[AttentionMaps]:
-    """Run a model over a few samples, and keep the attention of each.
-
-    tokens: the most tokens of a sample, as far as its question allows; count: how many samples, if there are as many.
-    Other arguments as in `map_attention`.
-    """
+    """Run a model over `count` samples of at most `tokens`, and keep the attention of each; as `map_attention`."""
     return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count), norms)
 
 
@@ -122,13 +118,11 @@ def _maps_of(run: ModelOnTask, samples: list[Sample], encoded: Encoded, norms: b
 
 
 def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
-    """The sample whose length is nearest to the one wanted, and its encoding, cut if it is longer.
+    """The sample whose length is nearest to the `tokens` wanted, and its encoding, cut if it is longer.
 
-    max_length: most tokens of a sample.
-    tokens:     the wanted length.
     Among samples that are equally near, those that need no cut come first, then those drawn first. A sample whose
-    question alone would fill the wanted length is skipped. If all are skipped, the wanted length is doubled, until some
-    sample can be cut to it.
+    question alone would fill the wanted length is skipped. If all are, that is doubled, until some sample can be cut to
+    it.
     """
     tokens = min(tokens, max_length)
     lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
@@ -145,9 +139,7 @@ def choose_samples(
 ) -> tuple[list[Sample], Encoded]:
     """A few samples, those drawn first, and their encoding, each cut to the wanted length if it is longer.
 
-    Arguments as in `choose_sample`; count: how many samples, if there are as many.
-    Those that need no cut come first. A sample whose question alone would fill the wanted length is skipped. If all are
-    skipped, it is the one sample that `choose_sample` finds.
+    Those that need no cut come first; otherwise as `choose_sample`, whose sample it is where all are skipped.
     """
     tokens, chosen = min(tokens, max_length), []
     lengths = encode_samples(samples, tokenizer, kind, max_length).lengths

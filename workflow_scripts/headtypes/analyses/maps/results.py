@@ -13,10 +13,8 @@ from headtypes.core.hdf5_files import Stored
 class AttentionMaps:
     """Attention of every head on one sample.
 
-    attention: rows sum to one (in a file, to the precision of float16).
-    tokens:    as a person reads them.
-    sample_id: the sample's id; truncated: whether it was cut.
-    lengths:   of what each token hands over (`attention.norms`), by which attention becomes norms; None if not read.
+    attention: rows sum to one (in a file, to the precision of float16). tokens: as a person reads them.
+    truncated: whether the sample was cut. lengths: of what each token hands over (`attention.norms`), or None.
     """
 
     attention: Annotated[Float32[np.ndarray, "layer head token token"], Stored(dtype=np.float16)]

@@ -33,13 +33,11 @@ def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.D
 
 
 def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.DataFrame:
-    """Divisions of the same heads by weights and by norms: how much they agree.
-
-    divisions: by way of clustering, method and k.
+    """Divisions of the same heads by weights and by norms, by way of clustering: how much they agree.
 
     returns one row per way: clustering; heads; adjusted_rand, same_type, same_cluster: as
-      `stability.compare_partitions` has them; changed: the heads that are in another cluster by norms, `layer-head`
-      from 1, with spaces between.
+    `stability.compare_partitions`
+      has them; changed: the heads that are in another cluster by norms, `layer-head` from 1, with spaces between.
     """
     rows = []
     for name, of in divisions.items():

@@ -1,6 +1,5 @@
 """How much each head writes, heads that are off beside sinks, and massive activations, layer by layer."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -46,7 +45,7 @@ def _draw_written(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
     for chosen, colour, name in ((~off, _ON, "on"), (off, _OFF, "off")):
         x, y = (layer + beside)[chosen], 100 * heads.loc[chosen, "written"]
         axes.plot(x, y, "o", color=colour, ms=_MARKER, mew=0, gid=f"written-{name}")
-    axes.plot(*_means(layer, 100 * heads["written"]), color="0.3", lw=0.9)
+    axes.plot((100 * heads["written"]).groupby(layer).mean(), color="0.3", lw=0.9)
     axes.set(xlabel="layer", ylabel="written, % of the residual stream", ylim=(0, None))
 
 
@@ -72,8 +71,3 @@ def _draw_stream(axes: Axes, layers: pd.DataFrame) -> None:
     if layers["largest"].max() > MASSIVE / 2:
         axes.axhline(MASSIVE, color="0.75", lw=0.6, zorder=0)
     axes.set(xlabel="layer", ylabel="magnitude in the residual stream", yscale="log")
-
-
-def _means(layer: pd.Series, values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    means = values.groupby(layer).mean()
-    return means.index.to_numpy(), means.to_numpy()

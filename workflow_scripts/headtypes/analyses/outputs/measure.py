@@ -114,10 +114,6 @@ def shares_of(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
     return chosen / np.where(counts > 0, counts, np.nan).astype(np.float32)
 
 
-def _reducers(run: ModelOnTask, encoded: Encoded, norms: bool) -> list[WrittenByHeads]:
-    return [] if _reason(run) else [WrittenByHeads(encoded.kinds)]
-
-
 def _reason(run: ModelOnTask) -> str:
     """Why nothing can be read: the model does more with head outputs than multiply them and add them to the stream."""
     try:
@@ -138,7 +134,7 @@ def _outputs(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: l
 
 
 # Where the model cannot be read so, the result holds no values, but the reason.
-OUTPUTS_READ = Reading(_reducers, _outputs)
+OUTPUTS_READ = Reading(lambda run, encoded, norms: [] if _reason(run) else [WrittenByHeads(encoded.kinds)], _outputs)
 
 
 def measure_outputs(run: ModelOnTask, samples: list[Sample], *, kind: str) -> Outputs:

@@ -28,8 +28,7 @@ class Outputs:
         head's attention to the first token, and to the token with the largest number of the stream.
     stream: of the stream that the layer reads, the columns `STREAM`: the largest number of all tokens, by its
         magnitude; the median magnitude; the token with the largest, from 0.
-    length: tokens. sample_ids: of the samples, in the same order.
-    reason: why there are no values, or None.
+    length: tokens. reason: why there are no values, or None.
     """
 
     written: Float32[np.ndarray, "sample layer head 12"]

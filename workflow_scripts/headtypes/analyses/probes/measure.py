@@ -132,15 +132,14 @@ def train_probes(
     """Train probes of a model on the sentences of a treebank, and parse others with them.
 
     training, scored: sentences that the probes learn from, one step each, in this order; and those they parse.
-    settings: as in `relations.measure.extract_arcs`. Maps are float32.
     vectors: file of word vectors in GloVe's text format; None for the model's own embeddings.
-    sentences: how many of the first training sentences are used, or "all".
-    starts:  random starts of each probe; root: as in `settings.Root`.
+    sentences: how many of the first training sentences are used, or "all". settings: as of `extract_arcs`.
+    starts: random starts of each probe; root: as in `settings.Root`.
 
     returns a dictionary for JSON. `right`: of each of `PROBES`, the number of words of each scored sentence whose head
-      it finds, [start][sentence]; `words`: the number of words of each that count (`scores.counts`). `scored` and
-      `training`: how many sentences are read, and how many left out. `vectors`: how many numbers a vector has, and the
-      share of scored words that have one.
+      it finds, [start][sentence]; `words`: of each, those that count (`scores.counts`). `scored` and `training`: how
+      many sentences are read, and left out. `vectors`: the numbers of a vector, and the share of scored words that have
+      one.
     """
     training = training if sentences == "all" else training[:sentences]
     run = ModelOnTask(record, **settings)

@@ -170,12 +170,11 @@ def generators_of(seed: int, probe: str, starts: int) -> list[torch.Generator]:
 
 
 def _of_pairs(vectors: Tensor, weights: Tensor, shift: int) -> tuple[Tensor, Tensor, Tensor]:
-    """A linear layer over pairs of words, in parts.
+    """A linear layer, [start, 2 * channel, output], over pairs of words, in parts.
 
-    weights: [start, 2 * channel, output].
-    shift:   0 if candidate i has the vector of word i, and the root none; 1 if it has that of word i + 1, and the last
-        word none.
-    returns  what the candidate adds, [start, candidate, output]; what the dependent adds, [start, word, output]; and
+    shift: 0 if candidate i has the vector of word i, and the root none; 1 if it has that of word i + 1, and the last
+    none.
+    returns what the candidate adds, [start, candidate, output]; what the dependent adds, [start, word, output]; and
         whether a candidate has a vector, [candidate], without which the dependent adds nothing either.
     """
     of_candidate = vectors @ weights[:, : vectors.shape[1]]

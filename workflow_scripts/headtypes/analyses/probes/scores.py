@@ -46,13 +46,11 @@ def measure_probes(
 ) -> pd.DataFrame:
     """Unlabelled attachment scores of probes, right-branching, the best offset and the best head, and all differences.
 
-    probes:    as `probes.measure.train_probes` returned them.
-    sentences: the evaluated sentences of the treebank; arcs: the heads' guesses on them.
-    offsets:   largest offset, in both directions. Offset and head are the best on these sentences.
+    probes: as `train_probes` returned them; sentences: the evaluated ones; arcs: the heads' guesses on them.
+    offsets: largest offset, in both directions. Offset and head are the best on these sentences.
 
     returns the columns
-      system: one of `names.PROBES` or `BASELINES`.
-      minus:  empty, or the system whose score is taken from it.
+      system: one of `PROBES` or `BASELINES`; minus: empty, or the system whose score is taken from it.
       uas, low, high: score or difference in percent, with the interval over sentences; of a probe the mean over its
         random starts. Punctuation does not count, the root does.
       least, most: smallest and largest score of a start; empty for a difference.

@@ -20,8 +20,14 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
     No columns where no head is above it, as where no relation of a small treebank is listed (`relations.least`).
     """
     from headtypes.analyses.per_head import Column, by_head, categories_of
+    from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads, read_relations
+    from headtypes.analyses.relations.pairs import TOTALS
 
-    table = _beside_offsets(path, best)
+    table, offsets = read_relations(path), chosen_and_scored_on_file(read_best_heads(best))
+    table = table[(table["part"] == "file") & (table["annotation"] == "universal")]
+    # Totals are not relations, and a name with a star unites some.
+    table = table[~table["relation"].isin(TOTALS) & ~table["relation"].str.endswith(":*")]
+    table = table.merge(offsets[["annotation", "relation", "offset_accuracy"]], on=["annotation", "relation"])
     table["above"] = table["accuracy"] - table["offset_accuracy"]
     top = by_head(table.dropna(subset=["above"]).sort_values("above").drop_duplicates(["layer", "head"], keep="last"))
     is_above = top["above"] > 0
@@ -35,23 +41,6 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
         Column(f"relation.{task}", "best relation", group, indices, categories=categories, note=note),
         Column(f"above.{task}", above, group, top["above"].where(is_above), note=note),
     ]
-
-
-def _universal(path: StrPath) -> Any:
-    from headtypes.analyses.relations.accuracy import read_relations
-
-    table = read_relations(path)
-    return table[(table["part"] == "file") & (table["annotation"] == "universal")]
-
-
-def _beside_offsets(path: StrPath, best: StrPath) -> Any:
-    from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
-    from headtypes.analyses.relations.pairs import TOTALS
-
-    table, offsets = _universal(path), chosen_and_scored_on_file(read_best_heads(best))
-    # Totals are not relations, and a name with a star unites some.
-    table = table[~table["relation"].isin(TOTALS) & ~table["relation"].str.endswith(":*")]
-    return table.merge(offsets[["annotation", "relation", "offset_accuracy"]], on=["annotation", "relation"])
 
 
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
@@ -93,12 +82,6 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
                 "best head here",
                 lambda sets, best=tuple(best_of_all): sets[:, best].sum(1).astype(float),
             )
-
-
-def _line(quantity: str, statistic: str) -> str:
-    if statistic == "best head here":
-        return "number of best heads"
-    return quantity.replace(" (stanford)", "").replace(" (universal)", "").replace("_", " ")
 
 
 ARCS = Result(
@@ -174,6 +157,8 @@ RELATIONS = Analysis(
     per_head=per_head,
     best=best_at,
     per_set=per_set,
-    line=_line,
+    line=lambda quantity, statistic: (
+        "number of best heads" if statistic == "best head here" else quantity.rpartition(" (")[0].replace("_", " ")
+    ),
     of_language=True,
 )

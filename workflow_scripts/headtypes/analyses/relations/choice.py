@@ -26,11 +26,10 @@ _NOUNS, _PRONOUN = ("NOUN", "PROPN"), "PRON"
 class OfHeads(NamedTuple):
     """How well all heads find a relation, and how much they look at [SEP], beside the best on some sentences.
 
-    best: layer and head of the one that finds it best.
-    leads: [layer, head] accuracy less that of the best offset, in points, on the sentences that it was chosen on.
+    best: layer and head. leads: [layer, head] accuracy less that of the best offset, in points, where it was chosen.
     looks: [layer, head] share of attention that goes to [SEP] there, over all words; NaN where none can see it.
-    rises: [layer, head] the same of the words that do not call for the best head less that of those that do, on the
-        sentences that it is scored on.
+    rises: [layer, head] that of words that do not call for the best head less that of those that do, where it is
+    scored.
     """
 
     best: tuple[int, int]
@@ -115,8 +114,7 @@ class Choice(NamedTuple):
     """The best heads of some relations, by one way of choosing them, and how they score what is scored.
 
     rows: of each relation what is chosen and on what, as in the table `best` of `measure_relations`.
-    scores: of each row [quantity, pair], in the order of `QUANTITIES`, and behind them whether the right answer is
-        visible; what cannot be had is NaN.
+    scores: of each row [quantity, pair], by `QUANTITIES`, and behind them whether the right answer is visible; or NaN.
     sentences: of each row the sentence of each pair, from 0; units: number of sentences.
     to_sep: of each row, how much the words of the scored sentences look at [SEP] in the best head.
     """
@@ -237,7 +235,8 @@ def _choice(chosen: str, scored: str, folds_of, listed: list[tuple[str, str]], t
         folds = folds_of(annotation, relation)
         if all(len(fold.choosing.words) and len(fold.scoring.words) for fold in folds):
             found = [_best_of(fold, tried) for fold in folds]
-            names = {name: _agreed([choice[name] for choice, *_ in found]) for name in found[0][0]}
+            agreed = {name: {choice[name] for choice, *_ in found} for name in found[0][0]}
+            names = {name: values.pop() if len(values) == 1 else None for name, values in agreed.items()}
             rows.append({"annotation": annotation, "relation": relation, "chosen": chosen, "scored": scored, **names})
             values.append(np.concatenate([scores for _, scores, _ in found], axis=1))
             to_sep.append(reduce(both, (each for *_, each in found)))
@@ -306,7 +305,3 @@ def _to_sep(fold: _Fold, best: tuple[int, int], direction: int, leads: np.ndarra
 def right_in(part: Part, pairs: Pairs) -> np.ndarray:
     """Whether each guess is right, [pair, layer, head, direction] bool."""
     return pairs.right(part.arcs.guess)
-
-
-def _agreed(values: list):
-    return values[0] if len(set(values)) == 1 else None

@@ -18,13 +18,12 @@ DIRECTIONS = ("dependent_to_head", "head_to_dependent")
 class ArcGuesses:
     """What every head guesses to be the syntactic head of each word, of the sentences that a model could read.
 
-    sentence: which of the treebank's sentences these are.
-    length:   words of each; the words of all stand one after the other below.
-    guess:    1 for the first word of the sentence, -1 for no guess; directions as in `DIRECTIONS`.
-    visible:  first and last word that each guess could be; causal and local layers hide some. -1 for none.
-    to_sep:   share of each word's attention that goes to what ends the input ([SEP]), NaN where it can see none.
-    left_out: how many of the treebank's sentences are not among these, by what they have: too many tokens, or a word
-        without one.
+    sentence: which of the treebank's sentences these are. length: words of each; those of all stand one after the
+    other.
+    guess: 1 for the first word of the sentence, -1 for no guess; directions as in `DIRECTIONS`.
+    visible: first and last word that each guess could be; causal and local layers hide some. -1 for none.
+    to_sep: share of each word's attention that goes to what ends the input ([SEP]), NaN where it can see none.
+    left_out: how many sentences are not among these, by what they have: too many tokens, or a word without one.
     """
 
     sentence: Int32[np.ndarray, " sentence"]

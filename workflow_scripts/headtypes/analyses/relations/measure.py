@@ -20,17 +20,15 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Guesses(WordReducer):
     """A reducer whose result is, for each sample, what every head guesses to be the syntactic head of each word.
 
-    Two guesses at the head of word i, in the order of `guesses.DIRECTIONS`:
+    Two guesses at the head of word i, in the order of `guesses.DIRECTIONS`; the first word on a tie:
 
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
-    head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i. It compares weights of different
-        rows as they are.
+    head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i, comparing weights of different
+    rows.
 
-    The first word on a tie. A guess is counted as the treebank counts heads: 1 is the first word, 0 (the root) is never
-    guessed, and -1 stands for no guess: in a sentence of one word, and where the model lets no other word be seen.
-
-    Beside the guesses stand the first and the last word that a guess may be, since causal and local layers hide some,
-    and how much each word looks at the token that ends the input, [SEP] (section 3.2).
+    1 is the first word, 0 (the root) is never guessed, and -1 stands for no guess: in a sentence of one word, and where
+    the model lets no other word be seen. Beside the guesses stand the first and the last word that a guess may be, and
+    how much each word looks at the token that ends the input, [SEP] (section 3.2).
     """
 
     def start(self, batch: Batch) -> None:

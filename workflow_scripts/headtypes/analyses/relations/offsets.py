@@ -26,9 +26,8 @@ def measure_offsets(
 ) -> pd.DataFrame:
     """The accuracy of each offset at each relation.
 
-    test:    the sentences of the test file, if there is one.
-    offsets: the largest offset, in both directions.
-    returns  the columns `COLUMNS`: part; annotation and relation, as `pairs.all_pairs` names them; number of words;
+    test: the sentences of the test file, if there is one; offsets: the largest offset, in both directions.
+    returns the columns `COLUMNS`: part; annotation and relation, as `pairs.all_pairs` names them; number of words;
         offset; accuracy in percent.
     """
     rows = _rows(sentences, (FILE, EVEN, ODD), offsets)

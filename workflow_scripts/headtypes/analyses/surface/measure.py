@@ -152,11 +152,10 @@ def _surface(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: l
     )
 
 
-def _reducers(run: ModelOnTask, encoded: Encoded, norms: bool) -> list[SurfacePatterns]:
-    return [SurfacePatterns(encoded.kinds, of) for of in (("weights", "norms") if norms else ("weights",))]
-
-
-SURFACE_READ = Reading(_reducers, _surface)
+SURFACE_READ = Reading(
+    lambda run, encoded, norms: [SurfacePatterns(encoded.kinds, of) for of in ("weights", "norms")[: 1 + norms]],
+    _surface,
+)
 
 
 def measure_surface(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Surface:

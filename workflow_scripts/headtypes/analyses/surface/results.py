@@ -21,13 +21,10 @@ COLUMNS = (
 class Surface:
     """The surface patterns of every head on every sample (Clark et al. 2019, sections 3.1 to 3.3).
 
-    patterns:   columns as in `COLUMNS`; entropies in nats, the others shares of attention. NaN where a model cannot
-        have the pattern.
-    uniform:    mean over the tokens of the entropy of attention that is spread evenly over all that a token may look
-        at, in nats.
-    length:     tokens.
-    sample_ids: of the samples, in the same order.
-    norms:      the same patterns of norms instead of weights (`attention.norms`), if they were read, else None.
+    patterns: columns as in `COLUMNS`; entropies in nats, the others shares of attention; NaN where there can be none.
+    uniform: mean over the tokens of the entropy of attention that is spread evenly over all that a token may look at.
+    length: tokens. norms: the same patterns of norms instead of weights (`attention.norms`), if they were read, else
+    None.
     """
 
     patterns: Annotated[Float32[np.ndarray, "sample layer head 13"], Stored("surface")]

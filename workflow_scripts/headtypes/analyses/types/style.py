@@ -34,7 +34,14 @@ def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
 
     The paper's types and `type-1`, `type-2`, ... look the same in every figure; others by their position among these.
     """
-    return {name: _type_style(_index(name, index)) for index, name in enumerate(order_types(types))}
+    styles = {}
+    for index, name in enumerate(order_types(types)):
+        numbered = re.fullmatch(r"type-([1-9][0-9]*)", name)
+        place = TYPES.index(name) if name in TYPES else int(numbered[1]) - 1 if numbered else index
+        # Their numbers have no common divisor, so that as many types as their product look different.
+        looks = (PALETTE, _MARKERS, _HATCHES, _DASHES)
+        styles[name] = TypeStyle(*(of_kind[place % len(of_kind)] for of_kind in looks))
+    return styles
 
 
 def type_labels(partition: Partition) -> dict[str, str]:
@@ -73,15 +80,3 @@ def frame_projection(axes: Axes, places: pd.DataFrame) -> float:
     axes.set_aspect("equal")
     axes.spines[:].set_visible(True)
     return half
-
-
-def _index(name: str, index: int) -> int:
-    if name in TYPES:
-        return TYPES.index(name)
-    numbered = re.fullmatch(r"type-([1-9][0-9]*)", name)
-    return int(numbered[1]) - 1 if numbered else index
-
-
-def _type_style(index: int) -> TypeStyle:
-    # Their numbers have no common divisor, so that as many types as their product look different.
-    return TypeStyle(*(looks[index % len(looks)] for looks in (PALETTE, _MARKERS, _HATCHES, _DASHES)))

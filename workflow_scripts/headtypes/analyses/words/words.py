@@ -59,10 +59,8 @@ def _needs_space(tokenizer) -> bool:
 class EncodedWords(NamedTuple):
     """Those of some sentences that a model can read, in the order given.
 
-    kept:          [sentence] which they are.
-    left_out:      how many are not among them, by the reason.
-    encoded:       as a model reads them.
-    word_of_token: of each sentence the word that each token is a subword of, from 0; -1 for special tokens.
+    kept: [sentence] which they are; left_out: how many are not among them, by the reason; encoded: as a model reads
+    them; word_of_token: of each sentence the word that each token is a subword of, from 0; -1 for special tokens.
     """
 
     kept: np.ndarray
@@ -114,14 +112,11 @@ def part_of(encoded: EncodedWords, start: int, stop: int) -> EncodedWords:
 
 @dataclass(frozen=True)
 class WordRows:
-    """Some rows of one layer's word-level attention, of one sample.
+    """Some rows, from index `start` on, of one layer's word-level attention, of one sample of the batch, both from 0.
 
-    layer:     the layer's number, from 0.
-    sample:    the sample's number in the batch.
-    start:     index of the first row.
     attention: each row sums to one, or less if some goes to no token.
-    mask:      true where the model lets some subword of a word look at some subword of another; None where it lets
-        everything.
+    mask: true where the model lets some subword of a word look at some subword of another; None where it lets
+    everything.
     """
 
     layer: int

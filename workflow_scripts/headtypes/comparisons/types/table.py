@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
-from headtypes.analyses.ablation.control_drops import of_family
+from headtypes.analyses.ablation.control_drops import of_family, read_scored
 from headtypes.analyses.ablation.results import metrics_in, sizes_in
 from headtypes.analyses.per_set import Measure
 from headtypes.analyses.registry import ANALYSES
@@ -16,7 +16,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import EQUAL, holm, mean_intervals, mean_over
-from headtypes.core.table_files import read_parquet, table_reader
+from headtypes.core.table_files import table_reader
 
 # Heads that are drawn at once: 8 MB of random numbers.
 _BLOCK = 2**20
@@ -124,8 +124,7 @@ def compare_types(
       overlap: the mean share of the random heads that are of the type themselves;
       the same with `profile_` before it: of heads of the same profile (`profile_groups`), which `left_out` lacks.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
-    of
-    a loss in nats per token. Raises `InputError` where the analyses are not of the partition's heads.
+    of a loss in nats per token. Raises `InputError` where the analyses are not of the partition's heads.
     """
     groups = {LAYER: np.indices(partition.shape)[0], PROFILE: profile_groups(partition)}
     compared = len(groups) * len(partition.types) * sum(it.statistic not in _HIDDEN for it in measures)
@@ -239,10 +238,8 @@ def compare_files(
             own = derive_seed(seed, analysis.name, task)
             if analysis.per_set:
                 measures += analysis.per_set(task, path, types, own)
-    return compare_types(partition, measures, list(_read_costs(left_out)), seed=seed)
-
-
-def _read_costs(left_out: Sequence[tuple]) -> Iterator[LeftOut]:
+    costs = []
     for names, *paths in left_out:
-        controls, scores, baseline = (read_parquet(path, "holds no scores", ["id"]) for path in paths)
-        yield LeftOut(**names, controls=of_family(controls), scores=scores, baseline=baseline)
+        controls, *others = read_scored(*paths)
+        costs.append(LeftOut(*(names[key] for key in ("type", "operation", "task")), of_family(controls), *others))
+    return compare_types(partition, measures, costs, seed=seed)
