@@ -1,16 +1,63 @@
-"""Scores of detectors: as defined on whole attention; heads that were planted are found, those of random models not."""
+"""Detectors: drawn tokens, scores as defined on whole attention, planted heads found and those of random models not."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from transformers import AutoConfig, AutoModel, GPT2Config, GPT2Model
 
 from headtypes.analyses.detectors.measure import draw_sequences, measure_detectors, read_detectors
 from headtypes.analyses.detectors.results import detector_table
+from headtypes.core.errors import InputError
 from headtypes.models.fetching import load_tokenizer
 from tests.support.models import WORDS, opened, plain_attentions, tiny_bert, tiny_language_model
 from tests.support.records import recorded
-from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer
+from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer, truncating_tokenizer
+
+DRAWN = {"length": 9, "max_length": 64, "model": "tiny"}
+
+
+@pytest.mark.parametrize(
+    "make", [bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer, truncating_tokenizer]
+)
+def test_the_second_half_repeats_the_first_or_has_its_tokens_in_another_order(make):
+    tokenizer = make(WORDS)
+    drawn = draw_sequences(tokenizer, sequences=20, seed=1, **DRAWN)
+    repeated, shuffled = np.split(np.array(drawn.encoded.input_ids), 2)
+    start, half = drawn.start, drawn.start + 9
+    first, second = repeated[:, start:half], repeated[:, half : half + 9]
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(shuffled[:, :half], repeated[:, :half])
+    other = shuffled[:, half : half + 9]
+    np.testing.assert_array_equal(np.sort(other), np.sort(first))
+    # Neither the earlier occurrence of a token nor the token after that stands where it does in the repetition.
+    assert not (other == first).any()
+    assert not (other[:, :-1] == first[:, 1:]).any()
+    assert not (np.diff(np.sort(first)) == 0).any()
+    # Special tokens stand where those of a text do, and nowhere else.
+    text = tokenizer("a", truncation=False, padding=False)["input_ids"]
+    assert repeated[:, :start].tolist() == [text[:start]] * 20
+    assert repeated[:, half + 9 :].tolist() == [text[len(text) - (repeated.shape[1] - half - 9) :]] * 20
+    assert not np.isin(first, tokenizer.all_special_ids).any()
+    assert (drawn.encoded.token_types is None) == ("token_type_ids" not in tokenizer("a"))
+
+
+def test_more_sequences_begin_with_the_same_and_another_seed_draws_others():
+    few, more, others = (
+        draw_sequences(bert_tokenizer(WORDS), sequences=count, seed=seed, **DRAWN).encoded.input_ids
+        for count, seed in ((2, 1), (5, 1), (2, 2))
+    )
+    assert few == more[:2] + more[5:7]
+    assert few != others
+
+
+def test_a_half_that_is_too_long_is_refused():
+    tokenizer = bert_tokenizer(WORDS)
+    with pytest.raises(InputError, match=r"tiny: half a sequence cannot have 32 different .* at most 31 can be drawn"):
+        draw_sequences(tokenizer, sequences=1, seed=1, **{**DRAWN, "length": 32})
+    with pytest.raises(InputError, match=r"the vocabulary has 1\d\d, .* at most 1\d\d"):
+        draw_sequences(tokenizer, sequences=1, seed=1, length=300, max_length=900, model="tiny")
+
 
 SETTINGS = {"precision": "float32", "batch_tokens": 512}
 
@@ -150,3 +197,41 @@ def test_of_a_random_model_no_more_heads_are_detected_than_stated(name, spread):
         rates.append((table["p"] < 0.05).groupby(table["detector"]).mean())
     # Of each detector at most one head in twenty, even without a correction for their number.
     assert (sum(rates) / len(rates) <= 0.05).all()
+
+
+def scores_of(differences: np.ndarray, detector: str = "first") -> pd.DataFrame:
+    """Scores whose differences from a null of 0.1 are given: [sequence, layer, head]."""
+    names = ["sequence", "layer", "head"]
+    index = pd.MultiIndex.from_product([range(size) for size in differences.shape], names=names)
+    return (
+        pd.DataFrame({"score": 0.1 + differences.ravel(), "null": 0.1}, index).reset_index().assign(detector=detector)
+    )
+
+
+def test_the_table_has_means_and_the_test_by_hand():
+    differences = np.zeros((10, 1, 3))
+    differences[:, 0, 0] = np.linspace(0.11, 0.65, 10)
+    differences[:, 0, 1] = [0.5] * 9 + [0.1]
+    table = detector_table(scores_of(differences), least=0.1, seed=1)
+    assert table["layer"].tolist() == [0, 0, 0]
+    assert table["head"].tolist() == [0, 1, 2]
+    np.testing.assert_allclose(table["score"], [0.48, 0.56, 0.1])
+    np.testing.assert_allclose(table["null"], 0.1)
+    np.testing.assert_allclose(table["difference"], [0.38, 0.46, 0])
+    assert ((table["low"] <= table["difference"]) & (table["difference"] <= table["high"])).all()
+    # All of ten, nine of ten (what equals the least is not above it), and none: by the binomial distribution.
+    assert table["above"].tolist() == [10, 9, 0]
+    assert table["sequences"].tolist() == [10] * 3
+    np.testing.assert_allclose(table["p"], [1 / 1024, 11 / 1024, 1])
+    np.testing.assert_allclose(table["corrected_p"], [3 / 1024, 22 / 1024, 1])
+    assert table["detected"].tolist() == [True, True, False]
+    assert not detector_table(scores_of(differences), least=0.7, seed=1)["detected"].any()
+
+
+def test_detectors_come_in_their_order_and_are_corrected_together():
+    differences = np.zeros((10, 1, 3))
+    differences[:, 0, 0] = 0.5
+    two = pd.concat([scores_of(differences, "induction"), scores_of(differences, "previous")])
+    table = detector_table(two.sample(frac=1, random_state=1), least=0.1, seed=1)
+    assert table["detector"].tolist() == ["previous"] * 3 + ["induction"] * 3
+    np.testing.assert_allclose(table["corrected_p"], [6 / 1024, 1, 1] * 2)

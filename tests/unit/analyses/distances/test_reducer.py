@@ -5,20 +5,16 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertModel
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_features, lacks_cls, split
 from headtypes.analyses.distances.measure import DistanceFeatures
-from headtypes.analyses.types.clustering import cluster_heads
-from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
-from headtypes.data.tokens import token_kinds
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model, tiny_roberta
 from tests.support.reading import distance_features, read_with, reader_of
 from tests.support.records import SAMPLES
-from tests.support.tiny import bert_tokenizer
 
 
 def defined_features(attention: np.ndarray, tokens: list[str], special: dict[str, str], bins: int) -> np.ndarray:
@@ -140,75 +136,3 @@ def test_layers_with_masks_of_their_own_keep_them():
         reader(number, layer)
         expected = features_of(attention_of(layer, 1, 9), kinds[1])
         np.testing.assert_allclose(reducer.values[1, number], expected, atol=1e-6)
-
-
-def test_planted_heads_land_in_their_buckets_and_types():
-    """Previous-token, [SEP], uniform and half-[SEP] heads, three of each, planted in a BERT of one layer."""
-    length, patterns = 31, ("previous", "sep", "uniform", "half")
-    tokenizer = bert_tokenizer([f"w{letter}" for letter in "abcdefgh"])
-    model = planted_bert(tokenizer, patterns, length)
-    rng = np.random.default_rng(0)
-    words = [tokenizer.convert_tokens_to_ids(f"w{letter}") for letter in "abcdefgh"]
-    rows = [[tokenizer.cls_token_id, *rng.choice(words, length - 2).tolist(), tokenizer.sep_token_id] for _ in range(4)]
-    kind_of = token_kinds(tokenizer)
-    encoded = Encoded(rows, [[0] * length] * 4, [kind_of[row] for row in rows], np.zeros(4))
-    heads = head_features(distance_features(model, encoded).mean(0), 16)[0]
-    column = {"window 0": 0, "self": 16, "cls": 17, "sep": 18}
-    for head, features in enumerate(heads):
-        pattern = patterns[head // 3]
-        if pattern == "previous":
-            assert features[column["window 0"]] > 0.9
-            assert features[column["self"]] < 0.01
-        elif pattern == "sep":
-            assert features[column["sep"]] > 0.9
-        elif pattern == "half":
-            assert 0.4 < features[column["sep"]] < 0.6
-        else:
-            np.testing.assert_allclose(features[[column["cls"], column["sep"]]], 1 / length, atol=0.01)
-            np.testing.assert_allclose(features[column["self"]], (length - 2) / length**2, atol=0.01)
-    clustering = cluster_heads(heads, method="kmeans", k=4, scale=False, restarts=20, seed=0)
-    found = [clustering.naming.names[label] for label in clustering.labels]
-    assert found == ["diagonal"] * 3 + ["vertical"] * 3 + ["dense"] * 3 + ["dense_vertical"] * 3
-    assert clustering.naming.warnings == ()
-
-
-def planted_bert(tokenizer, patterns: tuple[str, ...], length: int) -> BertModel:
-    """A BERT whose heads look where the patterns say: queries and keys are written into its weights."""
-    size = 32
-    hidden = 3 * len(patterns) * size
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=hidden,
-        num_hidden_layers=1,
-        num_attention_heads=3 * len(patterns),
-        max_position_embeddings=length,
-        intermediate_size=8,
-    )
-    model = BertModel(config).eval()
-    embeddings, attention = model.embeddings, model.encoder.layer[0].attention.self
-    # Channel p says "position p"; channel `flag` says "[SEP]". The same sum for each token passes the layer
-    # norm as one common scale.
-    flag = size
-    with torch.no_grad():
-        for parameter in (*embeddings.parameters(), *attention.query.parameters(), *attention.key.parameters()):
-            parameter.zero_()
-        embeddings.LayerNorm.weight.fill_(1)
-        embeddings.position_embeddings.weight[:, :length] = torch.eye(length)
-        embeddings.word_embeddings.weight[tokenizer.sep_token_id, flag] = 1
-        one = hidden**0.5
-        for head in range(3 * len(patterns)):
-            query = attention.query.weight[head * size : (head + 1) * size]
-            key = attention.key.weight[head * size : (head + 1) * size]
-            strength = (4, 5, 6)[head % 3] * size**0.5 / one
-            pattern = patterns[head // 3]
-            if pattern == "previous":
-                for position in range(1, length):
-                    query[position - 1, position] = strength
-                query[0, 0] = strength
-                key[:length, :length] = torch.eye(length)
-            elif pattern != "uniform":
-                # The query is a constant, the key the flag: odds of [SEP] against one other token.
-                attention.query.bias[head * size] = 1
-                odds = {"sep": 500.0 + 100 * (head % 3), "half": length - 1.0 + head % 3}[pattern]
-                key[0, flag] = np.log(odds) * size**0.5 / (one / 2**0.5)
-    return model

@@ -6,8 +6,7 @@ import torch
 
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.analyses.surface.measure import SurfacePatterns
-from headtypes.analyses.surface.results import COLUMNS
-from headtypes.attention.hook import Layer
+from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.one_pass import read_attention
 from headtypes.data.encoding import encode_samples
 from tests.support.blocks import WAYS, cut_into_blocks
@@ -92,46 +91,12 @@ def test_samples_that_are_read_together_equal_the_definition(lengths, causal, wa
         np.testing.assert_allclose(reducer.result()[sample, 0], expected, atol=1e-6, rtol=0)
 
 
-def planted(maps: np.ndarray) -> Layer:
-    """A layer whose heads have these maps [head, query, key], of one sample."""
-    length = maps.shape[1]
-    query = torch.from_numpy(np.log(np.maximum(maps, 1e-87))).float()[None]
-    return Layer(query, torch.eye(length).expand_as(query), torch.zeros_like(query), None, 1.0)
-
-
-def test_planted_heads_are_found():
-    """A head that looks at the previous token, at the next, at itself, at [SEP], at all tokens alike."""
-    length, share = 12, 0.9
-    kinds = np.zeros(length, np.int8)
-    kinds[0], kinds[[5, length - 1]], kinds[3] = 1, 2, 4
-    maps = np.full((5, length, length), (1 - share) / (length - 1))
-    for head, target in enumerate((-1, 1, 0)):
-        for row in range(length):
-            maps[head, row, min(max(row + target, 0), length - 1)] = share
-    maps[3, :, 5] = share
-    maps[4] = 1 / length
-    reducer = SurfacePatterns([kinds])
-    reader = reader_of([reducer], [length], 1, heads=5)
-    reader(0, planted(maps))
-    reader.finish("test")
-    column = dict(zip(NAMES, reducer.result()[0, 0].T, strict=True))
-    rest = (1 - share) / (length - 1)
-    np.testing.assert_allclose(column["previous"][0], share * (length - 1) / length, atol=1e-6)
-    np.testing.assert_allclose(column["next"][1], share * (length - 1) / length, atol=1e-6)
-    np.testing.assert_allclose(column["self"][2], share, atol=1e-6)
-    np.testing.assert_allclose(column["sep"][3], share + rest, atol=1e-6)
-    np.testing.assert_allclose(column["sep_to_sep"][3], share + rest, atol=1e-6)
-    np.testing.assert_allclose(column["peak"][:4], share, atol=1e-6)
-    np.testing.assert_allclose(column["entropy"][4], np.log(length), atol=1e-6)
-    np.testing.assert_allclose(column["uniform"], np.log(length), atol=1e-6)
-    np.testing.assert_allclose(column["special"][4], 4 / length, atol=1e-6)
-
-
-def test_attention_of_zero_has_no_entropy():
-    maps = np.zeros((1, 4, 4))
-    maps[..., 2] = 1
-    reducer = SurfacePatterns([np.zeros(4, np.int8)])
-    reader = reader_of([reducer], [4], 1, heads=1)
-    reader(0, planted(maps))
-    reader.finish("test")
-    assert reducer.result()[0, 0, 0, NAMES.index("entropy")] == 0
+def test_a_mean_is_over_the_segments_that_have_the_pattern():
+    patterns = np.random.default_rng(0).random((21, 2, 3, len(COLUMNS)), dtype=np.float32)
+    patterns[4:9, 1, :, COLUMNS.index("sep")] = np.nan
+    patterns[..., COLUMNS.index("next")] = np.nan
+    read = Surface(patterns, np.ones((21, 2), np.float32), np.full(21, 9), [str(number) for number in range(21)])
+    np.testing.assert_allclose(read.mean("self"), read.column("self").astype(float).mean(0), rtol=1e-12)
+    sep = read.column("sep").astype(float)
+    np.testing.assert_allclose(read.mean("sep")[1], np.delete(sep[:, 1], slice(4, 9), axis=0).mean(0), rtol=1e-12)
+    assert np.isnan(read.mean("next")).all()

@@ -1,16 +1,25 @@
-"""Partition files: what is written is read, and every way in which a user's file can be wrong is said."""
+"""Partition files: what is written is read, every way in which a user's file can be wrong is said; heads by profile."""
 
 import itertools
 import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headtypes.analyses.types.clustering import cluster_heads, import_partition, partition_of
-from headtypes.analyses.types.partitions import COLUMNS, order_types, read_partition, write_partition
+from headtypes.analyses.types.partitions import (
+    COLUMNS,
+    Partition,
+    order_types,
+    profile_groups,
+    read_partition,
+    write_partition,
+)
 from headtypes.core.errors import InputError
 from headtypes.planning.config.given_files import types_in
-from tests.support.planted import heads
+from tests.support.planted import heads, typed
 
 SHAPE = (4, 6)
 FEATURES, NAMES = heads({"dense": 8, "diagonal": 4, "dense_vertical": 7, "vertical": 5}, noise=0.1, seed=1)
@@ -192,3 +201,41 @@ def test_missing_columns_and_files_and_encodings(user_file, tmp_path):
         import_partition(tmp_path / "none.csv", FEATURES, SHAPE)
     with pytest.raises(InputError, match=r"mine.csv, line 5 is not UTF-8 text; save the file as UTF-8"):
         import_partition(user_file(changed(3, "0,3,läng"), encoding="latin-1"), FEATURES, SHAPE)
+
+
+def partition(profiles: np.ndarray, layers: int) -> Partition:
+    named = dict(zip(("near", "special", "far"), profiles.T, strict=True))
+    return typed(np.full((layers, len(profiles) // layers), "a"), **named)
+
+
+@given(st.integers(1, 7), st.integers(1, 6), st.integers(0, 99))
+def test_heads_of_one_profile_are_together_in_groups_as_large_as_layers(layers, heads, seed):
+    profiles = np.random.default_rng(seed).dirichlet(np.ones(3), layers * heads)
+    groups = profile_groups(partition(profiles, layers))
+    assert groups.shape == (layers, heads)
+    assert (np.bincount(groups.ravel()) == heads).all()
+    # Heads of three kinds, whose number fills a group each, are kept apart wherever they are.
+    kinds = np.random.default_rng(seed).permutation(np.repeat(np.eye(3), heads, axis=0))
+    groups = profile_groups(partition(kinds, 3)).ravel()
+    assert len({(group, kind) for group, kind in zip(groups, kinds.argmax(1), strict=True)}) == 3
+
+
+def within(profiles: list, heads: tuple[int, ...]) -> float:
+    """Sum of the squared distances of some heads from their mean."""
+    return sum(
+        (profiles[head][axis] - sum(profiles[other][axis] for other in heads) / len(heads)) ** 2
+        for head in heads
+        for axis in range(3)
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_groups_are_the_best_halves_by_any_of_the_three(seed):
+    profiles = np.random.default_rng(seed).dirichlet(np.ones(3), 10).tolist()
+    halves = []
+    for axis in range(3):
+        ordered = sorted(range(10), key=lambda head: profiles[head][axis])
+        halves.append((tuple(ordered[:5]), tuple(ordered[5:])))
+    low, _ = min(halves, key=lambda both: sum(within(profiles, heads) for heads in both))
+    groups = profile_groups(partition(np.array(profiles), 2)).ravel().tolist()
+    assert all((groups[a] == groups[b]) == ((a in low) == (b in low)) for a, b in itertools.combinations(range(10), 2))

@@ -13,23 +13,6 @@ from tests.support.drawing import HEADS, LAYERS, family, planted
 from tests.support.planted import TYPES
 
 
-def test_comparison_equals_its_definition():
-    _, parent = planted()
-    ours, theirs = parent.type_of.copy(), parent.type_of
-    ours[0, :4] = "dense"
-    child = Partition(parent.table.assign(type=ours.reshape(-1)))
-    found = compare_partitions(child, parent)
-    same = [ours[index] == theirs[index] for index in np.ndindex(LAYERS, HEADS)]
-    assert found["same_type"] == pytest.approx(100 * sum(same) / len(same))
-    # The adjusted Rand index from all pairs of heads: Hubert and Arabie 1985, equation 5.
-    flat = list(zip(ours.reshape(-1), theirs.reshape(-1), strict=True))
-    together = [(a[0] == b[0], a[1] == b[1]) for a, b in itertools.combinations(flat, 2)]
-    both = sum(one and other for one, other in together)
-    one, other = sum(pair[0] for pair in together), sum(pair[1] for pair in together)
-    chance = one * other / len(together)
-    assert found["adjusted_rand"] == pytest.approx((both - chance) / ((one + other) / 2 - chance))
-
-
 def test_names_matter_to_the_same_type_and_to_nothing_else():
     _, parent = planted()
     turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))

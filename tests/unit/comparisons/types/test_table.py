@@ -279,21 +279,6 @@ def test_what_a_profile_explains_is_beyond_heads_of_the_same_layers_alone():
     assert of_own.loc["knows", "profile_random"] == pytest.approx(of_own.loc["knows", "profile_overlap"])
 
 
-def test_of_heads_that_are_alike_no_type_is_said_to_differ():
-    rng, by_itself, corrected = np.random.default_rng(4), 0, 0
-    for trial in range(60):
-        names = rng.permutation(np.repeat(["a", "b", "c"], 8)).reshape(4, 6)
-        types = profiled(names, rng.dirichlet(np.ones(3), 24))
-        measures = [next(summaries("x", "t", f"{number}", rng.random(24))) for number in range(6)]
-        table = compare_types(types, measures, [], seed=trial, draws=0)
-        assert (table["draws"] == 50 * 2 * 3 * 6).all()
-        by_itself += bool((table[["p", "profile_p"]] < 0.05).any(axis=None))
-        corrected += bool((table[["p_holm", "profile_p_holm"]] < 0.05).any(axis=None))
-    assert by_itself > 40
-    # Five percent, and what 60 trials scatter.
-    assert corrected <= 60 * 0.05 + 4
-
-
 def test_what_the_figure_shows_is_corrected_and_nothing_else(compared_types):
     columns, figure = ["p", "profile_p"], shown(compared_types)
     hidden = compared_types.drop(figure.index)
@@ -311,22 +296,6 @@ def test_what_the_figure_shows_is_corrected_and_nothing_else(compared_types):
         assert known[f"{column}_holm"].tolist() == pytest.approx([corrected[p] for p in known[column]])
     # Probes and ablations have no heads of the same profile.
     assert len(tested) == figure["p"].count() + figure["profile_p"].count() < 2 * len(figure)
-
-
-def test_what_only_the_type_has_is_beyond_its_random_heads(files):
-    """Every dense head looks at the previous token, and no other head does."""
-    planted = surface()
-    planted.patterns[..., COLUMNS.index("previous")] = np.where(partition().type_of == "dense", 0.9, 0.1)
-    path = files["surface"]["text"].with_name("planted.h5")
-    write_arrays(path, planted, {})
-    table = compare_files(partition(), {"surface": {"text": path}}, seed=7)
-    found = row_of(table, "dense", "previous", "mean")
-    assert found["value"] == pytest.approx(0.9)
-    assert found["random_low"] < found["random"] < 0.7
-    # Two of four heads in each of two layers: 36 sets, of which the type is one.
-    assert found["p"] == pytest.approx(2 / 36, abs=0.006)
-    assert found["rank"] == pytest.approx(20_000 / 36, abs=60)
-    assert found["low"] == found["high"] == pytest.approx(0.9)
 
 
 def test_the_place_among_random_values_counts_the_value_itself():

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.models.compared import PAIRS
-from headtypes.comparisons.models.shown import compared_table
+from headtypes.comparisons.models.compared import PAIRS, compared_table
 from headtypes.core.errors import InputError
 from headtypes.pages.summary.answers import YES, Answers, Card, Mark
 from headtypes.pages.summary.cautions import cautions

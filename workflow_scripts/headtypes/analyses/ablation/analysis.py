@@ -4,6 +4,7 @@ What a model answers while some of its heads are removed or changed, and which h
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from headtypes.analyses.ablation.curve_sets import most_sets
@@ -33,30 +34,24 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
 
 
 OF_CONDITION = "results/ablation/{model}/{partition}/{condition}/"
-ANSWERS = Result(
+_of_condition = partial(
+    Result, rule="evaluate_condition", about="scores of the model under a condition", of=lambda plan: plan.ablations
+)
+ANSWERS = _of_condition(
     OF_CONDITION + "predictions.json",
-    "evaluate_condition",
-    "scores of the model under a condition",
-    of=lambda plan: plan.ablations,
     name="predictions",
     content="question id to answer, as SQuAD's official evaluator reads it; of multiple choice, the choice by "
     "its whole likelihood; empty for a text",
     withheld=TEXT,
 )
-METRICS = Result(
+METRICS = _of_condition(
     OF_CONDITION + "metrics.json",
-    "evaluate_condition",
-    "scores of the model under a condition",
-    of=lambda plan: plan.ablations,
     name="metrics",
     content="the scores, and how many questions they are from; of multiple choice accuracy and "
     "accuracy_normalised; of a text loss, perplexity, and how many documents and tokens",
 )
-SCORES = Result(
+SCORES = _of_condition(
     OF_CONDITION + "per_question.parquet",
-    "evaluate_condition",
-    "scores of the model under a condition",
-    of=lambda plan: plan.ablations,
     name="scores",
     content="the scores of each question, with its article; of multiple choice, what is right and what is "
     "chosen, and the log-likelihood of the right choice; of a text, loss (summed, in nats) and "

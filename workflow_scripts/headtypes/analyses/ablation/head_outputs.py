@@ -7,10 +7,11 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from headtypes.analyses.ablation.results import write_head_outputs
+from headtypes.analyses.ablation.results import HeadOutputs
 from headtypes.attention.batches import Batch
 from headtypes.attention.reducers import Block, Pass, Reducer
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import ModelRecord, read_model_record
 
@@ -67,4 +68,4 @@ def measure_head_outputs(samples: list[Sample], record: ModelRecord, *, kind: st
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_head_outputs`."""
     head_outputs = measure_head_outputs(read_records(inputs.samples, Sample), read_model_record(inputs.model), **spec)
-    write_head_outputs(outputs.head_outputs, head_outputs, provenance)
+    write_arrays(outputs.head_outputs, HeadOutputs(head_outputs), provenance)

@@ -1,13 +1,15 @@
 """The files of ablations: scores, their metrics and intervals, curves, the importance of heads, mean head outputs."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float32
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, undamaged
-from headtypes.core.hdf5_files import add_data, new_result, opened_result
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.table_files import read_parquet, table_reader, write_parquet
 from headtypes.data.kinds.metrics import METRICS, SIZES, Metric
 
@@ -57,18 +59,13 @@ def read_importance(path: StrPath) -> np.ndarray:
         return table["normalised"].to_numpy().reshape(table["layer"].max() + 1, -1)
 
 
-def write_head_outputs(path: StrPath, head_outputs: np.ndarray, provenance: dict) -> None:
-    """Write mean head outputs as a whole HDF5 file with a checksum, and what made them."""
-    with new_result(path, provenance) as file:
-        add_data(file, "head_output", head_outputs)
+@dataclass(frozen=True)
+class HeadOutputs:
+    """The mean output of each head, for the operation `mean` (`head_outputs.measure_head_outputs`)."""
+
+    head_output: Float32[np.ndarray, "layer head channel"]
 
 
 def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
-    """Read what `write_head_outputs` wrote: [layer, head, channel] float32; None where no path is given.
-
-    Raises `InputError` for a damaged file.
-    """
-    if not path:
-        return None
-    with opened_result(path, "holds no mean head outputs") as file:
-        return file["head_output"][:]
+    """The mean head outputs of a file, [layer, head, channel] float32; None where no path is given."""
+    return read_arrays(path, HeadOutputs).head_output if path else None

@@ -27,6 +27,12 @@ ALL = "all"
 # Systems whose difference from the best head is in the table.
 COMPARED = tuple(BASELINES)
 _NOWHERE = (pd.NA, pd.NA)
+COLUMNS = (
+    *("system", "candidates", "type", "chosen", "layer", "head", "mentions", "documents"),
+    *("accuracy", "low", "high"),
+)
+# Of the table of `measure_coreference`.
+read_coreference = table_reader("holds no accuracies at antecedents", dict.fromkeys(COLUMNS))
 
 
 class _Row(NamedTuple):
@@ -228,11 +234,3 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     write_csv(
         outputs.accuracy, measure_coreference(documents, read_arrays(inputs.antecedents, AntecedentGuesses), **spec)
     )
-
-
-COLUMNS = (
-    *("system", "candidates", "type", "chosen", "layer", "head", "mentions", "documents"),
-    *("accuracy", "low", "high"),
-)
-# Of the table of `measure_coreference`.
-read_coreference = table_reader("holds no accuracies at antecedents", dict.fromkeys(COLUMNS))

@@ -1,6 +1,7 @@
 """Divergences between heads, as an analysis: its results, and what of them is shown where."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis
@@ -50,20 +51,20 @@ PAIRS = Result(
     "norms are read: the same of [norms](../understand/method.md#norms); `rows`, `layers`, and `sample_id` of "
     "each segment",
 )
-PROJECTION = Result(
-    "results/divergence/{model}/{task}.projection.csv",
-    "plot_text",
-    "heads in two dimensions, by how differently they attend",
+_projected = partial(
+    Result,
+    rule="plot_text",
+    about="heads in two dimensions, by how differently they attend",
     of=lambda plan: plan.texts,
+)
+PROJECTION = _projected(
+    "results/divergence/{model}/{task}.projection.csv",
     name="projection",
     content="for each head: `layer`, `head`, and its `x` and `y` in two dimensions, by metric scaling of "
     "the divergences",
 )
-PROJECTION_FIT = Result(
+PROJECTION_FIT = _projected(
     "results/divergence/{model}/{task}.projection.json",
-    "plot_text",
-    "heads in two dimensions, by how differently they attend",
-    of=lambda plan: plan.texts,
     name="projection_fit",
     content="how well the projection fits (`stress`, `correlation`), and whether heads of one layer are more alike: "
     "the mean divergence of a row `within` layers and `between` them, and `low`, `high` and `p` by "

@@ -4,6 +4,7 @@ Every head's guesses, the relations they are scored on, and fixed offsets (Clark
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis, words_of
@@ -97,20 +98,20 @@ ARCS = Result(
     "attention that goes to `[SEP]`, NaN where it can see none; `sentence` and `length`, which sentences were "
     "read and how many words they have",
 )
-HEADS = Result(
-    "results/relations/{model}/{task}.csv",
-    "measure_relations",
-    "accuracy of heads at dependency relations",
+_measured = partial(
+    Result,
+    rule="measure_relations",
+    about="accuracy of heads at dependency relations",
     of=lambda plan: plan.inputs_of("treebank"),
+)
+HEADS = _measured(
+    "results/relations/{model}/{task}.csv",
     name="relations",
     content="the accuracy of every head in each direction at each relation, also over those words alone whose "
     "head it can see; empty where it can see none",
 )
-BEST = Result(
+BEST = _measured(
     "results/relations/{model}/{task}.best.csv",
-    "measure_relations",
-    "accuracy of heads at dependency relations",
-    of=lambda plan: plan.inputs_of("treebank"),
     name="relations_best",
     content="for each relation the best head, its direction and accuracy, the best of the other direction, the "
     "best offset, and the differences, with intervals over sentences; how much attention goes to `[SEP]` in the best "

@@ -3,6 +3,8 @@
 Clustering, naming, partitions, stability, and the number of types.
 """
 
+from functools import partial
+
 from headtypes.analyses.declaration import Analysis
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
@@ -34,19 +36,16 @@ def import_partition(plan: Plan, model: str, partition: str) -> dict:
     return plan.config.clustering.features()
 
 
-PARTITION = Result(
+_clustered = partial(Result, rule="cluster_heads", of=lambda plan: plan.clustered)
+PARTITION = _clustered(
     "results/partitions/{model}/{partition}.csv",
-    "cluster_heads",
-    "the type of each head, and how the types were named",
-    of=lambda plan: plan.clustered,
+    about="the type of each head, and how the types were named",
     name="partition",
     content="for each head: `layer`, `head`, `cluster`, `type`, `silhouette`, `near`, `special`, `far`, `doubtful`",
 )
-STABILITY = Result(
+STABILITY = _clustered(
     "results/stability/{model}/{partition}.json",
-    "cluster_heads",
-    "how stable the types are, and how many there are",
-    of=lambda plan: plan.clustered,
+    about="how stable the types are, and how many there are",
     name="stability",
     content="stability over random halves of `heads`, `samples` and `pairs` of both, in percent: `all_agree`, "
     "`pairwise`, and `by_head`, by layer and head, how many clusterings give the head its type; `own_cluster`: pairs "
@@ -69,31 +68,25 @@ TYPES = Analysis(
             of=lambda plan: plan.imported,
             name="partition",
         ),
-        Result(
+        _clustered(
             "results/partitions/{model}/{partition}.naming.json",
-            "cluster_heads",
-            "the type of each head, and how the types were named",
-            of=lambda plan: plan.clustered,
+            about="the type of each head, and how the types were named",
             name="naming",
             content="the centroids, their names, and the margin over the second-best assignment",
         ),
         STABILITY,
-        Result(
+        _clustered(
             "results/stability/{model}/{partition}.csv",
-            "cluster_heads",
-            "criteria of how many types there are",
-            of=lambda plan: plan.clustered,
+            about="criteria of how many types there are",
             name="numbers_of_types",
             content="for each number of clusters `k`, by the partition's method: the number of heads in the `smallest` "
             "cluster, the mean `silhouette`, the `gap` statistic with its standard error, stability in percent (over "
             "halves of pairs for k-means with 3 and 5 alone), and `chance`, the percent on which clusterings with such "
             "shares agree by chance",
         ),
-        Result(
+        _clustered(
             "results/stability/{model}/{partition}.{pdf,png}",
-            "cluster_heads",
-            "how many types there are, and how often each head keeps its type",
-            of=lambda plan: plan.clustered,
+            about="how many types there are, and how often each head keeps its type",
             content="these criteria, and how often each head keeps its type, as a figure",
         ),
         Result(
