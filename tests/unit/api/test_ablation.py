@@ -7,7 +7,6 @@ import pytest
 import torch
 from transformers import (
     StaticCache,
-    pipeline,
 )
 
 from headtypes.analyses.ablation.evaluation import evaluate_condition
@@ -22,9 +21,9 @@ from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.models.loading import load_model
 from tests.support.dense import CHANGES, dense_output, head_outputs_for
-from tests.support.models import tiny_bert, tiny_family, tiny_language_model
+from tests.support.models import tiny_bert, tiny_language_model
 from tests.support.planted import typed
-from tests.support.records import PAIRS, classifier, questions, recorded, types_in, types_like, without_heads
+from tests.support.records import questions, recorded, types_in, types_like
 
 # What needs no sentences, and so works on steps of `generate` with a cache.
 STEPWISE = ["zero", "uniform", "mean", "temperature 0.3"]
@@ -120,18 +119,6 @@ def test_a_function_of_ones_own_does_what_the_same_operation_does(name, own, ope
     assert not torch.allclose(logits(own), logits("keep"))
 
 
-def test_a_function_that_returns_other_than_attention_is_refused():
-    model, tokenizer = exact("bert")
-    inputs = padded(model, windows_for(tokenizer), "right")
-    for change in (lambda it, rows: None, lambda it, rows: it[..., :1]):
-        with (
-            ablated(model, {"1-2": change}),
-            torch.inference_mode(),
-            pytest.raises(InputError, match="has to return attention as it was given"),
-        ):
-            model(**inputs)
-
-
 @pytest.mark.parametrize("reading", [Reading(renormalise=True), Reading("segments", "cut")])
 def test_readings_are_those_of_the_workflow(reading):
     model, tokenizer = exact("bert")
@@ -183,19 +170,6 @@ def test_generation_of_other_kinds_equals_that_without_a_cache(how):
         found = generated(model, tokenizer, **how)
         expected = generated(model, tokenizer, **how if "num_beams" in how else {}, use_cache=False)
     assert torch.equal(found.sequences, expected.sequences)
-
-
-@pytest.mark.parametrize("name", DECODERS)
-def test_a_step_with_the_cache_equals_the_dense_computation_of_the_whole_text(name):
-    model, tokenizer = exact(name)
-    ids = prompts(tokenizer)["input_ids"][:1]
-    operations = heads_under(model, ["keep", *STEPWISE])
-    with ablated(model, by_name(operations), **settings(model)), torch.inference_mode():
-        before = model(input_ids=ids[:, :-1], use_cache=True)
-        found = model(input_ids=ids[:, -1:], past_key_values=before.past_key_values).logits[0, -1]
-    texts = ids[0].numpy(), None, operations, [0] * ids.shape[1], PAPER
-    expected = dense_output(model, *texts, head_outputs=head_outputs_for(model)).logits[0, -1]
-    torch.testing.assert_close(found, expected, atol=1e-9, rtol=0)
 
 
 def one_sentence(ids, mask) -> np.ndarray:
@@ -337,41 +311,3 @@ def test_what_cannot_be_done_is_refused_before_any_call(operations, more, messag
     with pytest.raises(InputError, match=message), ablated(model, operations, **more):
         raise AssertionError("entered")
     assert state(model) == before
-
-
-@pytest.mark.parametrize("name", ["albert", "modernbert", "distilbert", "qwen3", "gemma3_text"])
-def test_a_type_is_ablated_in_other_families(name):
-    """A type by its name, next to single heads; ALBERT has one module for all layers."""
-    model, _ = tiny_family(name)
-    ids = torch.tensor([[3, 4, 5, 6]])
-    operations = np.full((2, 4), "keep", dtype=object)
-    operations[:, 0] = "uniform"
-    operations[1, 0], operations[1, 2] = "zero", "zero"
-    named = {"first": "uniform", "2-1": "zero", "2-3": "zero"}
-    with ablated(model, named, partition=imported(2, 4)), torch.inference_mode():
-        found = next(iter(model(input_ids=ids, attention_mask=torch.ones_like(ids)).values()))
-    expected = next(iter(dense_output(model, ids[0].numpy(), None, operations, [0] * 4, PAPER).values()))
-    torch.testing.assert_close(found.double(), expected, atol=2e-5, rtol=0)
-
-
-def gone(model) -> tuple[dict[str, str], np.ndarray]:
-    heads = np.zeros((model.config.num_hidden_layers, model.config.num_attention_heads), bool)
-    heads[0, 1] = heads[2, :3] = True
-    return {f"{layer + 1}-{head + 1}": "zero" for layer, head in np.argwhere(heads)}, heads
-
-
-def test_a_pipeline_answers_as_the_model_without_the_heads():
-    model, tokenizer = classifier(tiny_bert)
-    operations, heads = gone(model)
-    texts = [{"text": pair.first, "text_pair": pair.second} for pair in PAIRS]
-
-    def scores(of) -> list[float]:
-        classify = pipeline("text-classification", model=of, tokenizer=tokenizer, device="cpu")
-        return [each["score"] for each in classify(texts, batch_size=3)]
-
-    plain = scores(model)
-    with ablated(model, operations):
-        found = scores(model)
-    np.testing.assert_allclose(found, scores(without_heads(model, heads)), atol=1e-6)
-    assert np.abs(np.subtract(found, plain)).max() > 1e-4
-    assert scores(model) == plain

@@ -1,7 +1,5 @@
 """Heads of a loaded model, read and typed as the workflow does."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,12 +34,6 @@ def test_features_and_types_are_those_of_the_workflow(tmp_path):
     types = head_types(found, k=3, distance_bins=8, scale=True, restarts=4, seed=5)
     pd.testing.assert_frame_equal(types.table, partition_of(clustering, features, shape).table)
     assert head_types(read_features(tmp_path / "features.h5"), k=3).shape == (4, 5)
-
-
-def test_what_heads_cannot_be_divided_by_is_refused_with_what_they_can():
-    features = read_heads(*tiny_bert(), ["the cat sat"])
-    with pytest.raises(InputError, match="of: input should be 'weights' or 'norms'; found 'norm'"):
-        head_types(features, of="norm")
 
 
 def test_the_model_is_as_before_and_texts_are_cut_to_what_it_takes():
@@ -118,19 +110,6 @@ def test_a_model_without_attention_is_refused():
             read()
 
 
-@pytest.mark.parametrize("max_length", [0, -1])
-def test_a_longest_input_without_tokens_is_refused(max_length):
-    model, tokenizer = tiny_bert(layers=1)
-    for read in (partial(read_heads, texts=["the cat"]), detect_heads):
-        with pytest.raises(InputError, match=f"max_length: .* greater than or equal to 1; found {max_length}"):
-            read(model, tokenizer, max_length=max_length)
-
-
-def test_a_text_without_tokens_is_refused():
-    with pytest.raises(InputError, match=r"Text 1 \(from 0\) is empty"):
-        read_heads(*tiny_language_model("gpt2"), ["the cat", ""])
-
-
 def test_no_logits_are_computed_where_attention_alone_is_read():
     model, tokenizer = tiny_language_model("llama")
     model.get_output_embeddings().register_forward_hook(lambda *called: pytest.fail("the head has run"))
@@ -143,9 +122,3 @@ def test_distance_bins_that_do_not_divide_those_stored_are_refused():
     for bins in (5, 0):
         with pytest.raises(InputError, match=f"distance_bins is {bins}, which does not divide the 64"):
             head_types(features, distance_bins=bins)
-
-
-def test_fewer_different_heads_than_types_are_refused():
-    model, tokenizer = tiny_bert(layers=1, heads=2)
-    with pytest.raises(InputError, match="4 clusters need at least 4 different heads"):
-        head_types(read_heads(model, tokenizer, ["the cat sat"]))

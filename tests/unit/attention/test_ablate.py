@@ -16,7 +16,7 @@ from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.dense import CHANGES, dense_output, dropped_pairs, head_outputs_for, mixed
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import opened, tiny_bert, tiny_roberta
-from tests.support.records import inputs_of, questions
+from tests.support.records import questions
 
 MODELS = {"bert": tiny_bert, "roberta": tiny_roberta}
 PAPER = Reading()
@@ -128,20 +128,6 @@ def test_padding_that_counts_is_the_same_in_a_batch_of_several():
         torch.testing.assert_close(logits, alone, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("sentences", ["splitter", "segments"])
-@pytest.mark.parametrize("special_tokens", ["neither", "inter"])
-@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
-def test_masking_before_the_softmax_equals_renormalising_after_it(name, operation, special_tokens, sentences):
-    model, tokenizer = MODELS[name]()
-    windows, inputs, sentence = one_window(model, tokenizer)
-    operations = mixed(model, ["keep", operation])
-    (found,) = ablated_logits(model, windows, [1], operations, Reading(sentences, special_tokens, renormalise=True))
-    reading = Reading(sentences, special_tokens)
-    expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading, masked=True)
-    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
-
-
 def test_a_row_that_loses_everything_is_zero_however_it_is_read():
     """Here every token is of one sentence, so nothing is left of any row."""
     model, tokenizer = tiny_bert()
@@ -156,19 +142,6 @@ def test_a_row_that_loses_everything_is_zero_however_it_is_read():
     torch.testing.assert_close(found[0], found[1], atol=0, rtol=0)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_keeping_all_heads_is_the_plain_model(name):
-    model, tokenizer = MODELS[name]()
-    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
-    found = ablated_logits(model, windows, range(3), mixed(model, ["keep"]))
-    for index, logits in enumerate(found):
-        inputs = inputs_of(windows, index)
-        with torch.inference_mode():
-            output = model(**inputs)
-        expected = torch.stack([output.start_logits[0], output.end_logits[0]])
-        torch.testing.assert_close(logits, expected, atol=1e-5, rtol=0)
-
-
 @pytest.mark.parametrize("way", WAYS[1:])
 @pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
 def test_blocks_change_nothing(operation, way, monkeypatch):
@@ -179,17 +152,6 @@ def test_blocks_change_nothing(operation, way, monkeypatch):
     monkeypatch.setattr("headtypes.attention.blocks.LEAST_ROWS", 7)
     cut_into_blocks(monkeypatch, way)
     torch.testing.assert_close(ablated_logits(model, windows, [1], operations), whole, atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize("operation", CHANGES)
-def test_a_sample_in_a_padded_batch_is_the_sample_alone(operation):
-    model, tokenizer = tiny_bert()
-    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
-    operations = mixed(model, ["keep", operation])
-    together = ablated_logits(model, windows, range(len(windows)), operations)
-    for index, logits in enumerate(together):
-        (alone,) = ablated_logits(model, windows, [index], operations)
-        torch.testing.assert_close(logits, alone, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("causal", [False, True])

@@ -5,13 +5,12 @@ import pytest
 import torch
 
 from headtypes.analyses.distances.measure import DistanceFeatures
-from headtypes.api.reading import head_types, read_heads
 from headtypes.attention.norms import scale_rows
 from headtypes.attention.one_pass import read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from tests.support.dense_norms import GATED, defined_norms
-from tests.support.models import ENCODERS, FAMILIES, QUESTIONS, tiny_bert, tiny_family
+from tests.support.models import ENCODERS, FAMILIES, tiny_bert, tiny_family
 from tests.support.records import SAMPLES
 from tests.unit.analyses.distances.test_reducer import defined_features
 
@@ -50,14 +49,3 @@ def test_head_outputs_that_are_gated_before_they_are_projected_are_refused():
             model.base_model, encoded, [DistanceFeatures(encoded.kinds, of="norms")], batch_tokens=99, what=""
         )
     gate.remove()
-
-
-def test_heads_divided_by_norms_are_other_types_than_by_weights():
-    model, tokenizer = tiny_bert(layers=3)
-    texts = [context for _, context in QUESTIONS]
-    read = read_heads(model, tokenizer, texts, norms=True)
-    assert np.array_equal(read.distance, read_heads(model, tokenizer, texts).distance)
-    weights, norms = (head_types(read, k=3, of=of).type_of for of in ("weights", "norms"))
-    assert (weights != norms).any()
-    with pytest.raises(InputError, match="hold no norms"):
-        head_types(read_heads(model, tokenizer, texts), of="norms")

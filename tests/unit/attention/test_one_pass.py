@@ -7,13 +7,12 @@ from scipy.stats import entropy as defined_entropy
 
 from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
 from headtypes.analyses.distances.measure import DistanceFeatures
-from headtypes.analyses.maps.measure import Maps
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import PerSample
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
 from tests.support.blocks import cut_into_blocks
-from tests.support.models import plain_attentions, tiny_bert, tiny_family, tiny_roberta
+from tests.support.models import plain_attentions, tiny_bert, tiny_roberta
 from tests.support.records import shortened_samples
 
 SAMPLES = shortened_samples(2)
@@ -152,11 +151,3 @@ def test_a_model_is_read_however_it_was_loaded_and_left_as_it_was(implementation
     assert model.config._attn_implementation == implementation
     # The bare model, too, of one with a head.
     np.testing.assert_array_equal(read(model.base_model, encoded, Entropy())[0], expected)
-
-
-def test_whole_maps_come_with_other_readings_of_the_sample():
-    model, tokenizer = tiny_family("llama")
-    encoded = encode_samples(SAMPLES[:1], tokenizer, "question_answering", 64)
-    (maps,), entropy = read(model, encoded, Maps(), Entropy())
-    np.testing.assert_allclose(maps, plain_attentions(model, encoded.input_ids[0], None), atol=1e-5)
-    np.testing.assert_allclose(entropy[0], defined_entropy(maps, axis=-1).mean(-1), atol=1e-5)

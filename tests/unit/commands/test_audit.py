@@ -11,17 +11,7 @@ from headtypes.core.files import write_text
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import beside
-from tests.support.made import FEATURES, SAMPLES, TABLE, TUNED, config, make
-
-
-@pytest.fixture(autouse=True)
-def plan(tmp_path, monkeypatch) -> Plan:
-    """The plan that the results in the working directory are of."""
-    monkeypatch.chdir(tmp_path)
-    write_text("qa.json", "{}")
-    plan = Plan(read_config(config()))
-    make(plan)
-    return plan
+from tests.support.made import FEATURES, SAMPLES, TABLE, TUNED, config
 
 
 def found(plan, state=None) -> dict[str, str]:

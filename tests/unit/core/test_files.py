@@ -12,10 +12,8 @@ from headtypes.core.files import (
     leftovers,
     read_json,
     read_json_lines,
-    sha256_file,
     write_json,
     write_json_lines,
-    write_text,
 )
 
 
@@ -87,11 +85,6 @@ def test_broken_json_is_named_with_its_line(tmp_path):
     path.write_bytes(b'{"a": 1}\n{"a": "\xff"}\n')
     with pytest.raises(InputError, match=r"x\.json, line 2 is not UTF-8 text"):
         read_json_lines(path)
-
-
-def test_a_hash_is_that_of_the_bytes(tmp_path):
-    write_text(tmp_path / "x", "abc")
-    assert sha256_file(tmp_path / "x") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
 def test_what_a_killed_process_left_of_a_file_is_found_and_nothing_else(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from jaxtyping import Float32, Int32
 
 from headtypes.core.errors import InputError
-from headtypes.core.hdf5_files import SampleIds, Stored, new_hdf5, read_arrays, read_groups, write_arrays
+from headtypes.core.hdf5_files import SampleIds, Stored, read_arrays, read_groups, write_arrays
 
 
 @dataclass(frozen=True)
@@ -28,24 +28,6 @@ class Planted:
 
 SHARES = np.array([[[0.25, np.nan]], [[1, 0]], [[0, 0.5]]], np.float32)
 PLANTED = Planted(SHARES, np.array([3, 4, 5], np.int32), ["a", "é" * 3, ""], 12, "ä", True, None, {"long": 2})
-
-
-def test_the_file_is_there_when_the_block_has_ended_well_and_not_otherwise(tmp_path):
-    path = tmp_path / "new.h5"
-
-    def fail():
-        with new_hdf5(path) as file:
-            file["values"] = np.arange(3)
-            raise ValueError("mine")
-
-    with pytest.raises(ValueError, match="mine"):
-        fail()
-    assert list(tmp_path.iterdir()) == []
-    with new_hdf5(path) as file:
-        file["values"] = np.arange(3)
-        assert not path.exists()
-    with h5py.File(path) as file:
-        assert file["values"][:].tolist() == [0, 1, 2]
 
 
 def test_a_dataclass_comes_back_as_it_was(tmp_path):

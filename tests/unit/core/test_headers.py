@@ -1,8 +1,6 @@
 """A column that is named twice is refused by every reader of tables: they differ in which of the two they take."""
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from headtypes.analyses.types.clustering import import_partition
@@ -41,9 +39,3 @@ def test_columns_without_a_name_are_as_many_as_a_spreadsheet_leaves(tmp_path):
     (tmp_path / "x.csv").write_text("type,,\na,,\n")
     assert types_in("partitions.mine.file", str(tmp_path / "x.csv")) == ("a",)
     assert read_csv(tmp_path / "x.csv", "is not such a table", ["type"])["type"].tolist() == ["a"]
-
-
-def test_parquet_with_a_column_twice_is_refused(tmp_path):
-    pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["first", "second", "second"]), tmp_path / "x.parquet")
-    with pytest.raises(InputError, match=r"x\.parquet"):
-        pairs(str(tmp_path / "x.parquet"))

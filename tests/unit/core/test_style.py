@@ -1,14 +1,9 @@
 """Files of figures."""
 
-import os
-
-import pytest
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from headtypes.core.style import save_figure
-from headtypes.papers.guan2020.figures.figures_by_type import layers_figure
-from tests.support.drawing import planted
 
 
 def test_the_last_bits_of_a_layout_decide_nothing(tmp_path, monkeypatch):
@@ -27,15 +22,3 @@ def test_the_last_bits_of_a_layout_decide_nothing(tmp_path, monkeypatch):
     before = saved("a")
     monkeypatch.setattr(ConstrainedLayoutEngine, "execute", shifted)
     assert saved("b") == before
-
-
-def test_a_figure_is_written_whole_or_not_at_all(tmp_path):
-    (tmp_path / "a.pdf").write_text("before")
-    figure = layers_figure(planted()[1])
-    figure.savefig = lambda *args, **kwargs: 1 / 0
-    with pytest.raises(ZeroDivisionError):
-        save_figure(figure, tmp_path / "a.pdf", tmp_path / "a.png", {})
-    assert (tmp_path / "a.pdf").read_text() == "before"
-    assert os.listdir(tmp_path) == ["a.pdf"]
-    with pytest.raises(ValueError, match="pdf, svg or png"):
-        save_figure(layers_figure(planted()[1]), tmp_path / "a.txt", tmp_path / "a.png", {})

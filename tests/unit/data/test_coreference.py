@@ -12,7 +12,7 @@ from headtypes.data.records import write_records
 from tests.support.conllu import lines_of
 from tests.support.places import SHARED_DATA
 
-ONTOGUM, LITBANK = SHARED_DATA / "coref/ontogum", SHARED_DATA / "coref/litbank_conll"
+ONTOGUM = SHARED_DATA / "coref/ontogum"
 
 
 def read(*files) -> list[AnnotatedDocument]:
@@ -179,16 +179,3 @@ def test_real_documents_are_read_as_another_program_reads_them(name):
     for mention in document.mentions:
         entities.setdefault(mention.entity, set()).add((mention.start, mention.end))
     assert entities == entities_of_udapi(path)
-
-
-@pytest.mark.skipif(not LITBANK.is_dir(), reason="no real data")
-def test_real_documents_of_conll_2012_are_read():
-    documents = read(*sorted(LITBANK.iterdir()))
-    assert len(documents) == 20
-    # Every bracket that opens is a mention; those of entities with one are left out.
-    opened = sum(line.rsplit("\t", 1)[1].count("(") for file in LITBANK.iterdir() for line in words_of(file))
-    assert sum(len(document.mentions) for document in documents) == 4640 < opened
-
-
-def words_of(file) -> list[str]:
-    return [line for line in file.read_text(encoding="utf-8").split("\n") if "\t" in line]

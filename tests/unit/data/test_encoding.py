@@ -45,12 +45,6 @@ def test_a_model_without_segments_gets_no_token_types():
     assert kinds == ["cls", "sep", "sep", "period", "sep"]
 
 
-def test_a_sample_of_one_text_is_encoded_alone():
-    tokenizer = bert_tokenizer(WORDS)
-    encoded = encode_samples([Sample("a", "a dog.", None)], tokenizer, "sentence_pair", 64)
-    assert tokens(tokenizer, encoded.input_ids[0]) == ["[CLS]", "a", "dog", ".", "[SEP]"]
-
-
 @pytest.mark.parametrize("make", [bert_tokenizer, roberta_tokenizer, truncating_tokenizer])
 @pytest.mark.parametrize("max_length", [10, 11, 15])
 def test_a_long_context_is_cut_and_its_question_is_not(make, max_length):
@@ -68,16 +62,6 @@ def test_a_long_context_is_cut_and_its_question_is_not(make, max_length):
     assert len(cut.kinds[0]) == max_length
     if not cut.truncated[1]:
         assert cut.input_ids[1] == whole.input_ids[1]
-
-
-def test_of_two_sentences_the_longer_is_cut():
-    tokenizer = bert_tokenizer(WORDS)
-    pair = [Sample("a", "the cat sat by the old river", "a dog ran")]
-    cut = encode_samples(pair, tokenizer, "sentence_pair", 10)
-    assert tokens(tokenizer, cut.input_ids[0]) == [
-        *("[CLS]", "the", "cat", "sat", "by", "[SEP]"),
-        *("a", "dog", "ran", "[SEP]"),
-    ]
 
 
 def test_the_four_special_kinds_and_no_others():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from headtypes.core.files import sha256_file
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.kinds.registry import read_rows
 from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.data.records import Sample, write_records
@@ -74,12 +73,6 @@ def test_without_an_id_the_row_is_the_id_and_without_a_label_there_is_none(file,
     assert read_rows(tmp_path / "rows.jsonl", "sentence_pair") == rows
 
 
-def test_marks_of_spreadsheets_and_line_ends_are_no_data(file):
-    content = b"\xef\xbb\xbfone\ttwo\r\na\tb\r\n"
-    rows, _ = fetch(file("pairs.tsv", content))
-    assert (rows[0].first, rows[0].second) == ("a", "b")
-
-
 @pytest.mark.parametrize(
     ("name", "content", "fragment"),
     [
@@ -118,22 +111,6 @@ def test_whole_numbers_as_ids_and_labels_stay_whole_numbers(file):
     rows, _ = fetch(file("x.parquet", table), {"id": "number", "label": "gold"})
     assert [row.id for row in rows] == ["3", "12"]
     assert [row.label for row in rows] == [True, False]
-
-
-def squad(questions: int) -> dict:
-    context = "A cat sat by the river."
-    asked = [
-        {"id": f"q{index}", "question": "Who sat?", "answers": [{"text": "A cat", "answer_start": 0}]}
-        for index in range(questions)
-    ]
-    return {"data": [{"title": "Cats", "paragraphs": [{"context": context, "qas": asked}]}]}
-
-
-def test_a_squad_file_is_read_as_questions(file):
-    path = file("dev.json", json.dumps(squad(2)))
-    rows, record = fetch_task("squad", "question_answering", {"file": str(path)}, None)
-    assert rows[1] == Question("q1", "Cats", "Who sat?", "A cat sat by the river.", ("A cat",), (0,))
-    assert record["rows"] == 2
 
 
 QUESTIONS = [question_of(f"q{i}", f"Q{i}?", f"C{i}.", ["C"]) for i in range(50)]

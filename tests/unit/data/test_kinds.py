@@ -10,7 +10,7 @@ from headtypes.attention.operations import Reading
 from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds import registry
-from headtypes.data.kinds.catalogue import ALL_KINDS, kinds_with
+from headtypes.data.kinds.catalogue import ALL_KINDS
 from headtypes.data.kinds.metrics import MAIN_METRICS, METRICS
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
 from headtypes.data.kinds.registry import KINDS, read_rows
@@ -57,19 +57,6 @@ def test_what_a_kind_says_it_is_for_it_can_do(name):
         "read_answers": bool(kind.answer_columns),
     }
     assert {method: method in able for method in expected} == expected
-
-
-def test_a_key_belongs_to_the_kinds_that_have_it():
-    assert kinds_with("choices") == ["multiple_choice"]
-    assert kinds_with("test_file") == ["treebank"]
-    assert kinds_with("source") == list(KINDS), "that of all"
-    for key, having, lacking in (
-        ("columns", {"sentence_pair", "multiple_choice"}, "text"),
-        ("folder", {"text", "coreference"}, "question_answering"),
-        ("samples", {"question_answering", "sentence_pair", "multiple_choice", "text"}, "treebank"),
-    ):
-        assert having <= set(kinds_with(key))
-        assert lacking not in kinds_with(key)
 
 
 @dataclass(frozen=True)

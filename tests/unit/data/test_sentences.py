@@ -2,10 +2,6 @@ import numpy as np
 import pytest
 
 from headtypes.data.sentences import sentence_of, split_sentences
-from tests.support.places import SHARED_DATA
-from tests.support.records import read_squad
-
-DATA = SHARED_DATA / "squad"
 
 
 def pieces(text):
@@ -49,18 +45,3 @@ def test_tokens_fall_into_the_sentence_in_which_they_start():
     assert found.dtype == np.int32
     # Between two sentences the preceding one, before the first the first, after the last the last.
     assert found[[10, 0, 23]].tolist() == [1, 0, 2]
-
-
-@pytest.mark.real
-@pytest.mark.skipif(not DATA.exists(), reason="no real data")
-def test_sentences_cover_the_contexts_of_dev():
-    contexts = {question.context for question in read_squad(DATA / "dev-v1.1.json")}
-    assert len(contexts) == 2067
-    for context in contexts:
-        boundaries = split_sentences(context)
-        covered = np.zeros(len(context), int)
-        for start, end in boundaries:
-            covered[start:end] += 1
-        assert covered.max() == 1
-        assert all(context[at].isspace() for at in np.flatnonzero(covered == 0))
-        assert (np.diff(boundaries[:, 0]) > 0).all()

@@ -63,12 +63,6 @@ def test_entities_of_older_gum_have_their_type_and_number_for_an_id(tmp_path):
     assert len(documents[0].mentions) == 4
 
 
-def test_entities_whose_number_stands_first_have_it_for_an_id_whatever_follows(tmp_path):
-    marks = [("Entity=(1-person-new)", "Entity=(2-place-new)"), ("Entity=(1-person-old)", "Entity=(2-place-old)")]
-    documents, _ = fetched("coreference", written(tmp_path / "a.conllu", sentences("a", *marks)))
-    assert entities(documents) == {"1", "2"}
-
-
 def test_entities_whose_id_cannot_be_told_from_further_fields_are_refused(tmp_path):
     text = sentences("a", ("Entity=(person-x-1)", "Entity=(person-x-1)"))
     with pytest.raises(InputError, match=r"declare its fields: # global\.Entity"):
@@ -151,16 +145,3 @@ def test_tables_of_a_spreadsheet_are_read_whatever_separates_their_columns(tmp_p
         text = text.replace("A cat, a dog", '"A cat, a dog"').replace("It; sat.", '"It; sat."')
     pairs, _ = fetched("sentence_pair", written(tmp_path / "a.csv", text), PLAIN)
     assert [(pair.first, pair.second) for pair in pairs] == [("A cat, a dog", "It; sat.")]
-
-
-def test_a_table_in_another_encoding_is_refused_with_its_line(tmp_path):
-    (tmp_path / "a.csv").write_bytes(
-        "sentence1,sentence2\r\nA cat.,It.\r\nThe \u201ccat\u201d.,It.\r\n".encode("cp1252")
-    )
-    with pytest.raises(InputError, match=r"a\.csv, line 3 is not UTF-8 text; save the file as UTF-8"):
-        fetched("sentence_pair", tmp_path / "a.csv", PLAIN)
-
-
-def test_a_column_in_other_letters_is_asked_for_by_its_name(tmp_path):
-    with pytest.raises(InputError, match=r'has no column sentence1\. Did you mean "Sentence1"\?'):
-        fetched("sentence_pair", written(tmp_path / "a.csv", "Sentence1,sentence2\na,b\n"), PLAIN)

@@ -6,39 +6,23 @@ from datasets import Dataset
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.question_answering.squad import Question, questions_from_rows
-from tests.support.places import SHARED_DATA
 from tests.support.records import read_squad
 
-DATA = SHARED_DATA / "squad"
 CONTEXT = "Café Ada opened in 1843. It stands in Narrow Street."
-SQUAD = {
-    "version": "1.1",
-    "data": [
-        {
-            "title": "Cafés",
-            "paragraphs": [
-                {
-                    "context": CONTEXT,
-                    "qas": [
-                        {
-                            "id": "a1",
-                            "question": "When did it open?",
-                            "answers": [
-                                {"text": "1843", "answer_start": 19},
-                                {"text": "in 1843", "answer_start": 16},
-                            ],
-                        },
-                        {
-                            "id": "a2",
-                            "question": "Where is it?",
-                            "answers": [{"text": "Narrow Street", "answer_start": 38}],
-                        },
-                    ],
-                }
-            ],
-        }
-    ],
-}
+
+
+ASKED = [
+    ("a1", "When did it open?", ["1843", "in 1843"], [19, 16]),
+    ("a2", "Where is it?", ["Narrow Street"], [38]),
+]
+
+
+def answers_of(texts, starts):
+    return [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)]
+
+
+QAS = [{"id": name, "question": question, "answers": answers_of(*answers)} for name, question, *answers in ASKED]
+SQUAD = {"version": "1.1", "data": [{"title": "Cafés", "paragraphs": [{"context": CONTEXT, "qas": QAS}]}]}
 
 
 def written(tmp_path, data):
@@ -55,25 +39,12 @@ def test_questions_carry_article_context_and_all_answers(tmp_path):
 
 
 def test_rows_of_a_dataset_give_the_same_questions(tmp_path):
-    rows = Dataset.from_list(
-        [
-            {
-                "id": "a1",
-                "title": "Cafés",
-                "context": CONTEXT,
-                "question": "When did it open?",
-                "answers": {"text": ["1843", "in 1843"], "answer_start": [19, 16]},
-            },
-            {
-                "id": "a2",
-                "title": "Cafés",
-                "context": CONTEXT,
-                "question": "Where is it?",
-                "answers": {"text": ["Narrow Street"], "answer_start": [38]},
-            },
-        ]
-    )
-    assert questions_from_rows(rows, "rajpurkar/squad") == read_squad(written(tmp_path, SQUAD))
+    rows = [
+        {"id": name, "title": "Cafés", "context": CONTEXT, "question": question}
+        | {"answers": {"text": texts, "answer_start": starts}}
+        for name, question, texts, starts in ASKED
+    ]
+    assert questions_from_rows(Dataset.from_list(rows), "rajpurkar/squad") == read_squad(written(tmp_path, SQUAD))
 
 
 def broken(change):
@@ -99,15 +70,3 @@ def test_unusable_file_is_named_with_the_reason(tmp_path, data, message):
     with pytest.raises(InputError, match=message) as caught:
         read_squad(path)
     assert str(path) in str(caught.value)
-
-
-@pytest.mark.real
-@pytest.mark.skipif(not DATA.exists(), reason="no real data")
-@pytest.mark.parametrize(
-    ("name", "n_questions", "n_articles"),
-    [("dev-v1.1.json", 10570, 48), ("train-subset-du2017test-v1.1.json", 11877, 44)],
-)
-def test_official_data_pass_every_check(name, n_questions, n_articles):
-    questions = read_squad(DATA / name)
-    assert len(questions) == n_questions
-    assert len({question.article for question in questions}) == n_articles

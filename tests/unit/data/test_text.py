@@ -14,9 +14,8 @@ from headtypes.data.kinds.text.documents import Document, segments_of
 from headtypes.data.records import Sample
 from headtypes.data.sampling import sample_inputs
 from headtypes.data.tokens import separates_texts
-from tests.support.places import SHARED_DATA
 from tests.support.refusals import refusal
-from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer, truncating_tokenizer
+from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, truncating_tokenizer
 
 WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "by", "in", "it"]
 
@@ -62,17 +61,6 @@ class TestPlainText:
         text = b"\xef\xbb\xbf" + f"Café one.{end}{end}Two.{end}".encode()
         assert documents(written(tmp_path / "book.txt", text)) == [Document("book-0", ("Café one.", "Two."))]
 
-    @pytest.mark.parametrize(
-        ("content", "fragment"),
-        [
-            ("", "has no text"),
-            ("One.\nTwo.\n", "gives no segment, which takes a document with two paragraphs"),
-            (b"One.\n\nTw\xf6.\n", "line 3 is not UTF-8 text"),
-        ],
-    )
-    def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
-        assert fragment in refused(written(tmp_path / "book.txt", content))
-
 
 class TestJsonLines:
     """`{"id": ..., "paragraphs": [...]}`."""
@@ -81,24 +69,6 @@ class TestJsonLines:
         rows = [{"id": "a", "paragraphs": ["One.\nLine.", " ", "Two."]}, {"id": 7, "paragraphs": ["x", "y"], "more": 1}]
         path = written(tmp_path / "docs.JSONL", "\n" + json_lines(*rows))
         assert documents(path) == [Document("a", ("One.\nLine.", " ", "Two.")), Document("7", ("x", "y"))]
-
-    @pytest.mark.parametrize(
-        ("content", "fragment"),
-        [
-            ("", "has no rows"),
-            ('{"id": "a", "paragraphs": ["x", "y"]}\n{"id": \n', "line 2 is not valid JSON"),
-            ('\n{"paragraphs": ["x", "y"]}\n', 'line 2 has no id; a document is {"id": ..., "paragraphs": [...]}.'),
-            ('{"id": "a", "paragraph": ["x", "y"]}\n', "line 1 has no paragraphs"),
-            ('{"id": "a", "paragraphs": ["x", 3]}\n', "line 1: paragraph 2 is not text, but 3"),
-            (
-                json_lines(*[{"id": "a", "paragraphs": ["x", "y"]}] * 2),
-                "line 2: the id 'a' is also that of the document in",
-            ),
-            (json_lines({"id": "a", "paragraphs": ["x"]}), "gives no segment"),
-        ],
-    )
-    def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
-        assert fragment in refused(written(tmp_path / "docs.jsonl", content))
 
 
 class TestArticles:
@@ -117,28 +87,25 @@ class TestArticles:
         assert tuple(from_hub) == self.EXPECTED
         assert (record["hub"], record["revision"], record["rows"]) == ("some/questions", "abc", 2)
 
-    @pytest.mark.parametrize(
-        ("content", "fragment"),
-        [
-            ("", "is not valid JSON: line 1"),
-            ("[]", "is not in the layout of SQuAD v1.1"),
-            ('{"data": [{"title": "a"}]}', "is not in the layout of SQuAD v1.1 (KeyError: 'paragraphs')"),
-            (squad(("a", ["x", 3])), "the context of paragraph 2 is not text, but 3"),
-            (squad(("a", ["x", "x"])), "gives no segment"),
-        ],
-    )
-    def test_what_cannot_be_used_is_refused_in_one_sentence(self, tmp_path, content, fragment):
-        assert fragment in refused(written(tmp_path / "dev.json", content))
 
-    @pytest.mark.real
-    @pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="real data are not here")
-    def test_the_real_squad_has_48_documents_and_every_context_once(self):
-        path = SHARED_DATA / "squad" / "dev-v1.1.json"
-        rows = documents(path)
-        assert len(rows) == 48
-        articles = json.loads(path.read_text(encoding="utf-8"))["data"]
-        contexts = [[paragraph["context"] for paragraph in article["paragraphs"]] for article in articles]
-        assert [list(row.paragraphs) for row in rows] == [list(dict.fromkeys(texts)) for texts in contexts]
+TWO = {"id": "a", "paragraphs": ["x", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fragment"),
+    [
+        ("book.txt", "", "has no text"),
+        ("book.txt", "One.\nTwo.\n", "gives no segment, which takes a document with two paragraphs"),
+        ("docs.jsonl", json_lines(TWO) + '{"id": \n', "line 2 is not valid JSON"),
+        ("docs.jsonl", '\n{"paragraphs": ["x", "y"]}\n', "line 2 has no id; a document is"),
+        ("docs.jsonl", '{"id": "a", "paragraphs": ["x", 3]}\n', "line 1: paragraph 2 is not text, but 3"),
+        ("docs.jsonl", json_lines(TWO, TWO), "line 2: the id 'a' is also that of the document in"),
+        ("dev.json", '{"data": [{"title": "a"}]}', "is not in the layout of SQuAD v1.1 (KeyError: 'paragraphs')"),
+        ("dev.json", squad(("a", ["x", 3])), "the context of paragraph 2 is not text, but 3"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_by_file_and_line(tmp_path, name, content, fragment):
+    assert fragment in refused(written(tmp_path / name, content))
 
 
 class TestFolders:
@@ -171,16 +138,6 @@ class TestFolders:
         (tmp_path / "a.txt").rename(tmp_path / "b.txt")
         assert len({first, second, checksum()}) == 3
         assert first != sha256_file(tmp_path / "b.txt")
-
-    def test_an_id_in_two_files_and_an_empty_file_are_named(self, tmp_path):
-        for name in ("a", "b"):
-            written(tmp_path / f"{name}.jsonl", json_lines({"id": "x", "paragraphs": ["One.", "Two."]}))
-        assert (
-            f"{tmp_path}/b.jsonl, line 1: the id 'x' is also that of the document in {tmp_path}/a.jsonl, line 1."
-            in refused(tmp_path)
-        )
-        written(tmp_path / "b.jsonl", "")
-        assert f"{tmp_path}/b.jsonl has no rows" in refused(tmp_path)
 
 
 class TestSegments:
@@ -232,16 +189,6 @@ class TestEncoding:
         assert encoded.truncated.tolist() == [True, True]
         assert encoded.token_types == [[0] * 6 + [1] * 5, [0] * 5 + [1] * 6]
 
-    def test_the_model_s_own_limit_counts_where_it_is_lower(self):
-        encoded = encode_samples(SEGMENTS, bert_tokenizer(WORDS), "text", 9, 128)
-        assert max(encoded.lengths) == 9
-
-    def test_roberta_reads_pairs(self):
-        tokenizer = roberta_tokenizer(WORDS)
-        assert separates_texts(tokenizer)
-        tokens = tokenizer.convert_ids_to_tokens(encode_samples(SEGMENTS[1:], tokenizer, "text", 512, 128).input_ids[0])
-        assert tokens.count("</s>") == 3
-
     @pytest.mark.parametrize("make", [gpt2_tokenizer, llama_tokenizer])
     def test_without_a_separator_a_segment_is_running_text(self, make):
         tokenizer = make(WORDS)
@@ -251,8 +198,3 @@ class TestEncoding:
             assert ids == tokenizer(f"{sample.first}\n\n{sample.second}")["input_ids"]
         cut = encode_samples(SEGMENTS, tokenizer, "text", 512, 6)
         assert cut.input_ids == [ids[:6] for ids in encoded.input_ids]
-
-    def test_question_and_context_are_never_joined(self):
-        tokenizer = gpt2_tokenizer(WORDS)
-        ids = encode_samples(SEGMENTS, tokenizer, "question_answering", 512).input_ids
-        assert ids == tokenizer([one.first for one in SEGMENTS], [one.second for one in SEGMENTS])["input_ids"]

@@ -11,8 +11,6 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
-from headtypes.analyses.ablation.importance import head_importance
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import model_inputs
@@ -38,7 +36,7 @@ from tests.support.models import (
     tiny_family,
 )
 from tests.support.places import ROOT
-from tests.support.reading import attention_maps, distance_features, mean_head_outputs, reader_of
+from tests.support.reading import distance_features, reader_of
 from tests.support.records import described, question_of, types_in
 from tests.unit.analyses.distances.test_reducer import defined_features
 
@@ -49,7 +47,6 @@ SAMPLES.append(Sample("2", "who ran?", "A cat."))
 PAPER = Reading()
 MASK_OF_5 = torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
 SPECIAL = {"<s>": "[CLS]", "</s>": "[SEP]"}
-CAUSAL_WITH_SHARED_KEYS, LOCAL = "llama", "modernbert"
 
 
 def encoded_samples(tokenizer) -> Encoded:
@@ -136,44 +133,8 @@ def test_renormalised_rows_keep_what_goes_to_no_token_as_masking_before_the_soft
         torch.testing.assert_close(found, expected, atol=2e-5, rtol=0)
 
 
-@pytest.mark.parametrize("name", [CAUSAL_WITH_SHARED_KEYS, LOCAL])
-def test_uniform_heads_look_at_no_token_that_the_model_hides(name):
-    """A change of the last token reaches no other token of a causal model, and none far from it in a local layer."""
-    model, tokenizer = tiny_family(name)
-    windows = windows_of(tokenizer)
-    operations = np.full((2, 4), "uniform", dtype=object)
-    if name == LOCAL:
-        operations[0] = "zero"  # This layer is not local.
-    before = ablated(model, windows, operations)[0]
-    everywhere = ablated(model, windows, operations, Reading(uniform_over_padding=True), length=64)[0]
-    last = windows.offsets[1] - 1
-    windows.input_ids[last] = windows.input_ids[last - 3]
-    after = ablated(model, windows, operations)[0]
-    reach = 3 if name == LOCAL else 0
-    changed = (before != after).any(-1).numpy()
-    np.testing.assert_array_equal(np.flatnonzero(changed), np.arange(last - reach, last + 1))
-    # The reading that counts padding fills the whole matrix, here too.
-    changed = everywhere != ablated(model, windows, operations, Reading(uniform_over_padding=True), length=64)[0]
-    assert changed.any(-1).all()
-
-
-@pytest.mark.parametrize("name", [CAUSAL_WITH_SHARED_KEYS, LOCAL])
-def test_resampled_heads_hand_over_nothing_of_a_token_that_the_model_hides(name):
-    """What a token gets is another's, and so from as far again as the layer looks."""
-    model, tokenizer = tiny_family(name)
-    windows = windows_of(tokenizer)
-    operations = np.full((2, 4), "resample 3", dtype=object)
-    if name == LOCAL:
-        operations[0] = "zero"  # This layer is not local.
-    before = ablated(model, windows, operations)[0]
-    last = windows.offsets[1] - 1
-    windows.input_ids[last] = windows.input_ids[last - 3]
-    changed = np.flatnonzero((before != ablated(model, windows, operations)[0]).any(-1).numpy())
-    assert changed.min() >= last - (6 if name == LOCAL else 0)
-
-
 def test_uniform_over_padding_equals_the_dense_computation_in_a_causal_model():
-    model, tokenizer = tiny_family(CAUSAL_WITH_SHARED_KEYS)
+    model, tokenizer = tiny_family("llama")
     windows, reading = windows_of(tokenizer), Reading(uniform_over_padding=True)
     model.config.pad_token_id = 0
     operations = mixed(model, ["keep", "uniform", "drop_inter"])
@@ -195,66 +156,6 @@ def test_values_may_have_other_channels_than_queries():
     torch.testing.assert_close(found[:, :2], expected[:, :2])
     assert not found[:, 2].any()
     torch.testing.assert_close(reader_of([DistanceFeatures([np.zeros(5, np.int8)])], [5], 1, 3)(0, layer), expected)
-
-
-def gated(model, gates):
-    """A copy of a model as Transformers runs it, in float64, and the outputs of its heads in a run, by layer.
-
-    gates: [layer, head] what each head's output is multiplied with.
-    """
-    model, outputs = opened(model).double(), []
-    model.set_attn_implementation("eager")
-    projections = [each for name, each in model.named_modules() if name.endswith(("o_proj", "attn.Wo"))]
-    assert len(projections) == len(gates)
-
-    def gate(number):
-        def hook(module, inputs):
-            output = inputs[0].unflatten(-1, (gates.shape[1], -1)) * gates[number][:, None]
-            outputs.append(output[0].detach())
-            return output.flatten(-2)
-
-        return hook
-
-    for number, projection in enumerate(projections):
-        projection.register_forward_pre_hook(gate(number))
-    return model, outputs
-
-
-@pytest.mark.parametrize("name", [CAUSAL_WITH_SHARED_KEYS, LOCAL])
-def test_mean_head_outputs_and_attention_maps_equal_those_of_the_plain_model(name):
-    model, tokenizer = tiny_family(name)
-    encoded = encoded_samples(tokenizer)
-    means = mean_head_outputs(model, encoded)
-    plain, outputs = gated(model, torch.ones(2, 4, dtype=torch.float64))
-    with torch.inference_mode():
-        for index, ids in enumerate(encoded.input_ids):
-            types = types_of(encoded, index)
-            plain(**model_inputs([ids], types and [types], 0, torch.device("cpu")))
-    expected = [torch.cat(outputs[layer::2]).mean(0) for layer in range(2)]
-    np.testing.assert_allclose(means, torch.stack(expected), atol=1e-5, rtol=0)
-    one = Encoded(encoded.input_ids[:1], encoded.token_types and encoded.token_types[:1], [], np.zeros(1))
-    maps = attention_maps(model, one)
-    np.testing.assert_allclose(maps, plain_attentions(model, encoded.input_ids[0], types_of(encoded, 0)), atol=1e-5)
-
-
-@pytest.mark.parametrize("name", [CAUSAL_WITH_SHARED_KEYS, LOCAL])
-def test_importance_equals_the_gradients_of_the_plain_model(name):
-    model, tokenizer = tiny_family(name)
-    windows = windows_of(tokenizer)
-    lengths = np.diff(windows.offsets)
-    targets = np.stack([lengths - 3, lengths - 2], axis=1)
-    found = head_importance(model, "question_answering", windows, targets, 4096, "test")
-    expected = 0
-    for window, target in enumerate(targets):
-        gates = torch.ones(2, 4, dtype=torch.float64, requires_grad=True)
-        plain, _ = gated(model, gates)
-        tokens = windows.tokens(window)
-        types = None if windows.token_type_ids is None else [windows.token_type_ids[tokens]]
-        output = plain(**model_inputs([windows.input_ids[tokens]], types, 0, torch.device("cpu")))
-        start, end = output.start_logits[0].log_softmax(-1), output.end_logits[0].log_softmax(-1)
-        loss = -(start[target[0]] + end[target[1]]) / 2
-        expected = expected + torch.autograd.grad(loss, gates)[0].abs() / len(targets)
-    np.testing.assert_allclose(found, expected, atol=1e-6, rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -360,17 +261,18 @@ def test_an_architecture_that_is_not_carried_is_refused_from_its_configuration(n
     assert message.splitlines() == [message]
 
 
-def test_a_falcon_whose_scores_transformers_computes_in_two_ways_is_refused(tmp_path):
-    """Its eager attention adds ALiBi's bias twice, its fused attention once."""
-    AutoConfig.for_model("falcon", **SIZES, alibi=True).save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="FalconAttention adds the bias of ALiBi once or twice"):
-        check_model(replace(described("mine", 512), folder=str(tmp_path)))
-
-
-def test_positions_that_transformers_no_longer_computes_are_refused(tmp_path):
-    """It reads such a model without a word, as one of absolute positions."""
-    AutoConfig.for_model("bert", **SIZES, position_embedding_type="relative_key_query").save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="relative_key_query, which Transformers no longer computes"):
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        # Its eager attention adds ALiBi's bias twice, its fused attention once.
+        ("falcon", {"alibi": True}, "FalconAttention adds the bias of ALiBi once or twice"),
+        # Transformers reads such a model without a word, as one of absolute positions.
+        ("bert", {"position_embedding_type": "relative_key_query"}, "which Transformers no longer computes"),
+    ],
+)
+def test_what_transformers_computes_wrongly_is_refused(name, values, message, tmp_path):
+    AutoConfig.for_model(name, **SIZES, **values).save_pretrained(tmp_path)
+    with pytest.raises(InputError, match=message):
         check_model(replace(described("mine", 512), folder=str(tmp_path)))
 
 
@@ -446,27 +348,6 @@ def test_a_config_json_that_asks_for_other_outputs_or_padding_changes_nothing(na
         np.testing.assert_array_equal(logits(), expected)
 
 
-@pytest.mark.parametrize("name", ["gpt2", CAUSAL_WITH_SHARED_KEYS, LOCAL])
-def test_questions_are_answered_while_heads_are_ablated(name, tmp_path):
-    model, tokenizer = tiny_family(name)
-    model.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    record = fetch_model("tiny", {"folder": str(tmp_path)})
-    windows = windows_of(tokenizer)
-    rows = [question_of(each.id, each.first, each.second, ["cat"]) for each in SAMPLES]
-    settings = Settings(kind="question_answering", precision="float32", batch_tokens=4096, max_answer_length=1)
-    operations = np.full((2, 4), "zero", dtype=object)
-    found = evaluate_all(rows, windows, record, [mixed(model, ["keep"]), operations], None, settings, "test")
-    for by_head, (answers, _) in zip((mixed(model, ["keep"]), operations), found, strict=True):
-        for window, logits in enumerate(ablated(model, windows, by_head)):
-            tokens = windows.tokens(window)
-            # The one token of the context that is the likeliest answer.
-            scores = np.where(windows.sentence[tokens] > 0, logits.sum(-1), -np.inf)
-            place = tokens.start + scores.argmax()
-            text = rows[window].context[windows.char_start[place] : windows.char_end[place]]
-            assert answers[rows[window].id] == text
-
-
 def table_of(heading: str) -> dict[str, list[str]]:
     """The rows of a table of the docs: the types in the first column, each with the other cells."""
     text = DOCS.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
@@ -474,18 +355,13 @@ def table_of(heading: str) -> dict[str, list[str]]:
     return {name: row[1:] for row in rows[2:] for name in re.findall("`([^`]+)`", row[0])}
 
 
-def test_the_docs_list_as_supported_what_is_tested_here_with_its_class():
-    table = table_of("Supported")
-    assert list(table) == list(FAMILIES)
+@pytest.mark.parametrize(("heading", "families"), [("Supported", FAMILIES), ("Encoders with a decoder", ENCODERS)])
+def test_the_docs_list_as_supported_what_is_tested_here_with_its_class(heading, families):
+    table = table_of(heading)
+    assert list(table) == list(families)
     for name, (tried, _) in table.items():
-        assert tried == f"`{type(tiny_family(name)[0]).__name__}`"
-
-
-def test_the_docs_list_encoders_with_a_decoder():
-    table = table_of("Encoders with a decoder")
-    assert list(table) == list(ENCODERS)
-    for name, (tried, _) in table.items():
-        assert tried == f"`{type(tiny_family(name)[0]).__name__}`"
+        model, _ = tiny_encoder(name) if name in ENCODERS else tiny_family(name)
+        assert tried == f"`{type(model).__name__}`"
 
 
 def test_the_docs_list_as_unsupported_what_is_tested_here():

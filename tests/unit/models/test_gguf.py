@@ -52,13 +52,3 @@ def test_a_file_that_is_damaged_or_has_changed_is_not_loaded(written, tmp_path):
     assert "is not what it was when the model was fetched" in refusal(load_model, record, "float32")
     file.write_bytes(file.read_bytes()[:3000])
     assert f"models.tiny: {file} " in refusal(fetch_model, "tiny", {"gguf": str(file)})
-
-
-def test_a_file_in_a_package_is_found_by_its_name(written, tmp_path, monkeypatch):
-    package = tmp_path / "a_package"
-    (package / "data").mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "data" / "tiny.gguf").write_bytes(written[0].read_bytes())
-    monkeypatch.syspath_prepend(tmp_path)
-    record = fetch_model("tiny", {"gguf": "tiny.gguf", "package": "a_package", "subfolder": "data"})
-    assert (record.package, record.folder) == ("a_package", str(package / "data"))

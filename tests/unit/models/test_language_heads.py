@@ -1,13 +1,11 @@
 """Whether weights hold the head of a language model, although Transformers makes up one that they lack."""
 
 import pytest
-from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModel,
     AutoModelForQuestionAnswering,
 )
 
-from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import MissingHeadError, load_model
 from headtypes.models.model_config import language_head
 from tests.support.models import FAMILIES, tiny_language_model
@@ -65,21 +63,3 @@ def test_a_family_that_transformers_knows_no_such_head_of_has_none(tmp_path):
     with pytest.raises(MissingHeadError, match="Transformers has no head for masked words for gpt2 models") as error:
         load_model(record, "float32", head="masked_lm")
     assert error.value.why == "has no head for masked words in Transformers"
-
-
-def test_names_of_weights_from_before_pytorch_are_understood(tmp_path):
-    """Those that BERT's authors published have them still."""
-    model, tokenizer = tiny_language_model("bert")
-    recorded(model, tokenizer, tmp_path)
-    (file,) = tmp_path.glob("*.safetensors")
-    old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
-    weights = load_file(file)
-    for name in list(weights):
-        for new, before in old.items():
-            if name.endswith(new):
-                weights[name.replace(new, before)] = weights.pop(name)
-    save_file(weights, file, {"format": "pt"})
-    record = fetch_model("tiny", {"folder": str(tmp_path)})
-    loaded = load_model(record, "float32", head="masked_lm").cpu()
-    for weight, theirs in model.state_dict().items():
-        assert loaded.state_dict()[weight].equal(theirs), weight

@@ -6,7 +6,7 @@ from torch import nn
 
 from headtypes.attention.batches import run_model
 from headtypes.models import products
-from headtypes.models.products import fast_products, prefers_onednn, product
+from headtypes.models.products import fast_products, product
 from tests.support.models import tiny_bert
 
 IDS = [[2, 7, 8, 9, 3], [2, 11, 12, 13, 14, 15, 3]]
@@ -16,21 +16,6 @@ needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reas
 @pytest.fixture
 def slow_mkl(monkeypatch):
     monkeypatch.setattr(products, "prefers_onednn", lambda: True)
-
-
-@needs_onednn
-@pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="PyTorch without MKL")
-@pytest.mark.parametrize(
-    ("unused", "capability", "expected"), [(True, "AVX512", True), (True, "AVX2", False), (False, "AVX512", False)]
-)
-def test_onednn_is_preferred_where_mkl_leaves_avx512_unused(monkeypatch, unused, capability, expected):
-    monkeypatch.setattr(products, "has_avx512_that_mkl_leaves_unused", lambda: unused)
-    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
-    prefers_onednn.cache_clear()
-    try:
-        assert prefers_onednn() is expected
-    finally:
-        prefers_onednn.cache_clear()
 
 
 @needs_onednn
@@ -100,10 +85,3 @@ def test_gradients_pass_through_fixed_weights(slow_mkl, bias):
     linear(expected).sum().backward()
     torch.testing.assert_close(found.grad, expected.grad, atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(weighted, torch.autograd.grad((linear(expected) ** 2).sum(), expected)[0])
-
-
-def test_nothing_changes_where_mkl_is_fast(monkeypatch):
-    monkeypatch.setattr(products, "prefers_onednn", lambda: False)
-    linear = nn.Linear(2, 2)
-    with fast_products(linear):
-        assert type(linear) is nn.Linear

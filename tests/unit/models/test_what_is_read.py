@@ -61,11 +61,6 @@ def fetch(folder):
     return fetch_model("bert", {"folder": str(folder)})
 
 
-def change(folder, name, **values) -> None:
-    file = folder / name
-    file.write_text(json.dumps({**json.loads(file.read_text()), **values}))
-
-
 @pytest.mark.parametrize("head", [None, "masked_lm"])
 def test_what_is_opened_in_a_models_folder_is_hashed(folder, opened, head):
     for name in (
@@ -107,13 +102,6 @@ def test_the_files_of_every_fast_tokenizer_are_hashed():
                 if not any(Path(file).match(pattern) for pattern in MODEL_FILES):
                     lacking[name] = file
     assert lacking == {}
-
-
-@pytest.mark.parametrize("named", ["deepgemm", "sonicmoe"])
-def test_how_experts_are_computed_is_not_for_a_models_files_to_say(folder, named):
-    expected = load_model(fetch(folder), "float32").config._experts_implementation
-    change(folder, "config.json", experts_implementation=named)
-    assert load_model(fetch(folder), "float32").config._experts_implementation == expected
 
 
 def test_what_lies_beside_a_model_in_gguf_is_not_read(tmp_path, opened):

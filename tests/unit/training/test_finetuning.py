@@ -6,19 +6,12 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from tokenizers import Tokenizer
-from tokenizers.models import WordPiece
-from tokenizers.normalizers import BertNormalizer
-from tokenizers.pre_tokenizers import BertPreTokenizer
-from tokenizers.processors import TemplateProcessing
 from transformers import (
-    AutoConfig,
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
     AutoTokenizer,
     BertConfig,
     BertModel,
-    PreTrainedTokenizerFast,
 )
 
 from headtypes.core.errors import InputError
@@ -26,13 +19,12 @@ from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.models.fetching import fetch_model
-from headtypes.models.model_config import padding_token
 from headtypes.training import finetuning
 from headtypes.training.finetuning import finetune_model
 from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
 from tests.support.demo import demo_rows
 from tests.support.records import PAIRS
-from tests.support.tiny import gpt2_tokenizer
+from tests.support.tiny import gpt2_tokenizer, truncating_tokenizer
 
 SETTINGS = {"learning_rate": 5e-3, "batch_size": 8, "steps": 12, "max_seq_length": 128, "checkpoint_seconds": 0.0}
 ASKED = {**SETTINGS, "kind": "question_answering"}
@@ -46,16 +38,6 @@ def _one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-def test_a_process_has_its_gpu_before_cuda_starts(encoder, questions, tmp_path, monkeypatch):
-    """To save the generators of random numbers starts it, on all GPUs that are visible then."""
-    done, fork = [], torch.random.fork_rng
-    monkeypatch.setattr(finetuning, "keep_to_gpus", lambda _: done.append("gpu"))
-    monkeypatch.setattr(torch.random, "fork_rng", lambda: (done.append("cuda"), fork())[1])
-    finetune_model(encoder, questions[:8], tmp_path / "made", **{**ASKED, "steps": 1})
-    finetune_model(encoder, FEW_PAIRS, tmp_path / "other", **{**PAIRED, "steps": 1})
-    assert done == ["gpu", "cuda"] * 2
 
 
 def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path):
@@ -91,26 +73,8 @@ def questions():
 
 @pytest.fixture(scope="module")
 def tokenizer(questions):
-    text = " ".join(question.context + " " + question.question for question in questions).lower()
-    letters = sorted(set(text) - {" "})
-    words = [piece for letter in letters for piece in (letter, f"##{letter}")]
-    common = ["the", "was", "in", "by", "who", "when", "where", "did", "which"]
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words, *common]
-    backend = Tokenizer(WordPiece({word: i for i, word in enumerate(vocabulary)}, unk_token="[UNK]"))
-    backend.normalizer = BertNormalizer(lowercase=True)
-    backend.pre_tokenizer = BertPreTokenizer()
-    backend.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-    )
-    # As some published tokenizers do: truncation and padding of its own, which must not reach the features.
-    backend.enable_truncation(16)
-    backend.enable_padding(length=16)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-    )  # fmt: skip
+    """Truncates and pads by itself, as some published ones do, which must not reach the features."""
+    return truncating_tokenizer(["the", "was", "in", "by", "who", "when", "where", "did", "which"])
 
 
 @pytest.fixture
@@ -154,35 +118,6 @@ def examples(kind, rows, tokenizer, **shape):
     return [planned[place] for place in range(len(planned))]
 
 
-def test_windows_hold_the_answer_or_say_so(tokenizer, questions):
-    shape = {"max_seq_length": 100, "max_query_length": 40, "doc_stride": 30}
-    for question in questions[:20]:
-        answer, text = question.answers[0], question.context.lower()
-        windows = examples("question_answering", [question], tokenizer, **shape)
-        assert len(windows) > 1
-        held = 0
-        seen = []
-        for window in windows:
-            ids = window["input_ids"]
-            assert len(ids) <= 100
-            assert ids.index(3) - 1 <= 40
-            first, last = window["start_positions"], window["end_positions"]
-            context = [i for i, kind in enumerate(window["token_type_ids"]) if kind == 1][:-1]
-            seen.append([ids[i] for i in context])
-            if first == 0:
-                assert last == 0
-                continue
-            held += 1
-            read = "".join(tokenizer.convert_ids_to_tokens(ids[first : last + 1])).replace("##", "")
-            assert read == answer.lower().replace(" ", "")
-        assert held
-        # Windows start `doc_stride` tokens apart, and together they are the whole context.
-        whole = tokenizer(text, add_special_tokens=False, truncation=False, padding=False)["input_ids"]
-        for number, window in enumerate(seen):
-            assert window == whole[30 * number : 30 * number + len(window)]
-        assert 30 * (len(seen) - 1) + len(seen[-1]) == len(whole)
-
-
 def test_order_uses_every_sample_once_a_pass_and_pads_little():
     lengths = np.random.default_rng(0).integers(20, 120, size=800)
     order = plan_order(lengths, 8, 250, np.random.default_rng(1))
@@ -197,15 +132,6 @@ def test_order_uses_every_sample_once_a_pass_and_pads_little():
     assert order == plan_order(lengths, 8, 250, np.random.default_rng(1))
 
 
-def test_padding_is_masked(tokenizer):
-    pairs = [Pair("a", "the", "who was", 1), Pair("b", "in", "by", 0)]
-    batch = padding_collator(9)(examples("sentence_pair", pairs, tokenizer, max_seq_length=64))
-    assert batch["input_ids"].shape == batch["token_type_ids"].shape == (2, 6)
-    assert batch["attention_mask"].tolist() == [[1] * 6, [1] * 5 + [0]]
-    assert (batch["input_ids"][1, 5], batch["token_type_ids"][1, 5]) == (9, 0)
-    assert batch["labels"].tolist() == [1, 0]
-
-
 def test_padding_follows_the_text_whatever_the_tokenizer_would_do():
     """Else the places of answers would shift; and some tokenizers know no padding, or no mask."""
     tokenizer = gpt2_tokenizer(["the", "cat"])
@@ -217,18 +143,6 @@ def test_padding_follows_the_text_whatever_the_tokenizer_would_do():
         length = len(example["input_ids"])
         assert ids[:length] == example["input_ids"]
         assert mask == [1] * length + [0] * (len(mask) - length)
-
-
-def test_a_decoder_finds_the_end_of_a_text_in_a_batch_by_its_own_padding():
-    """Its tokenizer knows no padding, and the mask does not say which token is pooled."""
-    config = AutoConfig.for_model("gpt2", vocab_size=20, n_embd=16, n_layer=1, n_head=2, pad_token_id=11)
-    torch.manual_seed(0)
-    model = AutoModelForSequenceClassification.from_config(config).eval()
-    texts = [[5, 6, 7, 8, 9], [4, 3]]
-    batch = padding_collator(padding_token(config))([{"input_ids": text, "labels": 0} for text in texts])
-    with torch.inference_mode():
-        alone = torch.cat([model(input_ids=torch.tensor([text])).logits for text in texts])
-        torch.testing.assert_close(model(**batch).logits, alone)
 
 
 def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, questions, monkeypatch, capfd):
@@ -291,20 +205,6 @@ def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, questions, mon
     run("other", 1e-2)
     assert same(tmp_path / "model", tmp_path / "fresh")
     assert not same(tmp_path / "model", tmp_path / "other")
-
-
-@pytest.mark.parametrize("has", [True, False])
-def test_bfloat16_is_left_out_where_the_processor_would_only_emulate_it(
-    encoder, questions, tmp_path, monkeypatch, capsys, has
-):
-    asked = []
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
-    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: has)
-    monkeypatch.setattr(finetuning, "TrainingArguments", lambda **given: asked.append(given["bf16"]) or 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        finetune_model(encoder, questions[:8], tmp_path / "model", **ASKED, bf16=True)
-    assert asked == [has]
-    assert ("in float32, since this processor" in capsys.readouterr().err) != has
 
 
 def test_pairs_are_learned_with_their_labels(tmp_path, encoder):

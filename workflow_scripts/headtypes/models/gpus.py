@@ -79,11 +79,6 @@ def keep_to_gpus(number: int) -> list[TextIO]:
     return list(taken.values())
 
 
-def number_of_gpus() -> int:
-    """How many processes may each take a GPU at a time."""
-    return len(visible_gpus(os.environ.get(VISIBLE), len(_nodes())))
-
-
 def _nodes() -> list[Path]:
     return list(Path("/dev").glob("nvidia[0-9]*"))
 

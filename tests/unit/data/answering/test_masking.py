@@ -36,9 +36,3 @@ def test_of_the_tokens_drawn_eight_in_ten_are_masked_and_one_in_ten_stays():
     assert set(others) <= set(VOCABULARY.tolist())
     assert len(set(others)) > 200
     np.testing.assert_array_equal(np.delete(words.input_ids, words.indices), np.delete(ids, words.indices))
-
-
-def test_a_seed_draws_the_same_words_and_another_draws_others():
-    ids, ordinary = np.arange(60) + 5, np.ones(60, bool)
-    np.testing.assert_array_equal(masked(ids, ordinary, 1).input_ids, masked(ids, ordinary, 1).input_ids)
-    assert masked(ids, ordinary, 1).indices.tolist() != masked(ids, ordinary, 2).indices.tolist()

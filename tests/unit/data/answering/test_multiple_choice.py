@@ -1,8 +1,5 @@
 """Multiple choice by likelihood: that of a plain Transformers loop, of the dense computation, and what is chosen."""
 
-import json
-from importlib.util import find_spec
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,14 +8,12 @@ import torch
 from headtypes.analyses.ablation.evaluation import Settings, _model, _read, evaluate_condition
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.analyses.gradients.measure import measure_answer_gradients
-from headtypes.attention.operations import Reading, operations_by_head
+from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
-from headtypes.data.answering import Answers
 from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.multiple_choice import ChoiceQuestion
 from headtypes.data.kinds.registry import KINDS
-from tests.support.dense import CHANGES, dense_output
-from tests.support.models import FAMILIES, family_config, tiny_language_model
+from tests.support.models import tiny_language_model
 from tests.support.records import recorded, types_like
 
 KIND = "multiple_choice"
@@ -94,13 +89,6 @@ def test_likelihoods_equal_a_plain_loop_padded_and_alone(made):
         assert (np.abs(found[:, 0] + likelihood) / tokens).max() < 1e-5
 
 
-@pytest.mark.parametrize("name", [name for name in FAMILIES if family_config(name)[1].mask_token is None])
-def test_likelihoods_equal_a_plain_loop_in_every_family_of_decoders(name, tmp_path):
-    made = prepared(name, tmp_path)
-    likelihood, tokens = map(np.array, zip(*plain_likelihoods(*made[:2]), strict=True))
-    assert (np.abs(read(made)[:, 0] + likelihood) / tokens).max() < 1e-5
-
-
 def test_scores_are_of_the_likeliest_choice_whole_and_by_character(made):
     model, tokenizer, *_ = made
     likelihood = iter(value for value, _ in plain_likelihoods(model, tokenizer))
@@ -139,40 +127,6 @@ def test_what_is_planted_is_chosen_and_length_is_counted_in_characters(tmp_path)
     equal = np.array([2.0, 2.0, 1.0, 2.0]), np.ones(4)
     _, scores = KINDS[KIND].score_answers(questions, windows, record, equal)
     assert scores["predicted"].tolist() == [0, 0], "of equal ones the first"
-
-
-def test_a_model_that_knows_the_answers_is_right(made):
-    """Its output weights make one word likely whatever is read, which is the right choice of two questions."""
-    _, tokenizer, record, _ = made
-    known = [
-        ChoiceQuestion("a", "The cat sat by the", ("house", "river"), 1),
-        ChoiceQuestion("b", "It ran to the", ("river", "dog", "cat"), 0),
-        ChoiceQuestion("c", "It saw the river", ("river", "cat"), 1),
-    ]
-    windows = windows_for(record, tokenizer, known)
-    answers = Answers(KIND, windows)
-    answers.start(np.arange(len(windows)))
-    (river,) = tokenizer(" river", add_special_tokens=False)["input_ids"]
-    logits = torch.zeros(len(windows), int(np.diff(windows.offsets).max()), len(tokenizer))
-    logits[..., river] = 5
-    values = answers.read(type("Output", (), {"logits": logits}), [])
-    _, scores = KINDS[KIND].score_answers(known, windows, record, values)
-    assert scores["correct"].tolist() == [100, 100, 0]
-    assert KINDS[KIND].mean_scores(scores)["accuracy"] == pytest.approx(200 / 3)
-
-
-@pytest.mark.parametrize("operation", [name for name in CHANGES if name != "mean"])
-def test_every_operation_equals_the_dense_computation(made, operation):
-    model, _, record, windows = made
-    by_head = np.where(types_like(record).type_of == "dense", operation, "keep")
-    found, expected = read(made, {"dense": operation}), []
-    for window in range(len(windows)):
-        tokens = windows.tokens(window)
-        inputs = windows.input_ids[tokens], None, by_head, windows.sentence[tokens], Reading()
-        of_next, wanted = dense_output(model, *inputs).logits[0].log_softmax(-1), windows.targets[tokens]
-        expected.append(-sum(float(of_next[index, wanted[index]]) for index in np.flatnonzero(wanted >= 0)))
-    assert (np.abs(found[:, 0] - expected) / found[:, 1]).max() < 1e-5
-    assert (np.abs(found[:, 0] - read(made)[:, 0]) / found[:, 1]).max() > 1e-4
 
 
 def test_sentences_are_those_of_the_question_and_the_choice_together(tmp_path):
@@ -238,33 +192,3 @@ def test_importance_and_gradients_are_of_the_right_choice(made):
     assert gradients.samples == 3
     assert np.nanmin(gradients.values) >= 0
     assert np.nanmax(gradients.values) > 0
-
-
-@pytest.mark.skipif(find_spec("lm_eval") is None, reason="lm-eval is not installed (docs/run/python.md)")
-@pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_the_language_model_evaluation_harness_finds_the_same(name, tmp_path):
-    """Llama's tokenizer begins each text with a token of its own, which the harness is asked for."""
-    from lm_eval import simple_evaluate
-    from lm_eval.models.huggingface import HFLM
-    from lm_eval.tasks import TaskManager
-
-    made = prepared(name, tmp_path / "model")
-    model, tokenizer, *_ = made
-    lines = [json.dumps({"q": it.question, "c": it.choices, "a": it.answer}) for it in QUESTIONS]
-    (tmp_path / "asked.jsonl").write_text("\n".join(lines))
-    (tmp_path / "asked.yaml").write_text(
-        "task: asked\ndataset_path: json\noutput_type: multiple_choice\ntest_split: test\n"
-        f"dataset_kwargs: {{data_files: {{test: {tmp_path / 'asked.jsonl'}}}}}\n"
-        'doc_to_text: "{{q}}"\ndoc_to_choice: "{{c}}"\ndoc_to_target: "{{a}}"\n'
-        "metric_list: [{metric: acc}, {metric: acc_norm}]\n"
-    )
-    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-    harness = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=2, add_bos_token=name == "llama")
-    tasks = TaskManager(include_path=str(tmp_path), include_defaults=False)
-    found = simple_evaluate(model=harness, tasks=["asked"], task_manager=tasks, bootstrap_iters=0)
-    metrics = KINDS[KIND].mean_scores(evaluated(made)[1])
-    assert 100 * found["results"]["asked"]["acc,none"] == pytest.approx(metrics["accuracy"])
-    assert 100 * found["results"]["asked"]["acc_norm,none"] == pytest.approx(metrics["accuracy_normalised"])
-    samples = sorted(found["samples"]["asked"], key=lambda sample: sample["doc_id"])
-    theirs = [float(answer[0]) for sample in samples for answer in sample["filtered_resps"]]
-    assert -read(made)[:, 0] == pytest.approx(theirs, abs=1e-4)

@@ -6,28 +6,23 @@ import pytest
 import torch
 from tokenizers import processors
 
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
-from headtypes.attention.operations import Reading
+from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
-from headtypes.data.encoding import encode_samples, prepare_windows
+from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import Pair, build_pairs, label_numbers, labels_of
-from tests.support.dense import WRITTEN, dense_output
 from tests.support.models import tiny_bert, tiny_roberta
 from tests.support.records import (
     PAIRS,
     classifier,
     inputs_of,
     question_of,
-    questions,
     recorded,
-    types_in,
     types_like,
     without_heads,
 )
-from tests.support.tiny import truncating_tokenizer
 
 SAMPLES = KINDS["sentence_pair"].draw_samples(PAIRS, range)
 MAKES = [tiny_bert, tiny_roberta]
@@ -92,34 +87,6 @@ def test_the_first_text_is_one_sentence_and_the_second_is_split():
     assert windows.sentence.tolist() == [-1, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1, 1, 2, 2, 2, -1]
 
 
-def test_a_token_that_brings_the_space_before_it_belongs_to_its_word():
-    _, tokenizer = untrimmed_roberta()
-    pair = Pair("p", "it", "A dog ran. the cat sat.", 0)
-    windows = build_pairs([pair], tokenizer, max_length=90)
-    (the,) = np.flatnonzero(windows.input_ids == tokenizer.convert_tokens_to_ids("Ġthe"))
-    assert windows.char_start[the] == pair.second.index("the")
-    assert windows.sentence[the - 1 : the + 1].tolist() == [1, 2]
-
-
-def test_a_tokenizer_that_truncates_and_pads_by_itself_does_not():
-    tokenizer = truncating_tokenizer()
-    assert np.diff(build_pairs(PAIRS, tokenizer, max_length=200).offsets).tolist() == [
-        len(ids) for ids in encode_samples(SAMPLES, tokenizer, "sentence_pair", 200).input_ids
-    ]
-
-
-def test_questions_and_pairs_are_prepared_by_their_kind():
-    _, tokenizer = tiny_bert()
-    shape = {"max_seq_length": 20, "doc_stride": 8, "max_query_length": 12}
-    asked = prepare_windows(questions(), tokenizer, kind="question_answering", max_length=64, **shape)
-    assert asked.offsets.tolist() == build_windows(questions(), tokenizer, **shape).offsets.tolist()
-    for max_length, longest in ((64, 20), (17, 17)):
-        paired = prepare_windows(PAIRS, tokenizer, kind="sentence_pair", max_length=max_length, **shape)
-        assert np.diff(paired.offsets).max() == longest
-    with pytest.raises(InputError, match="no sentence pairs"):
-        prepare_windows([], tokenizer, kind="sentence_pair", max_length=64, **shape)
-
-
 def plain_labels(model, windows) -> dict[str, str]:
     """Labels by a loop as a user would write it."""
     found = {}
@@ -150,39 +117,6 @@ def test_labels_equal_those_of_a_plain_loop(make, operations, labels, tmp_path):
     found = KINDS["sentence_pair"].mean_scores(scores)
     assert found["accuracy"] == 25.0 * sum(right)
     assert ("f1" in found) == (labels == 2)
-
-
-@pytest.mark.parametrize("make", MAKES)
-@pytest.mark.parametrize(
-    "reading",
-    [{}, {"sentences": "segments", "renormalise": True}, {"special_tokens": "inter", "uniform_over_padding": True}],
-    ids=str,
-)
-def test_pairs_under_operations_equal_the_dense_computation(make, reading, tmp_path):
-    model, tokenizer = classifier(make)
-    record = recorded(model, tokenizer, tmp_path)
-    windows = build_pairs(PAIRS, tokenizer, max_length=60)
-    shape = record.layers, record.heads
-    operations = np.random.default_rng(1).choice(np.array(WRITTEN, dtype=object), shape)
-    head_outputs = np.random.default_rng(2).normal(size=(*shape, 7 if make is tiny_bert else 6)).astype(np.float32)
-    logits = []
-
-    def read(self, output, sentences):
-        logits.extend(zip(map(tuple, sentences), output.logits, strict=True))
-        return plain(self, output, sentences)
-
-    plain = Answers.read
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Answers, "read", read)
-        settings = Settings(**SETTINGS, reading=reading, max_seq_length=60)
-        evaluate_all(PAIRS, windows, record, [operations], head_outputs, settings, "test")
-    found = dict(logits)
-    for pair in range(len(PAIRS)):
-        tokens = windows.tokens(pair)
-        types = types_in(windows, pair)
-        arguments = windows.input_ids[tokens], types, operations, windows.sentence[tokens], Reading(**reading)
-        expected = dense_output(model, *arguments, head_outputs=head_outputs, max_seq_length=60).logits[0]
-        torch.testing.assert_close(found[tuple(windows.sentence[tokens])].double(), expected, atol=1e-5, rtol=0)
 
 
 def labelled(*labels):

@@ -1,7 +1,6 @@
 """The loss of language models on texts: that of a plain Transformers loop, and of the dense computation if ablated."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,6 @@ from torch.nn.functional import cross_entropy
 
 from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
-from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.attention.operations import Reading
 from headtypes.data import answering
 from headtypes.data.encoding import encode_samples, prepare_windows
@@ -137,16 +135,6 @@ def test_every_operation_equals_the_dense_computation(made, operation):
     assert (np.abs(scores["loss"] - evaluated(made)["loss"]) / scores["tokens"]).max() > 1e-4
 
 
-@pytest.mark.parametrize("fields", [{"special_tokens": "inter"}, {"special_tokens": "cut"}, {"renormalise": True}])
-@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
-def test_readings_that_mean_something_on_a_text_equal_the_dense_computation(made, operation, fields):
-    _, _, record, _ = made
-    by_head = np.where(types_like(record).type_of == "dense", operation, "keep")
-    scores = evaluated(made, {"dense": operation}, reading=fields)
-    expected = losses_of_operations(made, by_head, Reading(**fields))
-    assert (np.abs(scores["loss"] - expected) / scores["tokens"]).max() < 1e-5
-
-
 def test_a_window_is_the_sample_that_features_are_read_on(made):
     _, tokenizer, record, windows = made
     samples = [segment for document in DOCUMENTS for segment in segments_of(document)]
@@ -210,44 +198,3 @@ def test_no_more_logits_are_computed_than_there_is_room_for(made, monkeypatch):
     assert len(sizes) > 1
     monkeypatch.undo()
     np.testing.assert_allclose(evaluated(made)["loss"], expected["loss"], rtol=1e-5)
-
-
-def test_importance_is_the_slope_of_the_mean_loss_of_a_documents_segments(made):
-    model, _, record, windows = made
-    found = measure_importance(DOCUMENTS, windows, record, kind="text", precision="float32", batch_tokens=512)
-    step = 1e-2
-    layer, head = 1, 2
-    samples = partial(scaled_losses, model, windows, layer, head)
-    slope = (samples(1 + step) - samples(1 - step)) / (2 * step)
-    documents = [np.abs(slope[windows.question == place]).mean() for place in (0, 2, 3)]
-    chosen = found[(found["layer"] == layer) & (found["head"] == head)]
-    assert chosen["importance"].item() == pytest.approx(np.mean(documents), rel=0.02)
-
-
-def scaled_losses(model, windows, layer, head, factor):
-    """The mean loss of each window, in float64, with the output of one head multiplied by a factor."""
-    size = model.config.hidden_size // model.config.num_attention_heads
-    size = getattr(model.config, "head_dim", None) or size
-    block = [module for name, module in model.named_modules() if name.endswith(_PROJECTIONS)][layer]
-
-    def scale(_, arguments):
-        outputs = arguments[0].clone()
-        outputs[..., head * size : (head + 1) * size] *= factor
-        return (outputs, *arguments[1:])
-
-    found, hook = [], block.register_forward_pre_hook(scale)
-    model = model.double()
-    try:
-        for window in range(len(windows)):
-            tokens = windows.tokens(window)
-            inputs = inputs_of(windows, window)
-            wanted = torch.tensor(windows.targets[tokens].astype(int))
-            with torch.inference_mode():
-                found.append(cross_entropy(model(**inputs).logits[0], wanted, ignore_index=-1).item())
-    finally:
-        hook.remove()
-        model.float()
-    return np.array(found)
-
-
-_PROJECTIONS = ("attn.c_proj", "self_attn.o_proj", "attention.output.dense")

@@ -1,0 +1,18 @@
+"""The results that both commands are about."""
+
+import pytest
+
+from headtypes.core.files import write_text
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
+from tests.support.made import config, make
+
+
+@pytest.fixture(autouse=True)
+def plan(tmp_path, monkeypatch) -> Plan:
+    """The plan that the results in the working directory are of."""
+    monkeypatch.chdir(tmp_path)
+    write_text("qa.json", "{}")
+    plan = Plan(read_config(config()))
+    make(plan)
+    return plan
