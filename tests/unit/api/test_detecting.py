@@ -28,11 +28,6 @@ def test_sequences_that_are_too_long_are_refused():
         detect_heads(*tiny_language_model("llama"), length=40)
 
 
-def test_sequences_of_which_hardly_an_order_is_left_are_refused():
-    with pytest.raises(InputError, match="length: input should be greater than or equal to 4; found 3"):
-        detect_heads(*tiny_language_model("llama"), length=3)
-
-
 def two_before(ids):
     """From each token, the token two places before it."""
     return np.eye(len(ids), k=-2, dtype=bool)

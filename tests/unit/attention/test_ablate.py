@@ -117,17 +117,6 @@ def test_readings_and_operations_together_equal_the_dense_computation(name, spec
     torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
 
 
-def test_padding_that_counts_is_the_same_in_a_batch_of_several():
-    model, tokenizer = tiny_bert()
-    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
-    assert len(set(np.diff(windows.offsets))) > 1
-    operations = mixed(model, ["keep", *CHANGES])
-    reading = Reading(uniform_over_padding=True)
-    for index, logits in enumerate(ablated_logits(model, windows, range(len(windows)), operations, reading)):
-        (alone,) = ablated_logits(model, windows, [index], operations, reading)
-        torch.testing.assert_close(logits, alone, atol=1e-5, rtol=0)
-
-
 def test_a_row_that_loses_everything_is_zero_however_it_is_read():
     """Here every token is of one sentence, so nothing is left of any row."""
     model, tokenizer = tiny_bert()

@@ -36,15 +36,6 @@ def test_a_pair_is_question_then_context_between_special_tokens(make):
     assert encoded.truncated.tolist() == [False, False]
 
 
-def test_a_model_without_segments_gets_no_token_types():
-    tokenizer = roberta_tokenizer(WORDS)
-    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
-    assert encoded.token_types is None
-    assert tokens(tokenizer, encoded.input_ids[1])[0] == "<s>"
-    kinds = [SPECIAL_KINDS[kind - 1] for kind in encoded.kinds[1] if kind]
-    assert kinds == ["cls", "sep", "sep", "period", "sep"]
-
-
 @pytest.mark.parametrize("make", [bert_tokenizer, roberta_tokenizer, truncating_tokenizer])
 @pytest.mark.parametrize("max_length", [10, 11, 15])
 def test_a_long_context_is_cut_and_its_question_is_not(make, max_length):

@@ -13,11 +13,9 @@ from headtypes.data.kinds.registry import read_rows
 from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.data.records import Sample, write_records
 from headtypes.data.sampling import sample_inputs, sample_questions
-from tests.support.places import SHARED_DATA
 from tests.support.records import question_of
 from tests.support.refusals import refusal
 
-REAL = SHARED_DATA
 COLUMNS = {"first": "one", "second": "two"}
 ROWS = [('He said "hi', "there"), ("a, b", "c"), ('"quoted"', "NA")]
 
@@ -146,17 +144,3 @@ def test_a_sample_is_question_and_context_or_two_sentences():
     assert sample == Sample("q0", "Q0?", "C0.")
     pair = [Pair("0", "a", "b", 1)]
     assert sample_inputs(pair, kind="sentence_pair", samples=9, seed=0) == [Sample("0", "a", "b")]
-
-
-@pytest.mark.real
-@pytest.mark.skipif(not REAL.is_dir(), reason="real data are not here")
-def test_the_real_mnli_file_is_read_row_by_row():
-    path = REAL / "mnli" / "dev_matched.tsv"
-    columns = {"first": "premise", "second": "hypothesis", "label": "gold_label"}
-    rows, _ = fetch_task("mnli", "sentence_pair", {"file": str(path)}, columns)
-    with open(path, encoding="utf-8", newline="\n") as file:
-        header, *lines = (line.rstrip("\n").split("\t") for line in file)
-    expected = [[line[header.index(name)] for name in columns.values()] for line in lines]
-    assert [[row.first, row.second, row.label] for row in rows] == expected
-    assert len(rows) == 9815
-    assert {row.label for row in rows} == {"entailment", "neutral", "contradiction"}

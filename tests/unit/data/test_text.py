@@ -12,7 +12,6 @@ from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.text.documents import Document, segments_of
 from headtypes.data.records import Sample
-from headtypes.data.sampling import sample_inputs
 from headtypes.data.tokens import separates_texts
 from tests.support.refusals import refusal
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, truncating_tokenizer
@@ -157,16 +156,6 @@ class TestSegments:
         assert not bert_tokenizer(WORDS).tokenize(nothing)
         assert segments_of(Document("x", ("a", nothing, "c", "d"))) == [Sample("x-1", "c", "d")]
         assert segments_of(Document("x", (nothing, "b", "c", "d"))) == [Sample("x-1", "c", "d")]
-
-    def test_segments_are_drawn_without_replacement_in_the_order_of_the_documents(self):
-        rows = [Document(name, tuple(f"{name}{number}" for number in range(7))) for name in "abcdefgh"]
-        every = [segment for row in rows for segment in segments_of(row)]
-        assert len(every) == 24
-        drawn = sample_inputs(rows, kind="text", samples=10, seed=3)
-        places = [every.index(segment) for segment in drawn]
-        assert places == sorted(set(places))
-        assert len(places) == 10
-        assert sample_inputs(rows, kind="text", samples=100, seed=3) == every
 
 
 SEGMENTS = [

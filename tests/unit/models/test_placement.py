@@ -10,7 +10,6 @@ from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.outputs.measure import measure_outputs
-from headtypes.attention.hook import Forward, Layer
 from headtypes.attention.run import ModelOnTask
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.models.loading import load_model
@@ -73,22 +72,6 @@ def test_answers_without_heads_and_importance_are_the_same(both):
         assert scores.equals(others)
     tables = [measure_importance(rows, windows, each, **KIND, **SETTINGS) for each in records]
     assert tables[0].equals(tables[1])
-
-
-def test_heads_of_a_layer_on_another_device_are_read_on_that_of_the_inputs():
-    """A stand-in for a second device, whose tensors have shapes alone."""
-    moved = []
-
-    def hook(number: int, layer: Layer) -> torch.Tensor:
-        moved.append(layer.query.device.type)
-        return layer.zero_outputs()
-
-    forward = Forward(hook)
-    forward.device = torch.device("meta")
-    tensors = [torch.zeros(1, 2, 3, 4) for _ in range(3)]
-    with pytest.raises(NotImplementedError, match="meta"):
-        forward(Layer(*tensors, None, 1.0))
-    assert moved == ["meta"]
 
 
 @pytest.mark.parametrize(

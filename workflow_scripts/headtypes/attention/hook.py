@@ -23,8 +23,9 @@ from headtypes.models.products import product
 
 # The name by which the hook is registered with Transformers.
 ATTENTION = "headtypes"
-# Pairs of a query and a key that are computed at a time where no fused attention does, and the fewest query rows.
-_PAIRS, _LEAST_ROWS = 2**15, 32
+# Pairs of a query and a key that are computed at a time where no fused attention does, on a processor and on a GPU, and
+# the fewest query rows.
+_PAIRS, _GPU_PAIRS, _LEAST_ROWS = 2**15, 2**21, 32
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,7 @@ class Layer:
         scores = self._in_softmax(rows, scratch)
         # The softmax with one score more is the softmax without it, times the share of all but that one.
         share = None if self.sink is None else self._above_sink(scores).sigmoid()
-        # On a CPU, the sums of a row are complete before its first number is replaced.
-        in_place = scratch is not None and scores.device.type == "cpu"
-        attention = torch.softmax(scores, -1, out=scores if in_place else None)
+        attention = torch.softmax(scores, -1)
         return attention if share is None else attention * share
 
     def to_none(self, rows: slice) -> Float[Tensor, "batch head row 1"]:
@@ -134,7 +133,8 @@ class Layer:
         if self.is_plain:
             return scaled_dot_product_attention(self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale)
         queries = self.query.shape[2]
-        step = max(_LEAST_ROWS, _PAIRS // self.key.shape[2])
+        pairs = _PAIRS if self.query.device.type == "cpu" else _GPU_PAIRS
+        step = max(_LEAST_ROWS, pairs // self.key.shape[2])
         rows = [slice(start, min(start + step, queries)) for start in range(0, queries, step)]
         return torch.cat([product(self.attention(each), self.value) for each in rows], 2)
 

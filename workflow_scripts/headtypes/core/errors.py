@@ -10,9 +10,8 @@ _LONGEST = 2000
 class InputError(Exception):
     """Input from the user cannot be used.
 
-    The message, a sentence or a few, names the file or key, says what is wrong with it and what to do. It is shown to
-    the user without a traceback, as one line: of what it quotes, characters that cannot be printed are escaped, and the
-    middle of a very long text is left out.
+    The message names the file or key, says what is wrong and what to do. The user sees one line without a traceback:
+    unprintable characters are escaped, and the middle of a very long text is left out.
     """
 
     def __init__(self, message: str):

@@ -39,8 +39,8 @@ def writing(path: StrPath) -> Iterator[None]:
 def atomic_write(path: StrPath) -> Iterator[Path]:
     """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
 
-    The data reach the disk before the name does, so that after a crash `path` is either absent, old or whole.
-    Raises `InputError` where the disk is full or must not be written.
+    The data reach the disk before the name does, so that after a crash `path` is absent, old or whole. Raises
+    `InputError` where the disk is full or must not be written.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -79,10 +79,7 @@ def check_writable(path: StrPath) -> None:
 
 
 def refusal(error: BaseException | None) -> str | None:
-    """The system's reason for refusing to read or write, such as `No space left on device`; None for other errors.
-
-    Compiled libraries quote this text in errors of their own.
-    """
+    """The system's reason, which compiled libraries quote, for refusing to read or write; None for other errors."""
     while error is not None:
         for number in _REFUSALS:
             if getattr(error, "errno", None) == number or os.strerror(number) in str(error):
@@ -93,7 +90,7 @@ def refusal(error: BaseException | None) -> str | None:
 
 @contextmanager
 def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
-    """Wrap the reading of a result, so that any error becomes an `InputError` that names the file.
+    """Turn any error while a result is read into an `InputError` that names the file.
 
     otherwise: what may be wrong with a file that is not damaged, such as `is not a feature file`.
     """
@@ -124,9 +121,9 @@ def write_json(path: StrPath, data: Any) -> None:
 
 
 def read_json(path: StrPath, unique: bool = False) -> Any:
-    """Read a JSON file. Raises `InputError` that names the file and the line where it is broken.
+    """The contents of a JSON file; `InputError` names the file and the line where it is broken.
 
-    unique: whether an object that has a key twice is refused, too: readers differ in which of the two they take.
+    unique: whether a key twice in an object is an error: readers differ in which of the two they take.
     """
     text = text_of(path)
     try:
@@ -161,10 +158,7 @@ def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:
 
 
 def read_json_lines(path: StrPath) -> list[dict]:
-    """Read one JSON object per line, blank lines left out.
-
-    Raises `InputError` that names a broken line, one with a key twice, or a file without rows.
-    """
+    """The objects of a file of JSON Lines. Raises `InputError` for a broken line, a key twice, or no rows."""
     return [row for _, row in numbered_objects(path)]
 
 
@@ -192,10 +186,7 @@ def read_each(read: Callable[[Any], Any], files: Mapping) -> dict:
 
 
 def numbered_rows(path: StrPath) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that are not blank, each with its number, from 1.
-
-    Raises `InputError` for a file without such a line, once it has been read.
-    """
+    """The lines that are not blank, each with its number, from 1. Raises `InputError` at the end if there was none."""
     empty = True
     with open(path, "rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -213,10 +204,9 @@ def sha256_file(path: StrPath) -> str:
 
 
 def sha256_path(path: StrPath) -> str:
-    """The SHA-256 of a file's bytes; of a folder, that of the names in it and of their files' bytes.
+    """The SHA-256 of a file's bytes; of a folder, that of its files' names and bytes; of YAML, that of what it says.
 
-    Hidden files do not count, since Snakemake puts one into every folder that a job makes. Of YAML, in which people
-    comment, what it says counts, and not how it is written.
+    Hidden files do not count, since Snakemake puts one into every folder that a job makes.
     """
     path = Path(path)
     if path.suffix == ".yaml":

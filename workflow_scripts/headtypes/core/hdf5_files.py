@@ -1,7 +1,7 @@
-"""Results in HDF5: whole files or none, even where the disk has no room for them, and one form for all.
+"""Results in HDF5: whole files or none, even where the disk has no room for them.
 
-A dataclass declares a file. Its arrays are annotated by `jaxtyping`, with their type and the names of their dimensions;
-`Annotated[..., Stored(...)]` says what the file has otherwise.
+A dataclass declares a file: `jaxtyping` annotations name the type and the dimensions of its arrays, and
+`Annotated[..., Stored(...)]` what the file has otherwise.
 """
 
 import atexit
@@ -61,10 +61,7 @@ class _File(_Group, h5py.File):
 
 @contextmanager
 def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
-    """Yield a new HDF5 file, which appears under `path` when the block ends well; errors as of `files.atomic_write`.
-
-    options: of `h5py.File`.
-    """
+    """Yield a new HDF5 file, whole or absent as by `files.atomic_write`; options: of `h5py.File`."""
     with atomic_write(path) as temporary:
         file = _File(temporary, "w", **options)
         try:
@@ -88,10 +85,7 @@ def new_result(path: StrPath, provenance: dict) -> Iterator[h5py.File]:
 
 @contextmanager
 def opened_result(path: StrPath, otherwise: str, **options) -> Iterator[h5py.File]:
-    """Yield an HDF5 file to read; any error becomes an `InputError` that names the file, as of `files.undamaged`.
-
-    options: of `h5py.File`.
-    """
+    """Yield an HDF5 file to read, with the errors of `files.undamaged`; options: of `h5py.File`."""
     with undamaged(path, otherwise), h5py.File(path, "r", **options) as file:
         yield file
 

@@ -57,7 +57,7 @@ def anchor(title: str) -> str:
 
 
 def write_table(outputs: Mapping[str, str], table: pd.DataFrame, page: str, provenance: dict, ending: str = "") -> None:
-    """Write a table as CSV and its page as Markdown and HTML; ending: of the names of these outputs."""
+    """A table as CSV and its page as Markdown and HTML; ending: of the names of these outputs."""
     write_csv(outputs[f"csv{ending}"], table)
     write_text(outputs[f"markdown{ending}"], page)
     write_text(outputs[f"html{ending}"], to_html(page, provenance))

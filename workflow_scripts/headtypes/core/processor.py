@@ -18,8 +18,8 @@ def has_avx512_that_mkl_leaves_unused() -> bool:
 def arithmetic(precision: str) -> str:
     """The precision in which a model is computed here: float32 for a bfloat16 that a processor would only emulate.
 
-    On a processor with AVX2 alone, a step of training took 7.3 times that of float32.
-    To be asked once the process has taken its GPUs (`models.gpus`), since PyTorch then looks for them.
+    Emulated, a step of training took 7.3 times as long. Call it after `gpus.keep_to_gpus`, since PyTorch looks for
+    GPUs.
     """
     import torch
 

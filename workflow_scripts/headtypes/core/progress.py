@@ -16,9 +16,9 @@ class _Lines(tqdm):
 
 
 def progress(total: int, what: str, unit: str) -> tqdm:
-    """Return a progress bar that prints a line on standard error every ten seconds and at the end.
+    """A progress bar that prints a line on standard error every ten seconds and at the end.
 
-    total: number of units (samples, windows, steps); call `update(n)` as they are done.
+    total: units (samples, windows, steps); call `update(n)` as they are done.
     """
     form = "{desc}: {n_fmt}/{total_fmt} {unit}, {elapsed} elapsed, {remaining} left"
     # `display` prints the lines; all that tqdm would write itself is an empty line at the end, which is discarded.

@@ -1,9 +1,7 @@
-"""What planning knows of a rule: the part of the configuration that it depends on, and what its jobs compute.
+"""A rule as planning knows it: the part of the configuration that it depends on, and what its jobs compute.
 
-A value that a script uses and that its spec leaves out is a defect: it can change without the rule running again. What
-a rule reads from an input file (the revision of a model, say) reaches it through that file instead.
-
-Some seeds bear a name that a rule had before it was renamed (`draw_samples`): another name would draw other samples.
+A value that a script uses and its spec leaves out can change without the rule running again; what a rule reads from an
+input file reaches it through that file. Some seeds bear a rule's earlier name (`draw_samples`), to draw the same.
 """
 
 from collections.abc import Callable

@@ -39,27 +39,22 @@ def score_intervals(
 ) -> pd.DataFrame:
     """Each condition's mean scores and their drops from the baseline, with intervals.
 
-    scores: by metric (exact_match, f1, accuracy, ...) the score of every question under every condition,
-        [condition, question] in percent, questions in one order.
-    baseline: the row of the condition from which drops count; None where there is none.
-    articles: [question] the article of each; None where there are none.
-    rising: metrics that are better when they are lower; their drops are the condition's score minus the baseline's.
+    scores: by metric, [condition, question] in percent, questions in one order.
+    baseline: the row from which drops count, or None; articles: [question] the article of each, or None.
+    rising: metrics that are better when lower; their drops are the condition's score minus the baseline's.
     sizes, seed, resamples: as in `mean_intervals`.
 
-    returns one row per condition, in their order, and for each metric the columns
+    returns one row per condition and for each metric the columns
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
       drop_{metric} and the same four: the baseline's score minus the condition's, in points;
-      drop_{metric}_p, drop_{metric}_p_by_article: p-values of a drop of zero, as `p_values` finds them, with the draws
-      of the intervals: below 0.05 exactly where the 95 % interval excludes zero;
-      drop_{metric}_fdr, drop_{metric}_fdr_by_article: the same over all conditions but the baseline, corrected by
-      `false_discovery_rates`.
-    NaN where there is no baseline, where there are no articles, and where an interval is undefined, as
-    `mean_intervals` says. The baseline's own drop is not tested.
+      drop_{metric}_p, drop_{metric}_p_by_article: `p_values` of a drop of zero, below 0.05 exactly where the 95 %
+      interval excludes zero; drop_{metric}_fdr and _fdr_by_article: the same, corrected by `false_discovery_rates` over
+      all conditions but the baseline, whose own drop is not tested.
+    NaN without a baseline or articles, and where `mean_intervals` is undefined.
 
-    All values are computed from the same drawn questions (or articles), so that drops are paired: whatever makes a
-    question hard for both the baseline and the condition cancels out. Koehn 2004, Statistical
-    significance tests for machine translation evaluation; Berg-Kirkpatrick et al. 2012.
+    All values are of the same drawn questions (or articles), so that drops are paired (Koehn 2004; Berg-Kirkpatrick et
+    al. 2012).
     """
     values = np.stack([np.asarray(metric, dtype=float) for metric in scores.values()])
     # A drop is drawn as a score of its own, so that a condition that changes no answer drops by exactly 0.
@@ -107,32 +102,22 @@ def mean_intervals(
 ) -> Ends:
     """Bootstrap intervals of means over questions, of 95 %, low and high, each [...].
 
-    values: [..., question], any scores of the same questions (or samples), all of which are drawn together.
-    articles: [question] labels. With them whole articles are drawn with replacement, and the mean is that
-        over all questions of the articles drawn: questions of one article are not independent, and the
-        interval says what other articles might have given (Davison and Hinkley 1997, section 3.8; Field and
-        Welsh 2007). Without them the questions are drawn, and the interval holds for further questions on
-        articles like a mixture of these.
-    sizes: [question] over how many items each value is a sum, such as tokens of a document; the mean is then that of an
-        item, and questions, or documents, are drawn with all of theirs. None if each value is of one item.
+    values: [..., question], scores of the same questions, all of which are drawn together.
+    articles: [question] labels. With them whole articles are drawn with replacement, and the interval says what other
+        articles might have given (Davison and Hinkley 1997, section 3.8; Field and Welsh 2007); without them, what
+        further questions on articles like a mixture of these might have.
+    sizes: [question] over how many items (tokens of a document) each value is a sum; the mean is then that of an item.
     seed: equal seeds draw the same questions, however many scores there are.
 
-    Both bounds are NaN if there is only one question, or only one article, which says nothing about others. If all
-    questions score the same, both bounds equal that score: the bootstrap knows only the questions it is given, so an
-    exact match of 100 % on a few questions proves little. Raises `InputError` if a value is NaN or infinite, since
-    means over different questions cannot be paired.
+    NaN for a single question or article. Where all questions score the same, both bounds equal that score. Raises
+    `InputError` for values that are not finite, since means over different questions cannot be paired.
 
-    The bounds are expanded percentiles (Hesterberg 2015, What teachers should know about the bootstrap): quantiles
-    of the resampled means, at levels that would give Student's interval if the means were normally distributed.
-    Plain percentiles are too narrow for SQuAD dev's 48 articles, and the same as these for its 10,570 questions.
-    Articles of unequal size count as fewer equal ones, (sum of sizes)^2 / sum of sizes^2: SQuAD dev's
-    48 as 36 (Carter, Schnepel and Steigerwald 2017; the form for questions that depend little on their article).
-
-    Percentile intervals were chosen because they stay within 0 to 100, are mirrored if a difference changes its sign,
-    and reach further on the side to which a rate near 0 or 100 is skewed, where basic intervals do the opposite. BCa
-    does better for such rates, and worse for drops that come from a few questions. All of them are too narrow if fewer
-    than about ten questions are answered correctly, or answered differently, and if a few articles account for most of
-    a drop.
+    The bounds are expanded percentiles (Hesterberg 2015): quantiles of the resampled means at levels that would give
+    Student's interval if these were normal. Articles of unequal size count as fewer equal ones, (sum of sizes)^2 / sum
+    of sizes^2: SQuAD dev's 48 as 36 (Carter, Schnepel and Steigerwald 2017). Percentiles stay within 0 to 100 and reach
+    further on the side to which a rate is skewed; basic intervals do the opposite, and BCa does worse for drops that
+    come from a few questions. All are too narrow if fewer than about ten questions are answered differently, and if a
+    few articles account for most of a drop.
     """
     drawn = _resampled(values, articles, sizes, seed=seed, resamples=resamples)
     if drawn is None:
@@ -153,9 +138,8 @@ def crossed_intervals(
 
     values: [..., draw, question]; all else as in `mean_intervals`.
 
-    Draws and questions (or articles) are drawn with replacement, each by itself, so that the interval says what other
-    draws on other questions might have given (Owen 2007, The pigeonhole bootstrap, whose variance is at least the true
-    one). The bounds are those of `bounds`, for the fewer of the two. NaN where there is only one of either.
+    Draws and questions (or articles) are drawn with replacement, each by itself (Owen 2007, The pigeonhole bootstrap).
+    The bounds are those of `bounds`, for the fewer of the two; NaN where there is only one of either.
     """
     *shape, draws, _ = values.shape
     sums, of_units = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles, sizes)
@@ -179,11 +163,10 @@ def crossed_intervals(
 def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int = RESAMPLES) -> Ends:
     """Bootstrap intervals of means that are over different items of the same units, low and high, each [column].
 
-    sums, sizes: [unit, column] each unit's sum and over how many items it is; 0 where it has none of the column's.
-    seed, resamples: as in `mean_intervals`.
+    sums, sizes: [unit, column] each unit's sum and over how many items it is, 0 where it has none of the column's, as
+        sentences without a relation. seed, resamples: as in `mean_intervals`.
 
-    A column is the accuracy of one relation, say, whose words only some sentences have. All columns are of the same
-    drawn units. The bounds are those of `mean_intervals`, for each column with the units that have some item of it; NaN
+    All columns are of the same drawn units, with the bounds of `mean_intervals` for the units that have some item; NaN
     where fewer than two have.
     """
     totals, counts = resampled_sums(sums, sizes, seed=seed, resamples=resamples)
@@ -209,12 +192,10 @@ def resampled_sums(
 def sums_by_unit(
     values: np.ndarray, articles: np.ndarray | None, sizes: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Group questions into the units that the bootstrap draws.
+    """The sums of the units that the bootstrap draws, [unit, column], and their numbers of questions, or items, [unit].
 
-    values:   [question, column].
-    articles: [question] the article of each, which is its unit; None if each question is a unit of its own.
-    sizes:    [question] over how many items each value is a sum; None for one.
-    returns   the sum of the values of each unit, [unit, column], and its number of questions, or items, [unit].
+    values: [question, column]; articles: [question] the unit of each, or None if each question is one.
+    sizes: [question] over how many items each value is a sum; None for one.
     """
     if articles is None:
         return values, np.ones(len(values)) if sizes is None else sizes.astype(float)
@@ -225,10 +206,7 @@ def sums_by_unit(
 
 
 def bounds(means: np.ndarray, sizes: np.ndarray, level: float = LEVEL) -> Ends:
-    """Low and high ends of the intervals of resampled means [resample, ...], from the units' sizes [unit].
-
-    level: share of such intervals that hold the true mean.
-    """
+    """Low and high ends of intervals, of this level, of resampled means [resample, ...]; sizes: [unit]."""
     tail = _expanded_tail(sizes, level)
     low, high = np.quantile(means, [tail, 1 - tail], axis=0)
     return low, high
@@ -239,21 +217,17 @@ def p_values(means: np.ndarray, sizes: np.ndarray, limit: float = 0.0) -> np.nda
 
     means: [resample, ...] resampled means; sizes: [unit].
 
-    The p-value is 1 less the highest level at which the interval of `bounds` excludes the limit, so that it is below
-    0.05 exactly where the 95 % interval does (Davison and Hinkley 1997, section 5.5; Efron and Tibshirani 1993, section
-    15.4). Where all resamples lie on one side of the limit, it is that of a limit which one of them more had crossed:
-    10,000 resamples cannot show less. With few units this is not very small (0.0008 with 36 effective units, 0.006 with
-    10), so that few articles cannot pass a strict correction.
+    Each is 1 less the highest level at which the interval of `bounds` excludes the limit (Davison and Hinkley 1997,
+    section 5.5). Where all resamples lie on one side, it is that of a limit which one more had crossed: with few units
+    this is not very small (0.0008 with 36 effective units, 0.006 with 10), so that few articles cannot pass a strict
+    correction.
     """
     tails = np.minimum(_share_at_most(means, limit), _share_at_most(-means, -limit))
     return _p_of_tail(tails, sizes, len(means))
 
 
 def p_of_side(means: np.ndarray, sizes: np.ndarray, limit: float, side: str) -> np.ndarray:
-    """As `p_values`, where the mean is claimed to be `side` ("above" or "below") of the limit, and not on it.
-
-    Below 0.05 exactly where the 95 % interval lies wholly on the claimed side, or wholly not, the limit included.
-    """
+    """As `p_values`, where the mean is claimed to be `side` ("above" or "below") of the limit, and not on it."""
     sign = 1 if side == "above" else -1
     share = _share_at_most(sign * means, sign * limit)
     return _p_of_tail(np.minimum(share, 1 - share), sizes, len(means))
@@ -264,12 +238,12 @@ def exact_ends(
 ) -> Callable[[float], tuple[float, float]] | None:
     """Ends of the interval of a true mean where hardly any value differs, by the error; None where `few` or more do.
 
-    values: [unit], each from lowest to highest, of units that are independent of one another.
+    values: [unit], each from lowest to highest, of independent units.
 
-    Where no value differs, the bootstrap's interval has no width, and where few do, it is too narrow. Here the share
-    of units that differ from the most common value has the bounds of Clopper and Pearson 1934, and so has the share of
-    those that are larger, if all differ by the most that they can (as pairs of right and wrong answers do, whose test
-    by this share alone is McNemar's); otherwise it may be anything. Each has half of the error on either side.
+    The bootstrap's interval is too narrow there. The share of units that differ from the most common value has the
+    bounds of Clopper and Pearson 1934, and so has the share of those that are larger, if all differ by the most that
+    they can (as pairs of right and wrong answers do: McNemar's test); otherwise it may be anything. Each has half of
+    the error.
     """
     found, counts = np.unique(values.round(9), return_counts=True)
     common = found[counts.argmax()]
@@ -325,10 +299,9 @@ def ranked_bounds(means: np.ndarray, sizes: np.ndarray, rank: int) -> Ends:
 
     means: [resample, estimate]; rank: from 1, or from -1 for the smallest; sizes: as in `bounds`.
 
-    The largest of estimates lies above the largest of the truths, and resampled once more further above, so that it
-    is not resampled: the ends are of the single intervals, at levels by which at least `rank` truths are above the
-    lower one, and at most `rank - 1` above the upper one (the partial conjunction of Benjamini and Heller 2008; for the
-    smallest and the largest the intersection-union test of Berger 1982 on one side, and Bonferroni's on the other).
+    The largest estimate lies above the largest truth, and resampled further above, so that it is not resampled: the
+    ends are of single intervals, at levels by which at least `rank` truths are above the lower one and at most `rank -
+    1` above the upper one (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
     """
     above, below = _corrections(means.shape[-1], rank)
     low, _ = _corrected_bounds(means, sizes, 1 - (1 - LEVEL) / below)
@@ -339,8 +312,7 @@ def ranked_bounds(means: np.ndarray, sizes: np.ndarray, rank: int) -> Ends:
 def p_of_ranked(means: np.ndarray, sizes: np.ndarray, limit: float, side: str, rank: int) -> float:
     """As `p_of_side`, of the truth that is the `rank`-th largest of several; below 0.05 as `ranked_bounds` ends.
 
-    Each is multiplied by up to the number of estimates, so that what so many resamples cannot show is told by Student's
-    test with their standard deviation; it is no smaller than that of a single estimate can be.
+    What so many resamples cannot show of corrected p-values is told by Student's test with their standard deviation.
     """
     above, below = _corrections(means.shape[-1], rank)
     share = _share_at_most(means, limit) if side == "above" else 1 - _share_at_most(-means, -limit)
@@ -358,10 +330,7 @@ def p_of_ranked(means: np.ndarray, sizes: np.ndarray, limit: float, side: str, r
 
 
 def resampled_means(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples: int) -> np.ndarray:
-    """Means over the units drawn, [resample, column].
-
-    sums: [unit, column] each unit's sums; sizes: [unit] over how many questions they are.
-    """
+    """Means over the units drawn, [resample, column]; sums: [unit, column]; sizes: [unit] questions of each."""
     with threadpool_limits(1):
         return np.concatenate(
             [(drawn @ sums) / (drawn @ sizes)[:, None] for drawn in draw_units(len(sizes), resamples, seed)]
@@ -369,10 +338,7 @@ def resampled_means(sums: np.ndarray, sizes: np.ndarray, *, seed: int, resamples
 
 
 def draw_units(units: int, resamples: int, seed: int | list[int]) -> Iterator[np.ndarray]:
-    """Draw as many units as there are, with replacement: how often each, float64 [resample, unit], in blocks.
-
-    The blocks' size changes nothing: every resample takes the generator's next `units` whole numbers.
-    """
+    """How often each unit is drawn with replacement, float64 [resample, unit], in blocks whose size changes nothing."""
     rng = np.random.default_rng(seed)
     rows, together = (max(1, numbers // units) for numbers in (_BLOCK, _TOGETHER))
     for start in range(0, resamples, rows):
@@ -385,10 +351,9 @@ def draw_units(units: int, resamples: int, seed: int | list[int]) -> Iterator[np
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """P-values corrected so that with probability 0.95 none of those below 0.05 is wrong.
+    """P-values corrected so that with probability 0.95 none below 0.05 is wrong, however they depend (Holm 1979).
 
-    p: [test]; NaN is not a test and stays NaN. Holm 1979, A simple sequentially rejective multiple test procedure; it
-    holds however the tests depend on one another.
+    p: [test]; NaN is not a test and stays NaN.
     """
     p = np.asarray(p, dtype=float)
     tested = np.flatnonzero(~np.isnan(p))
@@ -399,20 +364,15 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def sign_tests(above: np.ndarray, units: np.ndarray | int) -> np.ndarray:
-    """P-values by which it is claimed that something is so of more than half of all units.
-
-    above: of how many of the units it is; units: their number, without those of which it cannot be said. Nothing is
-    supposed but that units are drawn independently of one another.
-    """
+    """P-values of the claim that something is so of more than half of all units; above: of how many of these it is."""
     return binom.sf(above - 1, units, 0.5)
 
 
 def false_discovery_rates(p: np.ndarray) -> np.ndarray:
-    """P-values corrected so that of those below 0.05 at most 5 % are wrong on average.
+    """P-values corrected so that of those below 0.05 at most 5 % are wrong on average; p: [test], NaN stays NaN.
 
-    p: [test]; NaN is not a test and stays NaN. Benjamini and Hochberg 1995 show it for independent tests, and
-    Benjamini and Yekutieli 2001 under positive regression dependence, which is assumed of drops from one baseline over
-    the same questions.
+    Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001 under positive regression dependence, which is assumed of
+    drops from one baseline over the same questions.
     """
     p = np.asarray(p, dtype=float)
     tested = ~np.isnan(p)
@@ -431,10 +391,7 @@ def _ends_and_p(
     seed: int,
     resamples: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Low and high ends of scores and drops, and the p-values of drops of zero, NaN for the baseline's own.
-
-    both: [score or drop, metric, condition, question].
-    """
+    """Ends of scores and drops, [score or drop, metric, condition], and p-values of drops, NaN of the baseline."""
     drawn = _resampled(both, articles, sizes, seed=seed, resamples=resamples)
     if drawn is None:
         return None
@@ -464,10 +421,7 @@ def _resampled(
 
 
 def _share_at_most(means: np.ndarray, limit: float) -> np.ndarray:
-    """The highest level, 0 to 1, at which the quantile of the resampled means is at most the limit.
-
-    The inverse of `numpy.quantile`, which interpolates linearly between resamples.
-    """
+    """The highest level at which `numpy.quantile`, which interpolates between resamples, is at most the limit."""
     ordered = np.sort(means, axis=0)
     last = len(ordered) - 1
     crossed = (ordered <= limit).sum(axis=0)
@@ -485,11 +439,7 @@ def _corrections(estimates: int, rank: int) -> tuple[int, int]:
 
 
 def _corrected_bounds(means: np.ndarray, sizes: np.ndarray, level: float) -> Ends:
-    """As `bounds`, at a level whose ends the resamples may not reach, since they or the units are too few.
-
-    Those ends are of Student's interval with the standard deviation of the resamples, or the last of these where it
-    lies further out.
-    """
+    """As `bounds`; ends beyond the resamples are Student's, or the last resample where that lies further out."""
     low, high = bounds(means, sizes, level)
     if _expanded_tail(sizes, level) < _reach(sizes, len(means)):
         units = effective_units(sizes)
@@ -530,10 +480,7 @@ def effective_units(sizes: np.ndarray) -> float:
 
 
 def _expanded_tail(sizes: np.ndarray, level: float) -> float:
-    """The share of resampled means below the lower bound, from the units' sizes.
-
-    Hesterberg 2015, expanded percentile interval, with the effective number of units for their number.
-    """
+    """The share of resampled means below the lower bound (Hesterberg 2015), by the effective number of units."""
     units = effective_units(sizes)
     student = stdtrit(units - 1, (1 + level) / 2)
     return float(ndtr(-student * np.sqrt(units / (units - 1))))

@@ -63,10 +63,7 @@ def style():
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Decorate a function so that it creates its figure in the common style.
-
-    Figures are saved within `style` too, since ticks are created only when a figure is drawn.
-    """
+    """Decorate a function so that it creates its figure in the common style; ticks are made later, in `save_figure`."""
 
     @wraps(draw)
     def drawn(*args, **kwargs) -> Figure:
@@ -119,8 +116,7 @@ def clipped(text: str, letters: int) -> str:
 def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict) -> None:
     """Write a figure as PDF or SVG, by the ending, and as PNG of 300 dots per inch; each file whole.
 
-    provenance: what made the figure (`headtypes.planning.provenance`), kept as its description.
-    Equal figures give equal bytes: the files hold no date and no random name.
+    provenance: kept as its description. Equal figures give equal bytes: no date and no random name.
     """
     if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.set_layout_engine(_RoundedLayout(**engine.get()))
@@ -135,11 +131,7 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
 
 
 class _RoundedLayout(ConstrainedLayoutEngine):
-    """The constrained layout, rounded.
-
-    Its solver adds in the order of addresses of memory, so that the last bits differ from run to run, and a line that
-    falls between two pixels with them.
-    """
+    """The constrained layout, rounded: its solver adds in the order of memory addresses, so that its last bits vary."""
 
     def execute(self, figure: Figure) -> None:
         super().execute(figure)

@@ -12,11 +12,11 @@ from headtypes.core.texts import check_header, separator_of, text_of
 
 
 def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
-    """Read a CSV file that the workflow wrote.
+    """The table of a CSV file that the workflow wrote.
 
     otherwise: as in `files.undamaged`; columns: those it must have; rows: the least number; options: of
         `pandas.read_csv`.
-    Raises `InputError` where the file is damaged, or has fewer rows, or lacks a column.
+    Raises `InputError` where the file is damaged, or lacks rows or a column.
     """
     with undamaged(path, otherwise):
         return _checked(_read(path, **options), columns, rows)
@@ -41,10 +41,9 @@ def table_reader(
 
 
 def read_as_text(path: StrPath, sep: str | None = None, **form) -> pd.DataFrame:
-    """Read a table of the user's, all of it as text.
+    """A table of the user's, all of it as text; form: options of `pandas.read_csv`.
 
-    sep: what separates columns; None for what the first line has most of: commas, semicolons or tabs, since
-        spreadsheets write each of them. form: options of `pandas.read_csv`.
+    sep: what separates columns; None for what the first line has most of: commas, semicolons or tabs.
     Raises `InputError` where it is not UTF-8 or two columns have one name, `pandas.errors.ParserWarning` where lines
     have more fields than the first, and as pandas does.
     """

@@ -23,17 +23,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """What a column is called, and how its values are written.
+    """A column's name, and how its values are written.
 
-    name:   of the values, as they are in the table's data frame; label: what stands above them.
-    is_number: whether they are sorted and aligned as numbers; digits: their decimals.
-    write:  how a value is written, where decimals do not say it.
-    ends:   the columns with the ends of each value's interval; between: how Markdown writes these after the value.
-    note:   a longer explanation of the column.
-    heads:  whether its texts name heads, `layer-head` from 1.
+    name, label: in the table's data frame, and above the values; is_number: whether they sort and align as numbers.
+    digits: decimals; write: how a value is written where decimals do not say it.
+    ends:   the columns with the ends of each value's interval; between: how Markdown writes these.
+    note:   a longer explanation; heads: whether its texts name heads, `layer-head` from 1.
     brief, brief_digits: label and decimals where there is less room.
-    after, below, verdict: columns of texts that only the brief form has: right behind the value, on a smaller line
-        below it, and the verdict in whose colour it stands.
+    after, below, verdict: columns of texts in the brief form: behind the value, on a line below, and its colour.
     """
 
     name: str
@@ -119,12 +116,11 @@ class Shown:
 class Table:
     """Values, and the columns in which a reader sees them.
 
-    data: the values, a row for each of the table.
-    brief: names of the columns that are shown where there is less room; all, if there are none. brief_rows: a column of
-        truth values, by which rows are shown there; all, if there is none.
-    about: what a reader has to know of the values, in sentences.
-    model: whose heads the table names, if it names any.
-    printed: names of the columns that the paper's own table has, and that its LaTeX has.
+    data: a row for each of the table.
+    brief: names of the columns that are shown where there is less room, or all; brief_rows: a column of truth values,
+        by which rows are shown there, or all.
+    about: what a reader has to know, in sentences; model: whose heads the table names, if any.
+    printed: names of the columns that the paper's own table, and so its LaTeX, has.
     """
 
     title: str

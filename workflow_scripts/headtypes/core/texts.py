@@ -11,10 +11,7 @@ from headtypes.core.errors import InputError
 
 
 def check_text(text: str, what: str) -> str:
-    """Return a text; raise `InputError` where it is invalid Unicode, since JSON can name half of a character.
-
-    what: the text, for the message.
-    """
+    """Return a text; `InputError` for half of a character, which JSON can name; what: the text, for the message."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -25,9 +22,9 @@ def check_text(text: str, what: str) -> str:
 
 
 def text_of(path: str | PathLike) -> str:
-    """The text of a user's file, without a byte-order mark; raises `InputError` with the line that is not UTF-8.
+    """The text of a user's file, without a byte-order mark, lines ended by newlines.
 
-    Lines end in newlines, whatever the system on which they were written.
+    Raises `InputError` with the line that is not UTF-8.
     """
     content = Path(path).read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
@@ -50,9 +47,9 @@ def check_id(id_: str, what: str) -> str:
 
 
 def check_header(names: Iterable[str], where: Any) -> None:
-    """Raise `InputError` where two columns of a table have one name, since readers differ in which of them they take.
+    """Raise `InputError` where two columns have one name, since readers differ in which they take.
 
-    names: without white space around them; where there is none, nothing asks for the column. where: the file.
+    names: without white space around them; unnamed columns do not count. where: the file.
     """
     twice = next((name for name, number in Counter(names).items() if name and number > 1), None)
     if twice is not None:
@@ -62,8 +59,7 @@ def check_header(names: Iterable[str], where: Any) -> None:
 def check_rows(rows: Iterable[Any], where: str) -> None:
     """Raise `InputError` where an id or a text of a row cannot be stored.
 
-    rows:  dataclasses; their texts are fields, or tuples of texts. The field `id`, where they have one, is their id.
-    where: the file or data set that they come from, for the message, which also names the row, from 1.
+    rows: dataclasses, whose texts are fields or tuples of texts; where: their file or data set, for the message.
     """
     for number, row in enumerate(rows, start=1):
         for field in fields(row):

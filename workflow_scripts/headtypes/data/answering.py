@@ -1,6 +1,6 @@
 """Models with the head that a kind of task needs: what they answer, and the loss of what they should answer."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -122,8 +122,13 @@ class SomeTokens:
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
         """Prepare a model for runs on batches, for each of which `draw` says which tokens these are."""
-        with logits_of_some(model, lambda: self._drawn):
+        decoder = model.get_output_embeddings()
+        hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
+        try:
             yield
+        finally:
+            if hook:
+                hook.remove()
 
     def draw(self, indices: list[np.ndarray]) -> None:
         """Remember where the tokens are in a batch; indices: of each input."""
@@ -165,21 +170,6 @@ class PredictedTokens(SomeTokens):
         wanted, owners = self._wanted.to(logits.device), self.owners.to(logits.device)
         losses = _cross_entropy(logits, wanted).double()
         return losses.new_zeros(self._inputs).index_add(0, owners, losses)
-
-
-@contextmanager
-def logits_of_some(model: PreTrainedModel, indices: Callable[[], tuple[Tensor, Tensor]]) -> Iterator[None]:
-    """Let the last linear layer, over the vocabulary, be computed for some tokens of each batch alone.
-
-    indices: asked in every forward pass: the inputs of the batch that these tokens are in, and their indices there.
-    """
-    decoder = model.get_output_embeddings()
-    hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][indices()],))
-    try:
-        yield
-    finally:
-        if hook:
-            hook.remove()
 
 
 def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:

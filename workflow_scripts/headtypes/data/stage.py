@@ -1,5 +1,7 @@
 """Data, the samples and questions drawn from them, and questions as windows."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from headtypes.core.results import TEXT, Result
@@ -83,74 +85,55 @@ def _answered(plan: Plan) -> list:
     return [*plan.ablations, *(each for each in plan.gradients if not plan.is_text(each.task))]
 
 
+SECTION = "Inputs and fine-tuned models"
+
+
+def fetched(
+    rule: str, of: Callable, about: str, place: str, names: tuple[str, str], content: str
+) -> tuple[Result, ...]:
+    """The rows that a rule fetches, and the record of where they come from; place: their folder; names: of both."""
+    declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
+    path = f"results/sources/{place}/{{task}}"
+    return (
+        declared(f"{path}.jsonl", name=names[0], content=content, withheld=TEXT),
+        declared(f"{path}.json", name=names[1], content="where they come from"),
+    )
+
+
+_declared = partial(Result, section=SECTION, withheld=TEXT)
 RESULTS = (
-    Result(
-        "results/sources/tasks/{task}.jsonl",
-        "fetch_task",
-        "where data come from",
-        of=_read,
-        name="rows",
-        section="Inputs and fine-tuned models",
-        content="the data of the task",
-        withheld=TEXT,
-    ),
-    Result(
-        "results/sources/tasks/{task}.json",
-        "fetch_task",
-        "where data come from",
-        of=_read,
-        name="rows_record",
-        section="Inputs and fine-tuned models",
-        content="where they come from",
-    ),
-    Result(
-        "results/sources/test/{task}.jsonl",
+    *fetched("fetch_task", _read, "where data come from", "tasks", ("rows", "rows_record"), "the data of the task"),
+    *fetched(
         "fetch_test",
+        _tested,
         "where test sentences come from",
-        of=_tested,
-        name="test_rows",
-        section="Inputs and fine-tuned models",
-        content="the sentences of a treebank on which choices are scored",
-        withheld=TEXT,
+        "test",
+        ("test_rows", "test_record"),
+        "the sentences of a treebank on which choices are scored",
     ),
-    Result(
-        "results/sources/test/{task}.json",
-        "fetch_test",
-        "where test sentences come from",
-        of=_tested,
-        name="test_record",
-        section="Inputs and fine-tuned models",
-        content="where they come from",
-    ),
-    Result(
+    _declared(
         "results/samples/{task}.jsonl",
         "sample_inputs",
         "samples",
         of=lambda plan: plan.features,
         name="samples",
-        section="Inputs and fine-tuned models",
         content="the samples drawn for the distance features: `id`, and one text or two, `first` and `second`; the "
         "id of a segment is that of its document and its index there, from 0",
-        withheld=TEXT,
     ),
-    Result(
+    _declared(
         "results/questions/{task}.jsonl",
         "sample_questions",
         "questions, pairs or documents",
         of=_answered,
         name="questions",
-        section="Inputs and fine-tuned models",
         content="the questions, pairs or documents that conditions are evaluated on",
-        withheld=TEXT,
     ),
-    Result(
+    _declared(
         "results/windows/{model}/{task}.h5",
         "prepare_windows",
         "questions as inputs of a model",
         of=_answered,
         name="windows",
-        section="Inputs and fine-tuned models",
         content="these questions as inputs of the model; of a text and of multiple choice, with the tokens to predict",
-        withheld=TEXT,
     ),
 )

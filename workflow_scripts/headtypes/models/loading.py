@@ -24,6 +24,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
     MODEL_MAPPING_NAMES,
 )
+from transformers.utils import logging
 
 from headtypes.core.errors import InputError
 from headtypes.core.processor import arithmetic
@@ -32,9 +33,10 @@ from headtypes.models.gpus import keep_to_gpus
 from headtypes.models.model_config import body_of, check_padding, config_of, language_head
 from headtypes.models.placement import gpus_for, limits_of, places
 from headtypes.models.records import ModelRecord
-from headtypes.models.silence import silence_transformers
 
-silence_transformers()
+# Whatever the user should know is in our own messages.
+logging.disable_progress_bar()
+logging.set_verbosity_error()
 
 
 class MissingHeadError(InputError):

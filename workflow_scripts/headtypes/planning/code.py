@@ -44,7 +44,6 @@ NOT_COUNTED = {
     "headtypes.planning.code",
     "headtypes.planning.provenance",
     "headtypes.core.progress",
-    "headtypes.models.silence",
     "script_job",
 }
 

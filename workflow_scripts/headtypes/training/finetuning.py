@@ -1,8 +1,10 @@
 """Fine-tuning of a model for a task, with `transformers.Trainer`."""
 
 import hashlib
+import json
 import math
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +13,10 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
+from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from headtypes.core.errors import InputError, one_line
-from headtypes.core.files import StrPath, canonical_json
+from headtypes.core.files import StrPath, canonical_json, reach_disk, read_json, write_json
 from headtypes.core.progress import progress
 from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS
@@ -23,13 +26,9 @@ from headtypes.models.gpus import keep_to_gpus
 from headtypes.models.loading import HEADS, computed_in
 from headtypes.models.model_config import check_padding, config_of, padding_token
 from headtypes.models.records import ModelRecord
-from headtypes.models.silence import silence_transformers
-from headtypes.training.checkpoints import Checkpoints, last_checkpoint
 from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
 from headtypes.training.saving import save_model
 from headtypes.training.settings import FinetuningSettings
-
-silence_transformers()
 
 
 def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, kind: str, **settings) -> None:
@@ -124,7 +123,7 @@ def _finetune(
     rng = np.random.default_rng(settings.seed)
     order = plan_order(np.diff(windows.offsets), settings.batch_size, steps, rng)
     checkpoints = out_folder.parent / f".{out_folder.name}.checkpoints"
-    resumed = last_checkpoint(checkpoints, _fingerprint(model, windows, targets, settings))
+    resumed = _last_checkpoint(checkpoints, _fingerprint(model, windows, targets, settings))
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
         max_steps=steps,
@@ -157,7 +156,7 @@ def _finetune(
         args=arguments,
         train_dataset=PlannedExamples(windows, targets, target_names, order),
         data_collator=padding_collator(padding_token(model.config) or 0),
-        callbacks=[Checkpoints(settings.checkpoint_seconds), _Progress(out_folder.name)],
+        callbacks=[_Checkpoints(settings.checkpoint_seconds), _Progress(out_folder.name)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=resumed)
@@ -180,6 +179,49 @@ def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, 
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
     return digest.hexdigest()
+
+
+def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
+    """The last complete checkpoint of a run; None if there is none.
+
+    checkpoints: the folder; it is emptied if it belongs to another run. fingerprint: of the run.
+
+    Trainer writes trainer_state.json last, and only then removes the previous checkpoint, so a checkpoint whose state
+    can be read is complete. Others are removed.
+    """
+    run = checkpoints / "run.json"
+    if checkpoints.exists() and (not run.exists() or read_json(run) != fingerprint):
+        shutil.rmtree(checkpoints)
+    write_json(run, fingerprint)
+    complete = []
+    for folder in checkpoints.glob(f"{PREFIX_CHECKPOINT_DIR}-*"):
+        try:
+            complete.append((json.loads((folder / "trainer_state.json").read_text())["global_step"], str(folder)))
+        except (FileNotFoundError, json.JSONDecodeError):
+            shutil.rmtree(folder)
+    return max(complete)[1] if complete else None
+
+
+class _Checkpoints(TrainerCallback):
+    """Requests checkpoints by time rather than by steps, which take longer on some machines than on others."""
+
+    def __init__(self, seconds: float):
+        self._seconds = seconds
+        self._last = time.monotonic()
+
+    def on_train_begin(self, args, state, control, **kwargs):
+        """Start the clock."""
+        self._last = time.monotonic()
+
+    def on_step_end(self, args, state, control, **kwargs):
+        """Request a checkpoint if one is due, but not after the last step."""
+        control.should_save = state.global_step < state.max_steps and time.monotonic() - self._last >= self._seconds
+
+    def on_save(self, args, state, control, **kwargs):
+        """Wait until the checkpoint is on the disk, and restart the clock."""
+        # Otherwise its state, which marks it as complete, could survive a power failure that its weights do not.
+        reach_disk(Path(args.output_dir, f"{PREFIX_CHECKPOINT_DIR}-{state.global_step}"))
+        self._last = time.monotonic()
 
 
 class _Progress(TrainerCallback):

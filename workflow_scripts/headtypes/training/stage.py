@@ -1,10 +1,11 @@
 """Fine-tuning models, and training small ones from scratch."""
 
 from dataclasses import replace
+from functools import partial
 
-from headtypes.core.results import TEXT, WEIGHTS, Result
+from headtypes.core.results import WEIGHTS, Result
 from headtypes.core.stage import Plan, given, stage
-from headtypes.data.stage import source_of
+from headtypes.data.stage import SECTION, fetched, source_of
 from headtypes.models.stage import RECORD
 
 
@@ -42,47 +43,33 @@ def _trained(plan: Plan) -> list[dict[str, str]]:
     return [{"model": model} for model in plan.models if plan.config.models[model].source.trained]
 
 
+_declared = partial(Result, section=SECTION, withheld=WEIGHTS)
 RESULTS = (
-    Result(
-        "results/sources/training/{task}.jsonl",
+    *fetched(
         "fetch_training",
+        _taught,
         "where training data come from",
-        of=_taught,
-        name="training_rows",
-        section="Inputs and fine-tuned models",
-        content="the training data of the task",
-        withheld=TEXT,
+        "training",
+        ("training_rows", "training_record"),
+        "the training data of the task",
     ),
-    Result(
-        "results/sources/training/{task}.json",
-        "fetch_training",
-        "where training data come from",
-        of=_taught,
-        name="training_record",
-        section="Inputs and fine-tuned models",
-        content="where they come from",
-    ),
-    Result(
+    _declared(
         "results/models/{model}",
         "finetune_model",
         "a model that was fine-tuned",
         of=_finetuned,
         name="finetuned",
-        section="Inputs and fine-tuned models",
         content="a model that the workflow fine-tuned, as written by `save_pretrained`",
-        withheld=WEIGHTS,
     ),
-    Result(
+    _declared(
         "results/trained/{model}",
         "train_model",
         "a small model that was trained from scratch until it copies",
         of=_trained,
         name="trained",
-        section="Inputs and fine-tuned models",
         content="a decoder that the workflow trained from scratch, as written by `save_pretrained`; its "
         "`training.json` has the `steps` of its training, whether it `copies`, and the share of repeated tokens that "
         "it `predicted`",
-        withheld=WEIGHTS,
     ),
     *(
         replace(RECORD, rule=rule, of=of, name="", section="", content="")

@@ -100,11 +100,7 @@ def _parse(lines: list[Line], path: str) -> tuple[str, ...] | None:
         match = _PARSE_BIT.fullmatch(bit)
         if match is None:
             raise malformed(path, number, f"the parse bit {bit!r} cannot be read; it is such as (S(NP* or *))")
-        if depth == 0 and number != lines[0].number:
-            raise malformed(path, number, "the parse of the sentence is closed before this word")
         depth += match[1].count("(") - len(match[2])
-        if depth < 0:
-            raise malformed(path, number, "the parse closes more brackets than are open")
-    if depth:
-        raise malformed(path, lines[-1].number, f"{depth} brackets of the parse are open at the end of the sentence")
+        if (depth == 0) != (number == lines[-1].number) or depth < 0:
+            raise malformed(path, number, "the brackets of the parse do not end with the sentence")
     return bits

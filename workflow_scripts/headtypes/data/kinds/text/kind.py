@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Columns, Draw
+from headtypes.data.kinds.metrics import LOSS, SIZES
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Columns, Draw, Kind, Scored
 from headtypes.data.kinds.text.documents import Document, documents_of_columns, read_documents, segments_of
-from headtypes.data.kinds.token_loss import TokenLoss
 from headtypes.data.records import Sample
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from transformers import PreTrainedTokenizerBase
 
     from headtypes.data.windows import Windows
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _BETWEEN = "\n\n"
 
 
-class Text(TokenLoss):
+class Text(Kind):
     """Documents of paragraphs (Clark et al. 2019, section 3), whose tokens a language model can predict."""
 
     name = "text"
@@ -35,6 +36,9 @@ class Text(TokenLoss):
     running = True
     head = LANGUAGE_MODEL
     counted = "documents"
+    # There are no question and context, and in a causal layer padding would be a look at what is to be predicted.
+    without_reading = ("sentences", "uniform_over_padding")
+    metrics = (LOSS,)
 
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[Document]:
         """The documents of files: SQuAD's JSON, JSON Lines or plain text."""
@@ -69,6 +73,36 @@ class Text(TokenLoss):
                 "another model on texts."
             )
         return build_texts(rows, tokenizer, max_length=min(max_length, max_seq_length), seed=None if causal else seed)
+
+    def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
+        """How many tokens of each window are to be predicted, -1 for none; `windows` has them: [window, 1] int64."""
+        import numpy as np
+
+        tokens = windows.predicted_tokens[:, None]
+        return np.where(tokens > 0, tokens, -1)
+
+    def score_answers(
+        self, rows: Sequence, windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
+    ) -> Scored:
+        """No answers, and a row for each text that has tokens to predict: id, loss and tokens, summed over it."""
+        import numpy as np
+        import pandas as pd
+
+        texts = len(windows.question_ids)
+        loss, tokens = (np.bincount(windows.question, value, texts) for value in values)
+        scores = pd.DataFrame({"id": windows.question_ids, "loss": loss, SIZES: tokens.astype(np.int64)})
+        scores = scores[scores[SIZES] > 0].reset_index(drop=True)
+        if scores.empty:
+            raise InputError(f"None of the {self.counted} has a token to predict; evaluate the model on more of them.")
+        return {}, scores
+
+    def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
+        """The mean loss of a token in nats, the perplexity, and how many texts and tokens there are."""
+        import numpy as np
+
+        tokens = int(scores[SIZES].sum())
+        loss = float(scores["loss"].sum() / tokens)
+        return {"loss": loss, "perplexity": float(np.exp(loss)), f"n_{self.counted}": len(scores), "n_tokens": tokens}
 
 
 def build_texts(
