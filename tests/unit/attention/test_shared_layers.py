@@ -5,9 +5,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 import torch
-from transformers.models.bert.modeling_bert import BertLayer
 
-from headtypes.attention import shared_layers as module
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import open_attention, run
@@ -91,54 +89,6 @@ def test_windows_padded_in_full_give_the_bytes_that_they_give_alone():
     plain, _ = outputs_of(model, SETS, together=False, **how)
     assert same(outputs_of(model, SETS, together=True, **how)[0], plain)
     assert not same(outputs_of(model, SETS, together=True)[0], plain)
-
-
-class _InPlace(BertLayer):
-    """A layer that changes its input."""
-
-    def forward(self, hidden_states, *args, **kwargs):
-        return super().forward(hidden_states.mul_(1.5), *args, **kwargs)
-
-
-class _Remembering(BertLayer):
-    """A layer that hands something to the next one past its output."""
-
-    memory: torch.Tensor | float = 0.0
-
-    def forward(self, hidden_states, *args, **kwargs):
-        output = super().forward(hidden_states + _Remembering.memory, *args, **kwargs)
-        _Remembering.memory = output.mean()
-        return output
-
-
-@pytest.mark.parametrize("kind", [_InPlace, _Remembering])
-def test_layers_that_do_more_than_return_a_tensor_are_not_shared(kind, monkeypatch):
-    model, _ = tiny_bert(LAYERS, HEADS)
-    for layer in model.bert.encoder.layer:
-        layer.__class__ = kind
-    first = model.bert.embeddings.forward
-    monkeypatch.setattr(kind, "memory", 0.0, raising=False)
-    model.bert.embeddings.forward = lambda *a, **k: (setattr(kind, "memory", 0.0), first(*a, **k))[1]
-    plain, each = outputs_of(model, SETS, together=False)
-    shared, computed = outputs_of(model, SETS, together=True)
-    assert same(shared, plain)
-    assert computed == each
-
-
-def test_only_what_a_later_pass_begins_with_is_kept(monkeypatch):
-    model, _ = tiny_bert(LAYERS, HEADS)
-    kept, plain = [], module.run_forward
-
-    def counted(model, inputs, forward):
-        output = plain(model, inputs, forward)
-        kept.append(sorted(forward._states))
-        return output
-
-    monkeypatch.setattr(module, "_begins_anywhere", lambda *_: True)
-    monkeypatch.setattr(module, "run_forward", counted)
-    sets = sets_of({(0, 1): "zero"}, {(2, 1): "zero"}, {(2, 2): "zero"}, {(2, 1): "zero", (3, 3): "zero"})
-    outputs_of(model, sets, together=True)
-    assert kept == [[2], [2, 3], [3], []]
 
 
 def test_the_model_is_left_as_it_was():

@@ -47,26 +47,22 @@ def ablated(
     """Ablate heads of a model in every call of it, by whatever code, until the `with` block is left.
 
     model:      in evaluation mode, on any device; a decoder or an encoder that the workflow supports.
-    operations: {target: operation}; a target is a head, `layer-head` from 1, or a type of the partition. An operation
-        on a head takes precedence over that on its type, and heads that are not named are kept. The number of
-        `resample` is its seed. An operation of your own is a function of attention [text, head, row, key] and of the
-        slice of query rows that it is of, all if the text is short; it returns the attention to go on with. Padding
-        counts among rows and keys, wherever it stands.
+    operations: {target: operation}; a target is a head, `layer-head` from 1, or a type of the partition, and a head
+        goes before its type. The number of `resample` is its seed. An operation of your own is a function of attention
+        [text, head, row, key], padding included, and of the slice of query rows that it is of; it returns other
+        attention.
     partition:  the types of the model's heads (`reading.head_types`, `partitions.read_partition`).
-    sentences:  where the sentences are, for resample, drop_intra and drop_inter: a function from token ids and
-        attention mask (or None), [sample, token], to the sentence of each token, [sample, token]: -1 for special tokens
-        and padding, 0 for a first text, from 1 for sentences of a second one. These three work on whole texts, not on
-        steps of `generate` with a cache.
-    reading:    as in the workflow; uniform_over_padding has no meaning here, since callers pad as they like.
+    sentences:  for resample, drop_intra and drop_inter: a function from token ids and attention mask (or None),
+        [sample, token], to the sentence of each token, [sample, token]: -1 for special tokens and padding, 0 for a
+        first text, from 1 for sentences of a second one. These work on whole texts, not on steps with a cache.
+    reading:    as in the workflow, but for uniform_over_padding.
     head_outputs: [layer, head, channel], for the operation mean.
     yields      the model itself.
 
-    The ablation belongs to the model, not to a thread: calls from all threads are ablated, each with a state of its
-    own. A model can be ablated once at a time; a second `with`, in this thread or another, is refused. It is meant for
-    evaluation: a gradient through the heads is refused. On leaving, also through an exception, the model is as it was.
-
-    Raises `InputError` where an operation or a target does not exist or lacks what it needs, and, in a call, where the
-    heads cannot be ablated.
+    The ablation belongs to the model: calls from all threads are ablated, a second `with` is refused, and so is a
+        gradient
+    through the heads. On leaving, also through an exception, the model is as it was. Raises `InputError` where an
+    operation or a target does not exist or lacks what it needs, and, in a call, where the heads cannot be ablated.
     """
     reading = reading or Reading()
     by_head = _by_head(model, operations, partition)

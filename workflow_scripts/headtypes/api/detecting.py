@@ -39,14 +39,12 @@ def detect_heads(
     model:  in evaluation mode, on any device; afterwards it is as before.
     sequences, length: how many sequences are drawn, and tokens of half of one.
     least:  share of its attention by which a head that is detected exceeds the null.
-    own:    detectors of your own, by name: functions that get the ids of a sequence, int [token], and return which keys
-        a head of this kind looks at from each row, bool [row, key]. Rows without any do not count. Sequences are random
-        tokens `x x`, with the special tokens of a text around them. The null is what the head would give to as many
-        keys if it looked at them as at the others that the model lets the row look at.
-    max_length: tokens of the longest input; by default what model and tokenizer take.
-    batch_tokens: padded tokens of a batch.
-    returns one row for each detector, layer and head (from 0), as `results/detectors/{model}.csv` has them
-        (`detectors.results.detector_table`): score, null, difference with its interval, p, corrected_p, detected.
+    own:    detectors of your own, by name: functions that get the ids of a sequence `x x`, int [token], and return
+        which keys such a head looks at from each row, bool [row, key]; rows without any do not count. The null is what
+        it would give to as many of the other keys that the row may look at.
+    max_length, batch_tokens: tokens of the longest input, by default what model and tokenizer take, and of a batch.
+    returns one row for each detector, layer and head (from 0), as `detectors.results.detector_table`: score, null,
+        difference with its interval, p, corrected_p, detected.
     Raises `InputError` where sequences of this length cannot be drawn, the model's heads cannot be read, or a detector
     of your own has the name of another, or returns something else.
     """

@@ -1,8 +1,7 @@
 """Attention maps of a loaded model, and the heads of maps that another program has read; none of these is imported.
 
-Transformers (`output.attentions`), bertviz (`head_view`, `model_view`) and what nnsight saves of a model's attention
-have a tensor [text, head, query, key] for each layer. TransformerLens keeps the same in a cache, by the names of its
-hooks (`blocks.0.attn.hook_pattern`). Layers and heads are counted from 0 in all of them, as in `Partition.heads_of`.
+Transformers (`output.attentions`), bertviz and nnsight have a tensor [text, head, query, key] for each layer,
+TransformerLens a cache by the names of its hooks. Layers and heads are counted from 0 in all of them.
 """
 
 import re
@@ -48,9 +47,9 @@ def read_maps(
 
     model:  in evaluation mode, on any device, with any attention implementation; afterwards it is as before.
     max_length: most tokens; by default what model and tokenizer take.
-    norms:  whether rows are shares of the norms of what tokens hand over (Kobayashi et al. 2020), not of attention.
-    returns for each layer a tensor [1, head, query, key] float32 on the CPU, and the tokens as a person reads them:
-        what bertviz's `head_view` takes.
+    norms:  whether rows are shares of the norms of what tokens hand over (Kobayashi et al. 2020).
+    returns for each layer a tensor [1, head, query, key] float32 on the CPU, and the tokens, as for bertviz's
+        `head_view`.
     Raises `InputError` where there is no text, or the model's heads cannot be read.
     """
     samples = samples_of([text if second is None else (text, second)])
@@ -76,12 +75,12 @@ def heads_of_maps(
 ) -> Features:
     """The distance features of heads whose attention another program has read (Guan et al. 2020, section 3).
 
-    maps:  of each text, its attention: a tensor or array [1, head, query, key], or [head, query, key], for each layer;
-        or TransformerLens's cache of a run on it, or any mapping with the names of its hooks. Rows sum to one, within
-        what the maps' own precision leaves.
-    input_ids: the tokens of each text as they were read, special ones included.
+    maps:  of each text, for each layer a tensor or array [1, head, query, key], or [head, query, key]; or
+        TransformerLens's cache, or any mapping with the names of its hooks. Rows sum to one, within the maps' own
+        precision.
+    input_ids, attention_mask: the tokens of each text as they were read, and which are no padding (1), where there is
+        some.
     tokenizer: of the model, which says which of them are special.
-    attention_mask: of each text which tokens are no padding (1) and which are (0); needed where texts are padded.
     returns what `reading.read_heads` does, for `reading.head_types`; a text's id is its number, from 0.
     Raises `InputError` where maps and tokens do not fit together, are padded without a mask, or maps are no attention.
     """

@@ -37,8 +37,7 @@ def read_heads(
     model:  in evaluation mode, on any device; afterwards it is as before.
     texts:  each a text, or each two that are read together, such as a question and its context.
     kind:   of task, which says how long texts are cut (`encoding.encode_samples`).
-    max_length: most tokens of a text; by default what model and tokenizer take.
-    batch_tokens: padded tokens of a batch.
+    max_length, batch_tokens: most tokens of a text, by default what model and tokenizer take, and of a batch.
     norms:  whether the features of norms are read as well (Kobayashi et al. 2020).
     returns the features, as the workflow stores them in `results/features/`; a text's id is its number, from 0.
     Raises `InputError` where the texts are no such list, there is no such kind, or the model's heads cannot be read.
@@ -76,8 +75,8 @@ def head_types(
     distance_bins: a divisor of 64; the rest as in `clustering.cluster_heads`.
     first_token: whether the first token counts as `[CLS]` where no text has one, as with most decoders.
     of:       whether they are divided by weights or, if these were read, by norms.
-    returns   the type of each head; `partition.type_of` is [layer, head], `partition.heads_of("vertical")` their
-        indices from 0, and `partition.doubtful` the types whose names are doubtful.
+    returns   the type of each head: `partition.type_of` [layer, head], `partition.heads_of("vertical")` indices from 0,
+        and `partition.doubtful` types whose names are doubtful.
     Raises `InputError` where the heads cannot be divided in this way.
     """
     if distance_bins < 1 or FINE_BINS % distance_bins:

@@ -29,12 +29,10 @@ class Ablation:
     """The hook of a batch: applies one operation to each head.
 
     operations: [layer, head] texts, as `operations.operation_of` reads them.
-    sentences:  one array per sample of the batch, the sentence of each real token [token]; -1 for special tokens,
-        0 for the first text (the question), from 1 for the sentences of the second (the context).
-    reading:    with `uniform_over_padding` the batch must be padded to the full window. Padding then
-        belongs to no sentence, like special tokens.
-    head_outputs: [layer, head, channel] mean output of each head (`head_outputs.measure_head_outputs`), for the
-        operations that need it.
+    sentences:  one array per sample of the batch, the sentence of each real token [token]; -1 for special tokens, 0 for
+        the first text (the question), from 1 for the sentences of the second (the context).
+    reading:    with `uniform_over_padding` the batch must be padded to the full window; padding is of no sentence.
+    head_outputs: [layer, head, channel] mean output of each head (`head_outputs.measure_head_outputs`).
     """
 
     def __init__(
@@ -191,7 +189,7 @@ class GroupHeads:
 class SentencePairs(Group):
     """Samples of one length, and the pairs of their tokens: within a sentence, between sentences, of one kind.
 
-    sentences: one array per sample of the batch; shorter than the group's length where padding counts.
+    sentences: of all samples of the batch; shorter than the group's length where padding counts.
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
@@ -222,8 +220,8 @@ class SentencePairs(Group):
     ) -> Int[Tensor, "sample token head"]:
         """For each token and head, another token of its kind that it may look at, at random; itself if there is none.
 
-        Special tokens are one kind, those of sentences another; padding keeps to itself. Besides `seed`, number of the
-        `layer` and head, a draw depends on where the sample's sentences are, and on nothing of the batch.
+        Special tokens are one kind, those of sentences another; padding keeps to itself. A draw depends on `seed`,
+        `layer`, head and where the sample's sentences are, and on nothing of the batch.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         # All tokens but padding may look at themselves.

@@ -31,8 +31,7 @@ Rows = Sequence[Sequence[int]]
 class Batch:
     """Some inputs that are run together.
 
-    samples: [sample] int, which of all inputs these are.
-    lengths: tokens of each, without padding.
+    samples: [sample] int, which of all inputs these are; lengths: tokens of each, without padding.
     inputs:  the keyword arguments of the forward pass, on the model's device; padding stands at the end.
     """
 
@@ -57,8 +56,8 @@ class Batch:
 def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
     """Divide samples into batches of at most `batch_tokens` padded tokens, or of one sample that is longer.
 
-    lengths: tokens of each sample. Samples of similar length go together, the longest first, so that a batch that does
-        not fit into memory fails at once. The plan depends on the lengths and on `batch_tokens` alone.
+    lengths: tokens of each sample. Similar ones go together, the longest first, so that a batch that does not fit into
+        memory fails at once. The plan depends on nothing else.
     returns  the indices of the samples, one array per batch.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
@@ -123,9 +122,8 @@ def run_model(
     """Run a model over inputs, once over each of the batches of `run_batches`.
 
     hook:   makes the hook of a batch, which is called with each layer of its forward pass.
-    finish: called with each batch that has run, its hook, and the model's output. It must do everything that can fail
-        before it stores any result, since a batch that does not fit into memory is run again.
-    how:    and all else, as in `run_batches`.
+    finish: called with each batch, its hook, and the model's output. It must do everything that can fail before it
+        stores any result, since a batch that does not fit into memory is run again. how: the rest, as in `run_batches`.
     """
 
     def run_batch(batch: Batch, shown: tqdm) -> None:
@@ -152,10 +150,9 @@ def run_batches(
     """Do something with each batch of `plan_batches`, while the model's attention is open (`hook.open_attention`).
 
     input_ids, token_types: of each input, without padding; token_types None for a model without segments.
-    run_batch: called with each batch, and with the progress, which it updates. If a batch does not fit into the GPU's
-        memory, it is called again with halves of the batch, padded to the same length so that results stay the same.
-    what, unit: name of the work and of its inputs, for the progress.
-    bar:       progress that several runs share, instead of one of this run.
+    run_batch: called with each batch and the progress, which it updates. A batch that does not fit into the GPU's
+        memory comes again in halves, padded to the same length so that results stay the same.
+    what, unit, bar: name of the work and of its inputs, for the progress; or one that several runs share.
     length:    tokens that every input is padded to; by default the longest of its batch.
     gradients: whether the forward pass can be followed by a backward pass.
     Raises `InputError` where one input alone does not fit, or the model's heads cannot be read.
@@ -173,8 +170,7 @@ def run_batches(
 def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
     """Raise `InputError` that names the first head of which a number cannot be right.
 
-    what:  name of the work, which says model and task.
-    fault: of a head `{}`, such as `the attention of head {} is not finite`.
+    what: the work, with model and task; fault: of a head `{}`, such as `the attention of head {} is not finite`.
     """
     if not right.all():
         _, layer, head, *_ = (~right).nonzero()[0].tolist()
@@ -185,11 +181,7 @@ def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: 
 
 
 def _return_memory() -> None:
-    """Return to the system the freed memory that the C library holds on to.
-
-    Batches of changing shapes leave gaps that the next batches do not fit into, and that add up to several times the
-    memory in use. Only glibc, the C library of most Linux systems, needs this call and has it.
-    """
+    """Return to the system the freed memory that glibc holds on to, since batches of changing shapes leave gaps."""
     if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -1,7 +1,6 @@
 """Samples of one length, computed together in blocks of query rows that stay in the processor's cache.
 
-Long samples are computed one head at a time, so that more rows of a head fit into the cache. On a GPU, a block has all
-heads and as many rows as memory allows: mostly all of those of a sample, or of several.
+Long samples are computed one head at a time, so that more rows fit. On a GPU, a block is as large as memory allows.
 """
 
 import math
@@ -46,11 +45,7 @@ class Scratch:
 
 
 class Group:
-    """Consecutive samples of a batch that have the same length.
-
-    samples: their slice of the batch.
-    length:  tokens of each.
-    """
+    """Consecutive samples, a slice of a batch, that have the same length in tokens."""
 
     def __init__(self, samples: slice, length: int):
         self.samples, self.length = samples, length
@@ -79,9 +74,8 @@ class Group:
         return self._blocks(_most_pairs(device))
 
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
-        """The blocks of a layer as heads, the layer with these heads alone, and query rows.
+        """Blocks of a layer of these samples alone (`of`): heads, the layer with these heads alone, and query rows.
 
-        layer:   these samples alone, as `of` returns it.
         by_head: whether blocks may have one head each, as they do where samples are long; else they have all.
         """
         heads = layer.query.shape[1]
@@ -111,7 +105,7 @@ def _most_pairs(device: torch.device) -> int:
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
     """The groups of a batch, in order; each fits into one block of the device or is a single sample.
 
-    lengths: of the samples. Batches are planned by length, so samples of equal length are neighbours.
+    lengths: of the samples; those of equal length are neighbours, since batches are planned by length.
     """
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):
@@ -123,20 +117,13 @@ def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
 
 
 class EntropySums:
-    """Sums of x ln x, with 0 ln 0 = 0: the one costly step of entropies and divergences.
-
-    On a CPU, every call reuses the same memory.
-    """
+    """Sums of x ln x, with 0 ln 0 = 0, for entropies and divergences; on a CPU, every call reuses the same memory."""
 
     def __init__(self):
         self._memory = np.empty(0, np.float32)
 
     def __call__(self, numbers: Tensor) -> Tensor:
-        """The sum over the last dimension.
-
-        numbers: [..., n] float32, none of them negative; they are left as they are.
-        returns  [...] float32.
-        """
+        """Sums over the last dimension, [...] float32; numbers: [..., n] float32, none negative, left as they are."""
         if numbers.device.type != "cpu":
             return -torch.special.entr(numbers).sum(-1)
         # NumPy's logarithm takes a quarter of the time of PyTorch's, and a product with it is a sum over each row.

@@ -1,9 +1,8 @@
 """Gradients of a loss with respect to attention, read in the backward pass without keeping a map.
 
 The gradient with respect to the attention from token s to token t, taken as a free variable after the softmax, is the
-product of the gradient with respect to the head's output at s with the value at t. The forward pass keeps no map. The
-backward pass computes the attention of a layer anew, block by block, to reach the layer below, and comes upon these
-products on its way.
+product of the gradient with respect to the head's output at s with the value at t. The backward pass computes the
+attention of a layer anew, block by block, and comes upon these products on its way.
 """
 
 from collections.abc import Callable, Sequence

@@ -44,9 +44,9 @@ class KeyLengths:
 def scale_rows(
     attention: Float[Tensor, "sample head row key"], lengths: Float[Tensor, "sample head key"]
 ) -> Float[Tensor, "sample head row key"]:
-    """Divide rows of attention, in place, by the sum of their norms: times the lengths, they are shares of it.
+    """Divide rows of attention, in place, by the sum of their norms: times the lengths, they are shares of it, or zero.
 
-    lengths: as `KeyLengths` has them. A row to which nothing is handed over becomes zero.
+    lengths: as `KeyLengths` has them.
     """
     # In this order, products of several heads take an eighth of the time.
     sums = torch.matmul(lengths[:, :, None], attention.transpose(-1, -2)).transpose(-1, -2)

@@ -46,13 +46,10 @@ def read_attention(
     what: str,
     bar: tqdm | None = None,
 ) -> list[Any]:
-    """Run a model over encoded samples in one forward pass per batch, and let every reducer read its attention.
+    """What every reducer reads of a model's attention, in one forward pass per batch of encoded samples.
 
-    model:        on any device, in evaluation mode, however it was loaded.
-    batch_tokens: padded tokens of a batch.
-    what:         name of the work, for the progress and for messages.
-    bar:          progress that several passes share, instead of one of this pass.
-    returns       the result of each reducer.
+    model:  on any device, in evaluation mode, however it was loaded.
+    batch_tokens: padded tokens of a batch; what: the work, for messages; bar: progress that several passes share.
     Raises `InputError` where the model's heads cannot be read, or what was read of one is not right, as with weights
     that are not finite.
     """

@@ -53,9 +53,8 @@ class Operation:
 
     name:     as in the configuration, before its number if it takes one.
     table:    the table of Guan et al. 2020 in which conditions with this operation appear.
-    change:   changes the outputs of the heads that it is given (an `ablate.Heads`: some of one layer's), after which
-        comes its number, as it is written; None where nothing is done.
-    number:   what may follow its name, as a regular expression; takes: the same in words.
+    change:   changes the outputs of an `ablate.Heads`, with its number, as it is written; None where nothing is done.
+    number, takes: what may follow its name, as a regular expression and in words.
     draws:    whether its number is the seed of random draws.
     readings: the fields of `Reading` that can change what it does.
     needs_head_outputs: whether it needs the mean head outputs of the model on the task (`Heads.mean_outputs`).
@@ -81,8 +80,7 @@ def _zero(heads) -> None:
 def _uniform(heads) -> None:
     """The output for every query is the mean of the values of the real tokens: A[s, t] = 1 / L.
 
-    In causal and local layers, which the paper does not have, the mean is over the tokens that the query may look at,
-    unless the reading is `uniform_over_padding`, which fills the whole matrix there too.
+    In causal and local layers it is that of the tokens which the query may look at, unless with `uniform_over_padding`.
     """
     for group in heads.groups():
         if group.mask is None or heads.reading.uniform_over_padding:
@@ -199,10 +197,8 @@ def head_of(target: str) -> tuple[int, int] | None:
 def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], condition: str) -> "np.ndarray":
     """The operation on each head: [layer, head] text; `keep` where none is given.
 
-    types:      [layer, head] type of each head.
-    operations: {target: operation}; a target is a type, or one head as `head_of` reads it, whose operation takes
-        precedence over that of its type.
-    condition:  its name, for messages.
+    types: [layer, head]; operations: {target: operation}; a target is a type, or one head as `head_of` reads it, which
+        goes before its type. condition: its name, for messages.
     Raises `InputError` where the model has no such head, or no head of such a type.
     """
     by_head = types.copy()

@@ -1,6 +1,6 @@
 """What a model does around its attention layers, found by a run on three tokens with random head outputs.
 
-The head outputs are random in this run, so that nothing else equals them, or what is made of them, by chance.
+Nothing else equals random numbers, or what is made of them, by chance.
 """
 
 from collections.abc import Mapping
@@ -21,10 +21,10 @@ class Probed:
     """One attention layer.
 
     outputs: the head outputs, [1, token, channels].
-    before:  modules that were called since the layer before, and the first tensor that each read.
+    before:  modules that were called since the layer before, and the first tensor that each read; after: those tensors
+        from then on until the next layer.
     readers: modules without others in them that read the head outputs, and nothing else first.
     written: what the last of these made of the head outputs, [1, token, width].
-    after:   the first tensor that each module read from then on until the next layer.
     """
 
     outputs: Tensor

@@ -16,12 +16,9 @@ from headtypes.attention.settings import Of
 
 @dataclass(frozen=True)
 class Pass:
-    """What a reducer knows before the first batch.
+    """What a reducer knows before the first batch: the work, for messages; the samples that are read; the model.
 
-    what:    name of the work, for messages.
-    samples: numbers of the samples that are read, in order: all of those encoded, or those of a part.
-    layers, heads: shape of the model.
-    dtype:   precision of the model.
+    samples: their numbers among all those encoded, in order; dtype: precision of the model.
     """
 
     what: str
@@ -37,19 +34,16 @@ class Block:
 
     layer:     the layer's number, from 0.
     group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
-    heads:     which of the layer's heads these are: all, unless every reducer of the pass reads by head.
-    rows:      which of the group's query rows these are.
-    attention: each row sums to one, for a reducer of norms after its product with `lengths`, together with `to_none`
-        if there is that. None where no reducer of the pass reads attention. The memory is reused for the next block,
-        and other reducers read it too, so a reducer must neither keep nor change it.
+    heads, rows: which of the layer's heads (all, unless every reducer of the pass reads by head) and of the query rows.
+    attention: each row sums to one, for a reducer of norms after its product with `lengths`, together with `to_none` if
+        there is that. None where no reducer of the pass reads attention. The memory is reused, and other reducers read
+        it too, so a reducer must neither keep nor change it.
     outputs:   the head outputs, attention times values, in the model's precision.
-    mask:      true where the model lets a token look; None where a token may look at all of its sample. None as well
-        where no reducer of the pass reads attention.
+    mask:      true where the model lets a token look; None where it may look at all of its sample.
     lengths:   for a reducer of norms, the length of what each token hands over (`norms.KeyLengths`).
     to_none:   what each row gives to no token, in a layer with a sink (`hook.Layer`); None where rows sum to one.
-    stream:    for a reducer of the stream, all rows of the residual stream that the layer's output is added to, in the
-        model's precision.
-    written:   with it, the length of what each head adds to each token, float32.
+    stream, written: for a reducer of the stream, all rows of the residual stream that the layer's output is added to,
+        in the model's precision, and the length of what each head adds to each token, float32.
     """
 
     layer: int
@@ -85,14 +79,12 @@ class Reducer(Protocol):
 
     The methods are called in the order `begin`, for each batch `start`, `add` with each block, `right` and `finish`,
     and at the end `result`. A batch that does not fit into the GPU's memory is started anew in halves, so what it has
-    added counts only once it has finished. Blocks come layer by layer, in a layer group by group, in a group row by
-    row; if heads come one by one, the rows of one head come before those of the next.
+    added counts only once it has finished. Blocks come layer by layer, group by group, row by row; heads, if one by
+    one, before rows.
 
-    reads_attention: false for a reducer that looks at head outputs alone. Where no reducer of a pass reads attention,
-        none is computed row by row, and every group comes as one block.
+    reads_attention: false for a reducer of head outputs alone. Where none of a pass reads attention, none is computed.
     of: whether it reads the weights of attention, or each token's share of the norms (`attention.norms`).
-    by_head: true for a reducer that can read one head after another (`Block.heads`). Where all reducers of a pass can,
-        attention of long samples is computed so on a CPU, which is faster.
+    by_head: true for a reducer that can read one head after another (`Block.heads`), which is faster for long samples.
     reads_stream: whether it needs the residual stream, and what heads write into it (`Block.stream`, `Block.written`).
     fault: what is wrong with a head `{}` of which a number is not `right`, for the message.
     """
@@ -113,10 +105,7 @@ class Reducer(Protocol):
         """Read a block of the batch."""
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
-        """Which of the numbers read of the batch can be right: the pass raises `InputError` where one is not.
-
-        They show whether the attention was finite, as sums of it do.
-        """
+        """Which numbers of the batch can be right, as finite sums of attention; else the pass raises `InputError`."""
 
     def finish(self) -> None:
         """Keep what was read of the batch."""
@@ -129,8 +118,7 @@ class PerSample(Reducer):
     """A reducer whose result is some numbers of each head on each sample, such as [sample, layer, head] float32.
 
     columns: shape of what is read of a head on a sample; none for a single number.
-    values:  those of the current batch, [sample, layer, head, *columns] float32, zeros when it starts; filled by
-        `add`.
+    values:  those of the current batch, [sample, layer, head, *columns] float32; filled by `add`.
     """
 
     def __init__(self, *columns: int):

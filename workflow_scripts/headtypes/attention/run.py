@@ -35,12 +35,9 @@ class ModelOnTask:
         max_seq_length: int | None = None,
         head: str | None = None,
     ):
-        """record: as `models.fetching.fetch_model` found it; task: its name.
+        """precision: float32, bfloat16 or float16, of the forward pass; head: one of `loading.HEADS`, or None.
 
-        precision: arithmetic of the forward pass, float32, bfloat16 or float16.
-        batch_tokens: padded tokens of a batch; by default each sample is a batch of its own.
-        max_seq_length: most tokens of a sample, if the model takes more.
-        head: that the model answers with, one of `loading.HEADS`; None for the bare model.
+        batch_tokens: padded tokens of a batch; by default each sample is one. max_seq_length: most tokens of a sample.
         """
         self.what = f"{record.name} on {task}"
         self.longest = min(record.max_length, max_seq_length or record.max_length)

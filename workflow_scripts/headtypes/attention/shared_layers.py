@@ -29,10 +29,10 @@ def shared_layers(model: PreTrainedModel, sets: Sequence[np.ndarray]) -> Iterato
 
     sets:  what is done to each head in each of the passes, [layer, head] each; they share most where they are sorted.
     yields a function of a batch's inputs and the hook of each pass (which may be made as they are asked for) that gives
-        the model's output in each pass, in their order. It is called while the model's attention is open.
+        the model's output in each pass, in their order, while the model's attention is open.
 
-    Between passes, one tensor [sample, token, channel] is kept for each layer in which a later pass begins. Where a
-    layer does more than to return such a tensor, or is not a module of its own, nothing is shared.
+    Between passes, one tensor [sample, token, channel] is kept for each layer in which a later pass begins. Nothing is
+    shared where a layer does more than to return such a tensor.
     """
     with_heads = headed_layers(model.config)
     begins = [*with_heads, model.config.num_hidden_layers]

@@ -18,9 +18,9 @@ _CLOSE = 0.02
 class ResidualStream:
     """Keeps what the next attention layer will be added to.
 
-    It is what some module reads before the layer, and what a module reads after it with the layer's output added; or,
-    where a model adds attention and feed-forward layers to the stream together, what a module reads on both sides.
-    Raises `InputError` where a layer's output is changed before it is added, by a norm for example.
+    It is what some module reads before the layer, and a module after it with the layer's output added; or, where
+    attention and feed-forward layers are added together, what is read on both sides. Raises `InputError` where a
+    layer's output is changed before it is added, by a norm for example.
     """
 
     def __init__(self, model: PreTrainedModel):

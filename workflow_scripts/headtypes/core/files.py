@@ -132,8 +132,6 @@ def read_json(path: StrPath, unique: bool = False) -> Any:
         raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
     except InputError as error:
         raise InputError(f"{path} {error}") from None
-    except (RecursionError, ValueError) as error:
-        raise InputError(f"{path} {_beyond_reading(error)}.") from error
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -143,13 +141,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         (name, _), *_ = Counter(name for name, _ in pairs).most_common(1)
         raise InputError(f"has the key {shortened(repr(name))} more than once in one object; leave one of them.")
     return found
-
-
-def _beyond_reading(error: RecursionError | ValueError) -> str:
-    """What is wrong with valid JSON that Python does not read."""
-    if isinstance(error, RecursionError):
-        return "holds lists or objects that are nested too deeply to be read"
-    return "holds a number of too many digits to be read"
 
 
 def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:
@@ -173,8 +164,6 @@ def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
             raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
         except UnicodeDecodeError as error:
             raise InputError(f"{path}, line {number} is not UTF-8 text; save the file as UTF-8.") from error
-        except (RecursionError, ValueError) as error:
-            raise InputError(f"{path}, line {number} {_beyond_reading(error)}.") from error
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number} is not a JSON object.")
         yield number, row

@@ -31,10 +31,7 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 
 
 class _Outputs:
-    """A model's outputs for a task's windows, batch by batch.
-
-    Where windows have targets of their own, no logits of other tokens are computed.
-    """
+    """A model's outputs for windows, batch by batch; of windows with targets of their own, only these have logits."""
 
     def __init__(self, kind: str, windows: Windows):
         self._kind = KINDS[kind]
@@ -60,8 +57,8 @@ class _Outputs:
 class Answers(_Outputs):
     """What a model answers: values read from its output for each window.
 
-    columns: names of the values: the kind's, or, where windows have targets of their own, the sum of the cross
-        entropies of these in nats, and how many they are.
+    columns: names of the values: the kind's, or, where windows have targets of their own, the sum of their cross
+        entropies in nats, and how many they are.
     """
 
     def __init__(self, kind: str, windows: Windows, **settings: int):
@@ -83,16 +80,14 @@ class Answers(_Outputs):
 class AnswerLoss(_Outputs):
     """The mean cross entropy of what each window's answer consists of, of which importance and gradients are taken.
 
-    That is what the kind's `answer_targets` are (the label, or the first and last token), or, where windows have
-    targets of their own, the tokens that a language model is to predict.
-
+    That is the kind's `answer_targets`, or the tokens to predict where windows have targets of their own.
     windows: [chosen] int, those of all windows that hold a whole answer.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray, what: str):
-        """targets: as `Kind.answer_targets` gives them, [window, softmax]; negative for a window to be left out.
+        """targets: as `Kind.answer_targets` gives them, [window, softmax]; what: the work, for the message.
 
-        Raises `InputError` where no window is left; what: the work, for the message.
+        Raises `InputError` where no window holds a whole answer.
         """
         super().__init__(kind, windows)
         self.windows = np.flatnonzero((targets >= 0).all(1))
@@ -105,7 +100,7 @@ class AnswerLoss(_Outputs):
         super().start(self.windows[windows])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """The loss of each input of the batch, from the model's output; given: what the model was given."""
+        """The loss of each input of the batch; given: what the model was given."""
         if self._predicted is None:
             logits = self._kind.answer_logits(output, given["attention_mask"])
             return _cross_entropy(logits, torch.as_tensor(self._targets[self._batch]).to(logits.device)).mean(1)
@@ -114,7 +109,7 @@ class AnswerLoss(_Outputs):
 
 
 class SomeTokens:
-    """Has a model compute its logits, by its last linear layer over the vocabulary, of some tokens of each batch alone.
+    """Has a model's last linear layer, over the vocabulary, computed for some tokens of each batch alone.
 
     owners: of these tokens, the input of the batch that each is in.
     """
@@ -173,12 +168,10 @@ class PredictedTokens(SomeTokens):
 
 
 def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:
-    """The loss of each input of a batch of which some tokens are predicted, the mean of their cross entropies: [input].
+    """The mean cross entropy of the predicted tokens of each input of a batch: [input].
 
-    logits:  [prediction, vocabulary].
-    targets: [prediction] int64, the tokens to predict, or `NO_TARGET`, which does not count.
-    owners:  [prediction] int64, the input that each belongs to; every input has one that counts.
-    inputs:  how many there are.
+    logits: [prediction, vocabulary]; targets: [prediction] int64, or `NO_TARGET`, which does not count.
+    owners: [prediction] int64, the input that each belongs to; every input has one that counts.
     """
     losses = _cross_entropy(logits, targets)
     totals = losses.new_zeros(inputs).index_add(0, owners, losses)

@@ -1,7 +1,6 @@
 """CoNLL-U: sentences and their dependency trees, one word on a line of ten columns separated by tabs.
 
-Only a line whose id is a whole number is a word. Lines of ranges (`1-2`) and empty nodes (`1.1`) are skipped; the
-latter are kept for readers of MISC.
+Only a line whose id is a whole number is a word. Ranges (`1-2`) are skipped, empty nodes (`1.1`) kept for MISC.
 """
 
 import re
@@ -30,8 +29,7 @@ class Line(NamedTuple):
 class Block:
     """The lines of one sentence.
 
-    comments: without `#`, each with the number of its line.
-    words:    a line for each word.
+    comments: without `#`, each with the number of its line; words: a line for each.
     empty:    lines of empty nodes, each with the number of words before it.
     """
 
@@ -58,18 +56,12 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
 
 
 def read_blocks(path: str) -> Iterator[Block]:
-    """The sentences of a CoNLL-U file as blocks of lines.
-
-    Raises `InputError` with file and line if a line has not ten columns, a word has no form, ids are not 1, 2, 3 ...,
-    comments stand elsewhere than before a sentence, or the file has no sentence.
-    """
+    """The sentences of a CoNLL-U file as blocks of lines; `InputError` names file and line of what is malformed."""
     block, last, empty = Block(), 1, True
     # An empty line ends the last sentence, whether the file has it or not.
     for number, text in chain(numbered_lines(path), [(None, "")]):
         last = number or last
         if text.startswith("#"):
-            if block.words or block.empty:
-                raise malformed(path, number, "a comment stands inside a sentence; an empty line ends a sentence")
             block.comments.append((number, text[1:].strip()))
         elif text:
             _add(block, Line(number, text.split("\t")), path)
@@ -102,8 +94,7 @@ def _add(block: Block, line: Line, path: str) -> None:
 def tree_of(block: Block, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Heads (from 1, 0 for the root) and relations of the words of a block.
 
-    Raises `InputError` with file and line if a head is not in the sentence, there is not exactly one root, heads form
-    a cycle, or a relation is missing or holds white space.
+    Raises `InputError` with file and line unless heads are in the sentence and form a tree, and relations are given.
     """
     heads, root = [], None
     for number, columns in block.words:
@@ -114,8 +105,6 @@ def tree_of(block: Block, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
             raise malformed(path, number, f"the head {head} is outside of the sentence of {len(block.words)} words")
         if columns[DEPREL] in ("", "_"):
             raise malformed(path, number, "the word has no relation to its head")
-        if any(map(str.isspace, columns[DEPREL])):
-            raise malformed(path, number, f"the relation {columns[DEPREL]!r} holds white space, which CoNLL-U forbids")
         if int(head) == 0:
             if root is not None:
                 raise malformed(path, number, f"a second root; the word on line {root} is one already")
@@ -153,10 +142,7 @@ def forms(block: Block) -> tuple[str, ...]:
 
 
 def check_words(words: Sequence[str], path: str, line: int) -> None:
-    """Raise `InputError` where the words of a sentence are masked, as corpora do whose texts may not be given away.
-
-    line: that of the first word.
-    """
+    """Raise `InputError` where all words are masked, as in texts that may not be given away; line: of the first."""
     if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
         raise malformed(
             path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"

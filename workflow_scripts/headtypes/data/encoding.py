@@ -53,13 +53,11 @@ def encode_samples(
     max_length: int,
     max_seq_length: int | None = None,
 ) -> Encoded:
-    """Encode samples, and let the tokenizer cut those that are longer than the model, or the task, allows.
+    """Samples as a model reads them; the tokenizer cuts those that are longer than the model, or the task, allows.
 
-    kind:           one of `kinds.KINDS`; it determines what is cut: the context but not the question, or the longer
-        of two texts; and whether the two texts of a sample become one running text, with an empty line between them,
-        where the tokenizer puts no separator between texts (`tokens.separates_texts`).
-    max_length:     tokens of the longest input that the model takes.
-    max_seq_length: most tokens of a sample, for a kind whose tasks have this key.
+    kind:           one of `kinds.KINDS`; it determines which text is cut, and whether the two texts of a sample are
+        joined, with an empty line between, where the tokenizer separates no texts (`tokens.separates_texts`).
+    max_length, max_seq_length: most tokens that the model takes, and that a sample has, for a kind with this key.
     Raises `InputError` that names a sample which cannot be cut to it.
     """
     max_length = min(max_length, max_seq_length or max_length)
@@ -104,10 +102,9 @@ def prepare_windows(
     seed: int | None = None,
     **shape: int,
 ) -> Windows:
-    """Encode a task's rows for a model with a head.
+    """A task's rows as a model with a head reads them.
 
-    rows, kind: of a kind that models answer.
-    max_length, max_seq_length, shape: as in `Kind.cut_windows`; keys that the kind does not have are ignored.
+    kind: one that models answer; the rest as in `Kind.cut_windows`, where keys that the kind does not have are ignored.
     record, seed: the model, and the seed of the words that are hidden, for a kind that language models answer.
     """
     shape = {key: value for key, value in shape.items() if key in KINDS[kind].window_keys}

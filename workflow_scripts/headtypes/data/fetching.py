@@ -18,13 +18,12 @@ from headtypes.models.hub.data_sets import read_data_set
 
 
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
-    """Read a task's data, downloading them where they come from the Hub.
+    """The rows of a task's data, downloaded where they come from the Hub, and where they come from.
 
-    kind:    one of `kinds.KINDS`.
+    kind, columns: one of `kinds.KINDS`; names of columns, for a kind that needs them (`protocol.Kind.rows_of_file`).
     source:  as in the configuration: hub with name, revision and split; or file; or folder.
-    columns: names of columns, for a kind that needs them (`protocol.Kind.rows_of_file`).
-    returns  the rows, of the kind's class; and where they come from: task, source, revision as resolved, number of
-        rows, and how many of the data were left out, by what they are.
+    returns  rows of the kind's class; and task, source, revision as resolved, number of rows, and how many of the data
+        were left out, by what they are.
     Raises `InputError` if the data cannot be read or do not have the form that the kind requires.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
@@ -54,12 +53,11 @@ _TABLES = {
 
 
 def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
-    """Read a file of data.
+    """The data of a file, and their origin: file, sha256, revision (None).
 
-    form: `json`, or a list of the objects of JSON Lines, if the suffix is `.jsonl`; or `table`: TSV, CSV, JSONL or
-        Parquet, depending on the suffix, as a DataFrame; or `files`, which are not read here: a list of the path alone.
+    form: `json` (of the suffix `.jsonl`, a list of objects), `table` (TSV, CSV, JSONL or Parquet, as a DataFrame), or
+        `files`: a list of the path alone.
     key:  of the file in the configuration, for messages.
-    returns the data, and their origin: file, sha256, revision (None).
     Raises `InputError` if the file does not exist or cannot be read.
     """
     if not Path(path).is_file():
@@ -70,11 +68,7 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
 
 
 def find_files(folder: str, key: str) -> tuple[list[str], dict]:
-    """Find the files of a folder, for a kind that reads them itself.
-
-    returns their paths, as `files.files_of` lists them, and their origin: folder, sha256, revision (None).
-    Raises `InputError` as `files.files_of` does.
-    """
+    """The files of a folder (`files.files_of`) and their origin: folder, sha256, revision (None)."""
     files = files_of(folder, key)
     digests = {Path(file).relative_to(folder).as_posix(): sha256_file(file) for file in files}
     sha256 = hashlib.sha256(canonical_json(digests).encode()).hexdigest()

@@ -18,9 +18,8 @@ def looked_in(path: str) -> str:
 def files_of(folder: str, key: str) -> list[str]:
     """The files in a folder and those below it, in the order of their paths, without hidden ones.
 
-    key: of the folder in the configuration, for messages.
-    Raises `InputError` if the folder does not exist, holds no file, holds files of several suffixes, or a file with
-    braces in its name.
+    key: of the folder in the configuration. Raises `InputError` without folder or files, for several suffixes or
+        braces.
     """
     if not Path(folder).is_dir():
         raise InputError(f"{key}: there is no folder {folder}{looked_in(folder)}.")

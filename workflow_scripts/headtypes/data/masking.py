@@ -25,12 +25,10 @@ class Masked(NamedTuple):
 def mask_words(
     input_ids: Sequence[int], ordinary: np.ndarray, mask_token: int, vocabulary: np.ndarray, seed: int
 ) -> Masked:
-    """Draw 15 % of the ordinary tokens of an input, at least one, and hide most of them.
+    """Draw 15 % of the ordinary tokens of an input, at least one if there is any, and hide most of them.
 
-    ordinary:   [token] bool.
+    ordinary: [token] bool; vocabulary: ids of all tokens.
     mask_token: what eight in ten of the tokens drawn become; one in ten becomes any token, and one in ten stays.
-    vocabulary: ids of all tokens.
-    returns     nothing drawn where no token is ordinary.
     """
     rng = np.random.default_rng(seed)
     indices, ids = np.flatnonzero(ordinary), np.array(input_ids, dtype=np.int64)

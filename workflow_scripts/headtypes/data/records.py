@@ -36,18 +36,14 @@ def write_records(path: StrPath, records: Sequence[Strict]) -> None:
 
 
 def read_records(path: StrPath, record: type[Record]) -> list[Record]:
-    """Read what `write_records` wrote.
-
-    record: the class of the records.
-    Raises `InputError` that names the line and the field that are damaged, or a file without rows.
-    """
+    """The records of a file; `InputError` names the line and the field that are damaged, or a file without rows."""
     adapter, records = _adapter(record), []
     for number, line in numbered_rows(path):
         try:
             records.append(adapter.validate_json(line))
         except ValidationError as error:
             what = f"{path}, line {number} is not a valid {record.__name__.lower()}"
-            raise InputError(f"{what}: {_problem(error, line)}; delete the file and run again.") from error
+            raise InputError(f"{what}: {_problem(error)}; delete the file and run again.") from error
     return records
 
 
@@ -56,17 +52,9 @@ def _adapter(record: type[Record]) -> TypeAdapter[Record]:
     return TypeAdapter(record)
 
 
-def _problem(error: ValidationError, line: bytes) -> str:
+def _problem(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid":
-        return "it is not valid JSON" if _is_text(line) else "it is not UTF-8 text"
+        return "it is not valid JSON"
     place = ".".join(map(str, first["loc"][:1])) or "it"
     return f"{place} is missing" if first["type"] == "missing" else f"{place}: {first['msg'].lower()}"
-
-
-def _is_text(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -11,11 +11,7 @@ from headtypes.data.records import Sample, write_records
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Draw inputs for the features without replacement, and keep the order of the data.
-
-    rows, kind: of one of `kinds.KINDS`.
-    samples:    how many; all of them if there are fewer.
-    """
+    """Inputs for the features, drawn without replacement, in the order of the data; all where there are fewer."""
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 

@@ -9,10 +9,9 @@ _WIDE_SPACE = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
 
 
 def split_sentences(text: str) -> np.ndarray:
-    """Split English text into sentences.
+    """Start and end of each sentence of an English text, in characters: int32 [sentence, 2].
 
-    returns   int32 [sentence, 2], start and end of each in characters (code points) of `text`. White space
-              after a sentence belongs to it; white space alone is not a sentence.
+    White space after a sentence belongs to it; white space alone is none.
     """
     pieces = get_sentence_boundaries("en", text.translate(_WIDE_SPACE))
     spans = [(piece["start_index"], piece["end_index"]) for piece in pieces if not piece["text"].isspace()]
@@ -20,11 +19,8 @@ def split_sentences(text: str) -> np.ndarray:
 
 
 def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
-    """Index of the sentence in which each token starts.
+    """The sentence in which each token starts, int32 [token] from 0; between two, the first of them.
 
-    offsets     int [token], first character of each token.
-    boundaries  int [sentence, 2] as `split_sentences` returns them.
-    returns     int32 [token], from 0; a token between two sentences belongs to the first of them, a token before all
-                sentences to the first.
+    offsets: int [token], first character of each; boundaries: int [sentence, 2] of `split_sentences`.
     """
     return np.maximum(np.searchsorted(boundaries[:, 0], offsets, side="right") - 1, 0).astype(np.int32)

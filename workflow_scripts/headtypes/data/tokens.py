@@ -11,9 +11,8 @@ _BOUNDARY_MARKS = ("##", "Ġ", "▁")
 def token_kinds(tokenizer) -> np.ndarray:
     """The kind of every token of the vocabulary: [token id] int8, 0 or a number of `SPECIAL_KINDS` from 1.
 
-    `[CLS]` and `[SEP]` are the tokenizer's cls_token and sep_token; where it has none, its bos_token and eos_token if
-    it adds them to a text; a token that is both is `[CLS]`. Comma and period are the tokens whose surface,
-    without a word-boundary mark, is that character.
+    `[CLS]` and `[SEP]` are cls_token and sep_token, or else bos_token and eos_token if the tokenizer adds them to a
+    text; both at once is `[CLS]`. Comma and period are tokens that are this character without a word-boundary mark.
     """
     vocabulary = tokenizer.get_vocab()
     kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)

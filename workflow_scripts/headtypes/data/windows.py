@@ -17,21 +17,17 @@ _CHUNK = 2**16
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of all questions, by question, then by position. A sentence pair counts as a question with one window.
+    """Windows of all questions, by question, then by position; window `w` has the tokens offsets[w]:offsets[w + 1].
 
-    So does a document of a text, whose windows are its segments.
-
-    Window `w` has the tokens offsets[w]:offsets[w + 1].
+    A sentence pair is a question with one window, a document one whose windows are its segments.
 
     input_ids       int32 [token]
     token_type_ids  int8 [token], or None for a model without segments
     sentence        int32 [token]: -1 special token, 0 question, from 1 the sentences of the whole context; of a text,
                     from 0 the sentences of the segment
-    char_start      int32 [token], into the context; -1 where the token is not of the context
-    char_end        int32 [token], likewise, exclusive
+    char_start, char_end: int32 [token], into the context, the end exclusive; -1 where the token is not of the context
     offsets         int64 [window + 1]
-    question        int32 [window], index into `question_ids`
-    question_ids    the questions' ids, in their order
+    question        int32 [window], index into `question_ids`, the questions' ids in their order
     targets         int32 [token]: the token that a language model is to predict here; -1 for none. None for a
                     task whose answers are others
     """
@@ -91,7 +87,7 @@ def windows_without_context(
     question: Sequence[int],
     question_ids: list[str],
 ) -> Windows:
-    """Windows of texts that are no question and context, in which nothing is cut from a context.
+    """Windows of texts that are no question and context.
 
     input_ids, token_types, sentences, targets: of each window, [token]; the others as in `Windows`.
     """
@@ -115,10 +111,7 @@ def windows_without_context(
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Start and end in `text` of a token, without the space that some tokenizers include in a word's first token.
-
-    With the space, the token would belong to the preceding sentence, and answers would start with it.
-    """
+    """Start and end of a token without its space, which would belong to the preceding sentence and begin answers."""
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end
@@ -154,10 +147,7 @@ def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
 
 
 def read_windows(path: StrPath) -> Windows:
-    """Read what `write_windows` wrote.
-
-    Raises `InputError` if the file is damaged or contains no windows.
-    """
+    """The windows of a file; `InputError` if it is damaged or holds none."""
     with undamaged(path, "is not a file of windows"):
         with h5py.File(path) as file:
             arrays = {name: data[:] for name, data in file.items()}

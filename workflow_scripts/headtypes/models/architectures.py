@@ -28,8 +28,8 @@ _PROBE = "headtypes_probe"
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
     """Raise `InputError` where a layer's attention is more than `hook.Layer` computes.
 
-    mask, arguments: what the layer passes to its attention function. An argument that is not known to be harmless is
-        an error, since ignoring it would silently compute another attention than the model's.
+    mask, arguments: what the layer passes to its attention function. An argument that is not known to be harmless is an
+        error, since ignoring it would silently compute another attention than the model's.
     """
     for name, value in arguments.items():
         if value is not None and not isinstance(value, bool) and name not in _HARMLESS | _COMPUTED:
@@ -48,10 +48,7 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
 
 
 def check_layers(model: torch.nn.Module, attentions: int) -> None:
-    """Raise `InputError` unless a forward pass had exactly one attention per layer that has heads.
-
-    attentions: how many times Transformers' attention interface was called.
-    """
+    """Raise `InputError` unless a forward pass had exactly one attention, of so many, per layer that has heads."""
     name, layers = type(model).__name__, len(headed_layers(model.config))
     if attentions < layers:
         raise InputError(
@@ -68,10 +65,8 @@ def check_layers(model: torch.nn.Module, attentions: int) -> None:
 def check_model(record: ModelRecord) -> None:
     """Raise `InputError` where the heads of a fetched model cannot be read and ablated.
 
-    record: the model, as `fetching.fetch_model` found it.
-
-    The model runs on three tokens with tensors that have shapes but no values, which takes hardly any memory. A few
-    architectures need values and cannot run like this; for them the first real forward pass decides (`hook.run`).
+    The model runs on three tokens with tensors that have shapes but no values. A few architectures need values; for
+    them the first real forward pass decides (`hook.run`).
     """
     try:
         _run_without_numbers(record)

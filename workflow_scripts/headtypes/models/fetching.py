@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
 
 from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer
@@ -29,7 +28,7 @@ _NUMBERS = ("F64", "F32", "F16", "BF16")
 
 
 def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRecord:
-    """Find a model's files, downloading them where they come from the Hub, and describe them.
+    """The record of a model whose files are found, or downloaded where they come from the Hub.
 
     source: as in the configuration: hub with revision, or folder, or package with subfolder, or gguf, the path of a
         file, or with package its name in there; and pickle.
@@ -50,7 +49,12 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
     where = f"{key}: {Path(folder, gguf or '')}"
     files = weight_files(folder, pickle, gguf)
     if gguf is None and Path(folder, _ADAPTER).exists():
-        _refuse_adapter(where, read_json(Path(folder, _ADAPTER)), alone=not files)
+        base = read_json(Path(folder, _ADAPTER)).get("base_model_name_or_path") or "another model"
+        raise InputError(
+            f"{where} holds an adapter for {base} ({_ADAPTER}){'' if files else ' and no model'}, with which "
+            "Transformers loads another model once the package peft is installed; merge both by peft "
+            "(merge_and_unload), save that with its tokenizer and name that folder."
+        )
     if not files:
         remedy = (
             "and no pytorch_model.bin"
@@ -81,20 +85,6 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
     )
 
 
-def _refuse_adapter(where: str, settings: dict, alone: bool) -> NoReturn:
-    """Raise `InputError` for a folder with an adapter of peft, alone or beside the weights of a model."""
-    of = settings.get("base_model_name_or_path") or "another model"
-    if alone:
-        raise InputError(
-            f"{where} holds an adapter for {of} and no model; load both with the package peft, merge them "
-            "(merge_and_unload), save that with its tokenizer and name that folder."
-        )
-    raise InputError(
-        f"{where} holds {_ADAPTER}, with which Transformers loads another model once the package peft is "
-        "installed; merge the adapter into the weights (merge_and_unload) and save these, or remove the file."
-    )
-
-
 def _check_names(where: str, folder: Path) -> None:
     """Raise `InputError` where a file names others that Transformers would load in place of those that are recorded."""
     for name, keys in _NAMING.items():
@@ -108,7 +98,7 @@ def _check_names(where: str, folder: Path) -> None:
 
 @contextmanager
 def said_by_transformers(beginning: str) -> Iterator[None]:
-    """Say before any error of Transformers, or of a package that it reads files by, which model it is about."""
+    """Turn any error of Transformers, or of a package that it reads files by, into one that names the model."""
     try:
         yield
     except InputError:
@@ -124,9 +114,9 @@ def load_tokenizer(record: ModelRecord):
 
 
 def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
-    """Raise `InputError` where a model is no longer what was found when it was fetched.
+    """Raise `InputError` where a model's files are no longer what was fetched, by SHA-256 and not by age.
 
-    expected: SHA-256 by file, of `record.weights` or `record.files`; whether files are newer or older does not matter.
+    expected: SHA-256 by file, of `record.weights` or `record.files`.
     """
     found = {file.name for file in weight_files(record.folder, record.pickle, record.gguf)}
     changed = sorted(found ^ set(record.weights))
@@ -159,8 +149,8 @@ def _tokenizer_of(where: str, folder: StrPath, gguf: str | None):
 def _numbers(key: str, file: Path, is_quantised: bool) -> int:
     """How many numbers a file of weights holds, whatever their precision.
 
-    Raises `InputError` for integers that stand for numbers, where config.json does not say so: Transformers would take
-    them as they are.
+    Raises `InputError` for integers that stand for numbers and config.json does not say so: Transformers would take
+    them.
     """
     with said_by_transformers(f"{key}: {file} is damaged"):
         if file.suffix == ".gguf":

@@ -43,8 +43,8 @@ def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
 def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None) -> list[Path]:
     """The files of weights that Transformers loads from a model's folder, sorted; none where there are none.
 
-    These are model.safetensors, or what its index names; where neither is there and `pickle` allows it,
-    pytorch_model.bin, or what its index names. Of a model in GGUF, it is the file of this name.
+    These are the file in GGUF, or model.safetensors, or what its index names; else, where `pickle` allows it, the same
+    of pytorch_model.bin.
     """
     if gguf is not None:
         return [Path(folder, gguf)]
@@ -68,8 +68,8 @@ def package_folder(package: str) -> Path | None:
 def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
     """The folder of a model's files, and for a model in GGUF the name of its only file, else None.
 
-    source: as in the configuration. The folder is None where this machine need not have one: for a model of the Hub, or
-        one that the workflow makes, and for a package that is not installed.
+    source: as in the configuration. The folder is None for a model of the Hub, one that the workflow makes, and one in
+        a package that is not installed.
     """
     gguf = source.get("gguf")
     if source.get("package") is not None:

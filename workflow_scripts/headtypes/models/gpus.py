@@ -18,8 +18,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 def visible_gpus(named: str | None, nodes: int) -> list[str]:
     """The GPUs that processes may use, by their CUDA names, each listed once per process that may take it at a time.
 
-    named: CUDA_VISIBLE_DEVICES, None where it is not set. CUDA reads it up to the first entry that is not a GPU,
-        such as -1. A GPU that is named twice may be taken by two processes at a time.
+    named: CUDA_VISIBLE_DEVICES, read up to the first entry that is not a GPU, such as -1; None where it is not set.
     nodes: number of the machine's GPUs.
     """
     if named is None:
@@ -32,9 +31,7 @@ def visible_gpus(named: str | None, nodes: int) -> list[str]:
 def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
     """Reserve a GPU by a lock file in `folder`, waiting while other processes hold all of them.
 
-    gpus:   as `visible_gpus` returns them.
-    returns the GPU and its lock, which the operating system releases when the file is closed or the process ends in any
-        way.
+    returns the GPU and its lock, which the system releases when the file is closed or the process ends in any way.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Every GPU is given to one process before any is given to a second.
@@ -57,10 +54,10 @@ def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
 
 @cache
 def keep_to_gpus(number: int) -> list[TextIO]:
-    """Take some of this machine's GPUs, until the process ends, and hide the others from CUDA.
+    """Take some of this machine's GPUs, until the process ends, and hide the others from CUDA, before it starts.
 
-    To be called before CUDA starts, since CUDA checks only once which GPUs are visible. If no more GPUs than these have
-    been chosen already, by a cluster or by the user, no lock is taken: each job may see its own under the same names.
+    If no more than these have been chosen already, by a cluster or by the user, no lock is taken: each job may see its
+    own under the same names.
     """
     named = os.environ.get(VISIBLE)
     gpus = visible_gpus(named, sum(map(_opens, _nodes())))

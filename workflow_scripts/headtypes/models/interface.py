@@ -1,8 +1,7 @@
 """A model's attention through Transformers' attention interface, also where its family computes it itself.
 
 In such a family, the one function that computes attention is replaced while heads are read, by one that hands the same
-queries, keys, values and biases to the interface. That a replacement gives what the function gives is tested for each
-family against the model's own attention maps and outputs.
+queries, keys, values and biases to the interface; each is tested against the model's own attention maps and outputs.
 """
 
 import threading
@@ -116,8 +115,6 @@ def computes_attention_itself(model: nn.Module) -> bool:
 
 def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
     """Let a model compute its attention through a function of the interface, until what is returned is closed.
-
-    Where it does already, nothing changes, then either.
 
     implementation: the function's name. What the model is called with as `forward` reaches it as a keyword argument.
     """

@@ -40,10 +40,7 @@ logging.set_verbosity_error()
 
 
 class MissingHeadError(InputError):
-    """A model does not have the head that is asked for.
-
-    why: the reason alone, said of the model: `has no ...`.
-    """
+    """A model lacks the head that is asked for; why: the reason alone, said of the model: `has no ...`."""
 
     def __init__(self, message: str, why: str):
         super().__init__(message)
@@ -53,10 +50,9 @@ class MissingHeadError(InputError):
 class Head(NamedTuple):
     """What a model answers with.
 
-    auto:     the class that loads a model with this head.
-    types:    the types of models that the class knows.
-    in_words: the head, for messages.
-    pooled:   whether it reads a single token of a sample, through a pooler where the model has one.
+    auto, types: the class that loads a model with this head, and the types of models that it knows; in_words: for
+        messages.
+    pooled: whether it reads a single token of a sample, through a pooler where the model has one.
     """
 
     auto: type
@@ -79,15 +75,12 @@ HEADS = {
 
 
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
-    """Load a fetched model for inference.
+    """Load a fetched model for inference, in evaluation mode, on the GPU where there is one.
 
-    precision: float32, bfloat16 or float16, whatever the file holds; `computed_in` says which it is in the end.
-    head:      one of `HEADS`; None for the bare model.
-    returns    the model in evaluation mode, on the GPU where there is one.
+    precision: float32, bfloat16 or float16, whatever the file holds (`computed_in`); head: one of `HEADS`.
     Raises `InputError` when its files have changed since it was fetched or it does not load, and `MissingHeadError`
-    when Transformers has no such head for it or the head is missing from the weights, so that Transformers has filled
-    it with random numbers. Whether the attention heads can be read is checked by `architectures.check_model` and, when
-    the model runs, by `hook.run`.
+    when Transformers has no such head for it or the weights lack it, so that Transformers has filled it with random
+    numbers. Whether heads can be read is checked by `architectures.check_model` and `hook.run`.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]

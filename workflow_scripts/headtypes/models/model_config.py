@@ -1,7 +1,4 @@
-"""What a model's config.json says of it: its heads, its longest input, its padding token, its head for language.
-
-Unlike `loading`, this loads no model.
-"""
+"""What a model's config.json says, without loading it: heads, longest input, padding token, head for language."""
 
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
@@ -73,10 +70,7 @@ def padding_token(config: PreTrainedConfig) -> int | None:
 
 
 def check_padding(config: PreTrainedConfig, where: str) -> None:
-    """Raise `InputError` where a classification head could not find the ends of the texts in a batch.
-
-    where: the model, for the message.
-    """
+    """Raise `InputError` where a classification head could not find the ends of texts in a batch; where: the model."""
     if padding_token(config) is None:
         raise InputError(
             f"{where} has no pad_token_id in its config.json, which a classification head needs to find the end of "
@@ -100,10 +94,7 @@ def language_head(record: ModelRecord) -> str:
 
 
 def is_causal(config: PreTrainedConfig) -> bool:
-    """Whether tokens see only those before them: the model's type has no head for masked words, or it is a decoder.
-
-    Those of an encoder see each other, whatever its decoder does.
-    """
+    """Whether tokens see only those before them: the type has no head for masked words, or it is a decoder."""
     if config.is_encoder_decoder:
         return False
     return config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or bool(getattr(config, "is_decoder", False))

@@ -1,7 +1,7 @@
 """Where the layers of a model lie that is larger than one device: on several GPUs, in the machine's memory, on disk.
 
-Accelerate brings each layer to where it is computed and takes it away again, so that no number depends on where it
-lies. Nothing heavy is imported at the top, since planning asks how many GPUs a job needs.
+Accelerate brings each layer to where it is computed, so that no number depends on it. Planning imports this module, and
+so nothing heavy is imported at the top.
 """
 
 import math
@@ -19,10 +19,7 @@ _memory_of: dict[str, Mapping[str, float] | None] = {}
 
 
 def limit(model: str, memory: Mapping[str, float] | None) -> None:
-    """Say how many GB of a model's weights may lie in each place in this process; None where it lies in one.
-
-    It is no part of the model's record, so that no job has to run again for it.
-    """
+    """Say how many GB of a model's weights may lie in each place; kept out of its record, so that nothing reruns."""
     _memory_of[model] = memory
 
 
@@ -32,10 +29,7 @@ def limits_of(model: str) -> Mapping[str, float] | None:
 
 
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
-    """How many GPUs the weights of a model need.
-
-    memory: GB of weights by place, `gpu` and `cpu`, as in the configuration; without it, or without `gpu`, it is one.
-    """
+    """How many GPUs the weights of a model need; memory: GB by place, `gpu` and `cpu`, as in the configuration."""
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))
 

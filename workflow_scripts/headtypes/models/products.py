@@ -1,7 +1,7 @@
 """Products of matrices in float32, on processors for which PyTorch chooses a slow library.
 
-PyTorch multiplies matrices of float32 with MKL, which on processors that are not Intel's does without AVX-512. oneDNN,
-which PyTorch brings along and uses for bfloat16, has AVX-512 on all of them. Both add in float32, in another order.
+PyTorch uses MKL, which does without AVX-512 on processors that are not Intel's; oneDNN, which it brings along, has it
+on all of them. Both add in float32, in another order.
 """
 
 from collections.abc import Iterator
@@ -29,10 +29,7 @@ def prefers_onednn() -> bool:
 
 
 def product(left: Tensor, right: Tensor, out: Tensor | None = None) -> Tensor:
-    """The product [..., row, column] of matrices; several are multiplied together, a single one by oneDNN if faster.
-
-    out: memory for the result, which may remain unused.
-    """
+    """Product [..., row, column] of matrices, a single one by oneDNN if faster; out: memory that may remain unused."""
     leading = left.shape[:-2]
     if leading.numel() == 1 and _is_slow(left) and torch.is_inference_mode_enabled():
         rows, weight = left.flatten(0, -2), right.flatten(0, -2).transpose(0, 1)
@@ -66,10 +63,7 @@ class _OneDnnLinear(nn.Linear):
 
 @contextmanager
 def fast_products(model: nn.Module) -> Iterator[None]:
-    """Let a model's linear layers in float32 use oneDNN where that is faster; afterwards they are as before.
-
-    Layers whose weights need gradients use it in inference mode alone.
-    """
+    """Let linear layers in float32 use oneDNN where that is faster; with weights to learn, in inference mode alone."""
     linear = [
         module
         for module in model.modules()

@@ -14,18 +14,15 @@ from headtypes.models.files import pretrained
 class ModelRecord:
     """A model whose files have been found: where they are, which they are, and its shape.
 
-    name:          its name in the config.
+    name:          in the config; folder: where its files lie on this machine.
     hub, package, revision: where it was fetched from, if it was; the revision as the Hub resolved it.
-    folder:        where its files lie on this machine.
-    weights:       SHA-256 of each file of weights.
-    files:         SHA-256 of each other file that the model and its tokenizer are loaded from.
+    weights, files: SHA-256 of each file of weights, and of each other file that model and tokenizer are loaded from.
     pickle:        whether the weights are a pickle.
     reader:        of a model in GGUF, the version of the package `gguf`, on which its numbers depend.
     parameters:    how many numbers the weights hold.
     model_type, architectures: as in its `config.json`.
-    layers, heads: number of layers, and of heads in a layer; width: channels of a token between layers.
-    causal:        whether it is a decoder, as language models of the next token are.
-    max_length:    tokens of its longest input.
+    layers, heads, width: number of layers, of heads in a layer, and of channels of a token between layers.
+    causal:        whether it is a decoder; max_length: tokens of its longest input.
     """
 
     name: str
@@ -63,10 +60,7 @@ def write_model_record(path: StrPath, record: ModelRecord) -> None:
 
 
 def read_model_record(path: StrPath) -> ModelRecord:
-    """Read what `write_model_record` wrote.
-
-    Raises `InputError` where the record is damaged or the model's folder is gone.
-    """
+    """The record in a file; `InputError` where it is damaged or the model's folder is gone."""
     found = read_json(path)
     with undamaged(path, "is not a record of a model"):
         lacking = [field.name for field in fields(ModelRecord) if field.name not in found]

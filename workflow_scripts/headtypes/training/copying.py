@@ -1,8 +1,7 @@
-"""Training a small decoder from scratch until it copies: a model of which it is known what its heads must do.
+"""Training a small decoder from scratch until it copies: a control for whatever finds heads.
 
-It is a control for whatever finds heads. To go on with what it has read before, a decoder of two layers learns a head
-of the previous token and, above it, an induction head. In a single layer, a key knows its own token and nothing of the
-one before it, so that no head can look for it (Olsson et al. 2022, In-context Learning and Induction Heads).
+To go on with what it has read, a decoder of two layers learns a head of the previous token and, above it, an induction
+head. In a single layer no head can: a key knows nothing of the token before it (Olsson et al. 2022).
 """
 
 from collections.abc import Iterator
@@ -42,12 +41,11 @@ _COPIED, _BATCHES = 0.95, 10
 def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = COPYING_STEPS) -> None:
     """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies; save it as `out_folder`.
 
-    layers: of the model. seed: of its weights and of the sequences. steps: updates, at most.
+    layers: of the model; seed: of its weights and of the sequences; steps: updates, at most.
 
-    The sequences are random words, over and over from some place on, and the loss is that of the
-    repeated ones. It runs on the CPU, in one thread, so that equal seeds give equal models on equal machines. Beside
-    the model, `training.json` says in how many steps it was trained, whether it copies, and the share of repeated
-    tokens that it predicts.
+    The loss is that of the repeated words. It runs on the CPU, in one thread, so that equal seeds give equal models.
+    `training.json` says in how many steps it was trained, whether it copies, and the share of repeated tokens
+    predicted.
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))

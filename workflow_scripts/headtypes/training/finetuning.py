@@ -34,14 +34,12 @@ from headtypes.training.settings import FinetuningSettings
 def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, kind: str, **settings) -> None:
     """Fine-tune a fetched model on a task's training data, and save it with its tokenizer as `out_folder`.
 
-    record:   the model, as `models.fetching.fetch_model` returns it.
-    rows:     training data of the kind; their labels, if they have any, become those of the saved model.
-    kind:     one on which models are fine-tuned (`Kind.is_learned`).
+    rows, kind: training data of a kind on which models are fine-tuned (`Kind.is_learned`); their labels, if any, become
+        those of the saved model.
     settings: fields of `FinetuningSettings`.
 
-    Nothing is fetched from the network. If it was killed and is called again with the same arguments, it resumes from
-    its last complete checkpoint, and the result is the same as without the interruption.
-    Raises `InputError` if the model's inputs are too short for the settings, or it does not load or diverges.
+    Nothing is fetched from the network. If it was killed, it resumes from its last complete checkpoint, with the same
+    result. Raises `InputError` if the model's inputs are too short, or it does not load or diverges.
     """
     chosen, learned = FinetuningSettings(**settings), KINDS[kind]
     if chosen.max_seq_length > record.max_length:
@@ -62,10 +60,7 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, 
 
 @contextmanager
 def _own_generators() -> Iterator[None]:
-    """Restore the global random number generators afterwards, since Trainer seeds them.
-
-    Reading those of CUDA initialises it, so this process takes its GPU first.
-    """
+    """Restore the random generators, which Trainer seeds; reading CUDA's starts it, so a GPU is taken first."""
     keep_to_gpus(1)
     with torch.random.fork_rng():
         yield
@@ -182,9 +177,7 @@ def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, 
 
 
 def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
-    """The last complete checkpoint of a run; None if there is none.
-
-    checkpoints: the folder; it is emptied if it belongs to another run. fingerprint: of the run.
+    """The last complete checkpoint of a run, or None; the folder is emptied if its fingerprint is that of another run.
 
     Trainer writes trainer_state.json last, and only then removes the previous checkpoint, so a checkpoint whose state
     can be read is complete. Others are removed.

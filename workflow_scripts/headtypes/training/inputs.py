@@ -13,16 +13,13 @@ _STRETCH = 50
 
 
 def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.Generator) -> list[int]:
-    """Plan the order in which examples are learned: `batch_size` times `steps` of them, batch after batch.
+    """The order in which examples are learned: indices of `batch_size` times `steps` of them, batch after batch.
 
     lengths: [example] tokens of each.
-    returns  indices of examples.
 
     Every example is used once before any is used again. Within each stretch of batches, examples are grouped by length,
-    so that there is little padding, and the batches are shuffled. Transformers' own grouping by length
-    (`train_sampling_strategy="group_by_length"`) leaves the batches of a stretch in order, longest first, so that the
-    length of examples is correlated with the step, and draws anew from the global generator in every epoch. Here the
-    whole run is planned beforehand, so that a resumed one skips what it has seen and continues exactly as before.
+    so that there is little padding, and the batches are shuffled. Transformers' own `group_by_length` leaves them
+    longest first and draws anew in every epoch; here the whole run is planned, so that a resumed one continues exactly.
     """
     wanted = batch_size * steps
     passes = -(-wanted // len(lengths))
@@ -57,11 +54,9 @@ class PlannedExamples(torch.utils.data.Dataset):
 
 
 def padding_collator(pad_token: int) -> Callable[[list[dict]], dict[str, torch.Tensor]]:
-    """A collator that makes batches of examples, padded to the longest of them, with an attention mask.
+    """A collator that pads examples on the right, whatever a tokenizer would do: positions of answers remain valid.
 
-    pad_token: id of the model's own padding token, since classification heads of decoders find the end of a text by it.
-
-    It pads on the right, whatever a tokenizer would do, so that positions of answers remain valid.
+    pad_token: of the model itself, since classification heads of decoders find the end of a text by it.
     """
 
     def collate(examples: list[dict]) -> dict[str, torch.Tensor]:

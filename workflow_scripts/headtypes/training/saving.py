@@ -17,10 +17,7 @@ def save_model(
     out_folder: Path,
     beside: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the folder under a temporary name and move it into place whole.
-
-    beside: further files, as JSON.
-    """
+    """Write the folder under a temporary name and move it into place whole; beside: further files, as JSON."""
     temporary = out_folder.with_name(f".{out_folder.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     model.save_pretrained(temporary)

@@ -1,4 +1,4 @@
-"""What is asked of all kinds of task at once. Whoever imports it depends on each of them."""
+"""All kinds of task at once. Whoever imports it depends on each of them."""
 
 from collections.abc import Collection
 

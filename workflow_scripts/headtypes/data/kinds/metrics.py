@@ -11,16 +11,12 @@ SIZES = "tokens"
 class Metric:
     """One measure of how well a model does.
 
-    A *drop* is what something costs: how much the metric falls, or, of one that is better when it is lower, how much it
-    rises. A positive drop is always for the worse.
+    A *drop* is what something costs: how much the metric falls, or rises where lower is better; positive is worse.
 
-    name:   in files.
-    unit:   of the metric.
-    title, label: in a sentence, and above a column.
-    column: of a table of scores, with a row for each question, pair or document. The metric is the mean of the column
-        or, where the table has `SIZES`, the column's sum divided by the sum of these.
-    decimals: that are shown of it.
-    beside: another number of `Kind.mean_scores` that tables show beside it.
+    name, unit: in files, and of the metric; title, label: in a sentence, and above a column.
+    column: of a table of scores with a row for each question, pair or document. The metric is its mean or, where the
+        table has `SIZES`, its sum divided by the sum of these.
+    decimals: that are shown; beside: another number of `Kind.mean_scores` that tables show beside it.
     note:   what a page with tables of it explains.
     """
 
@@ -83,8 +79,5 @@ MAIN_METRICS: dict[str, Metric] = {metric.name: metric for metric in (EXACT_MATC
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """The one of these metrics by which a condition is told from random heads: one, so that one test is made of each.
-
-    Of answers it is F1, which changes where an answer gets worse without becoming right or wrong.
-    """
+    """The metric by which a condition is told from random heads: of answers F1, which tells worse ones too."""
     return F1 if EXACT_MATCH.name in names else next(it for name, it in MAIN_METRICS.items() if name in names)

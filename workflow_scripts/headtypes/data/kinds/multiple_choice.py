@@ -59,8 +59,8 @@ class MultipleChoice(TableKind):
         """The questions of a table (a pandas.DataFrame), such as JSON Lines.
 
         columns: those of question, choices and answer and, if there is one, of id. Choices are a list of texts, and the
-            answer is the index of the right one, from 0; or, as ARC has them, {"text": texts, "label": names}, and the
-            answer is one of these names.
+            answer is the index of the right one, from 0; or {"text": texts, "label": names}, and it is one of these
+            names (ARC).
         """
         rows, read = checked_table(data, where, key, columns.values()).to_dict("records"), []
         for number, row in enumerate(rows, start=1):
@@ -98,11 +98,10 @@ class MultipleChoice(TableKind):
     def score_answers(
         self, rows: Sequence[ChoiceQuestion], windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
     ) -> Scored:
-        """The texts that are chosen by their whole likelihood, and a row for each question.
+        """The texts that are chosen by their whole likelihood, the first of equal ones, and a row for each question.
 
-        The likelihood of a choice is that of its tokens after the question: the sum of their logarithms, in nats; or,
-        as `acc_norm` of the Language Model Evaluation Harness has it, that sum divided by the choice's number of
-        characters. Of equal ones the first is chosen.
+        The likelihood of a choice is the sum of the logarithms of its tokens' after the question, in nats; normalised,
+        that sum divided by the number of characters (`acc_norm` of the Language Model Evaluation Harness).
 
         values: of each choice of each question, in their order: its loss and tokens, [choice].
         returns id, answer, predicted and predicted_normalised (indices of choices, from 0), correct and
@@ -171,12 +170,11 @@ def _listed(values: Any) -> list:
 def build_choices(
     questions: Sequence[ChoiceQuestion], tokenizer: PreTrainedTokenizerBase, *, max_length: int
 ) -> Windows:
-    """Encode each question with each of its choices, a space between them, as one running text.
+    """Each question with each of its choices, a space between them, as one running text.
 
-    tokenizer:  a fast one.
     max_length: tokens of the longest window; of a longer one, the question loses its first tokens.
-    returns     windows by question, then by choice, whose targets are the tokens that reach into the choice; the
-        sentences of the whole are numbered from 0, and char_start and char_end are -1, since there is no context.
+    returns     windows by question, then by choice, whose targets are the tokens that reach into the choice; sentences
+        are numbered from 0, and char_start and char_end are -1.
     Raises `InputError` where there are no questions, or where a choice leaves no room for a token of its question.
     """
     import numpy as np

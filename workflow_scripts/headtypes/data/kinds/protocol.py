@@ -1,14 +1,11 @@
 """The protocol of a kind of task; `registry.KINDS` lists the kinds.
 
-A kind is a module beside this file, or a folder where it is large. It holds a subclass of `Kind`, which says all that
-the rest of the package asks of a kind: how data become rows, how rows become samples, and what the configuration needs
-to know. Nothing more is needed to measure attention. A kind without samples (`samples` is not among its keys) is read
-whole by analyses of its own, which need the words. On a kind with a `head`, models are evaluated as well: it says what
-a model reads, what it should answer and does answer, and how good that is.
+A kind is a module beside this file, or a folder, with a subclass of `Kind`: how data become rows, how rows become
+samples, and what the configuration needs to know. That is all that measuring attention takes. A kind without samples
+(`samples` is not among its keys) is read whole by analyses of its own. On a kind with a `head`, models are evaluated as
+well: it says what a model reads, should answer and does answer, and how good that is.
 
-The configuration imports the kinds whenever jobs are planned. So none of them imports a heavy library (NumPy included)
-except inside the functions that need it. A method of this protocol has a name that nothing else has: a job runs again
-when code that it can reach changes, and which methods of the kinds it reaches is seen from their names.
+Planning imports the kinds, so none of them imports a heavy library (NumPy included) except inside functions.
 """
 
 from __future__ import annotations
@@ -65,26 +62,20 @@ ID = Column(None, "Column of the sample's id; without it, the row number.")
 class Kind(ABC):
     """A kind of task.
 
-    name:       as in the configuration.
+    name, title: in the configuration, and in a sentence.
     row:        the class of its rows, a dataclass that is a `records.Strict`.
-    title:      in a sentence.
-    form:       how a file of its data is read: as `json`, or as a `table` with named columns (`fetching.read_file`); or
-        `files`, if the kind itself reads them.
-    formats:    the formats of such a file, in words.
-    keys, source_keys: keys of a task, and of its source, in the configuration that are only for this kind, or for the
-        kinds that name them.
-    columns:    fields of a row whose column of a table the configuration can name. Kinds with a field of one name share
-        its column.
+    form, formats: how a file of its data is read (`fetching.read_file`): as `json`, as a `table` with named columns, or
+        as `files` that the kind itself reads; and the formats of such a file, in words.
+    keys, source_keys: keys of a task, and of its source, in the configuration that only kinds which name them have.
+    columns:    fields of a row whose column of a table the configuration can name.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
     running:    whether a tokenizer that separates no two texts joins those of a sample (`encoding.encode_samples`).
-    head:       the head of the models that answer it (`models.loading.HEADS`), or `LANGUAGE_MODEL`; None if no model
-        can be evaluated on it.
+    head:       the head of the models that answer it (`models.loading.HEADS`), or `LANGUAGE_MODEL`; None if none can.
     window_keys, answer_keys: keys of the configuration's `windows` that determine what a model reads (in addition to
         `max_seq_length`), and what it answers.
     windows_of_row: about how many inputs as long as itself a row becomes, for estimates of time.
     without_reading: keys of the configuration's `ablation` that mean nothing on it.
-    metrics:    how good answers are, the main one first.
-    counted:    what rows are called, in the plural.
+    metrics:    how good answers are, the main one first; counted: what rows are called, in the plural.
     target_names: arguments of the model's `forward` that take the columns of `training_targets`.
     answer_columns: names of the values that `read_answers` reads for each window.
     """
@@ -116,12 +107,11 @@ class Kind(ABC):
 
     @abstractmethod
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """The rows in the data of a file.
+        """The rows in the data of a file. Raises `InputError` if they do not have the form that the kind requires.
 
         data:    as `fetching.read_file` returns them; of the form `files`, the paths of one file or of all of a folder.
-        where:   the file or folder, for messages; key: the task's `columns` in the configuration, likewise.
+        where, key: the file or folder, and the task's `columns` in the configuration, for messages.
         columns: {field of a row: column of a table}, if the kind has any.
-        Raises `InputError` if the data do not have the form that the kind requires.
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
@@ -129,10 +119,7 @@ class Kind(ABC):
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
-        """Draw some of the inputs that the rows contain.
-
-        draw: takes the number of inputs there are, and returns the indices of those that are wanted, in rising order.
-        """
+        """Some of the inputs that the rows contain, as `draw` chooses them."""
         raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")
 
     def cut_windows(
@@ -140,17 +127,16 @@ class Kind(ABC):
     ) -> Windows:
         """The encoded rows, as a model reads them.
 
-        max_length:     tokens of the longest input that the model takes.
-        max_seq_length: tokens of the longest window.
-        shape:          the kind's `window_keys`; of what a language model answers, its record and a seed.
+        max_length, max_seq_length: tokens of the longest input that the model takes, and of the longest window.
+        shape: the kind's `window_keys`; of what a language model answers, its record and a seed.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
         """The correct class of each of the head's softmaxes, such as start and end token: [window, softmax] int.
 
-        record: the model, which answers the task. Rows of windows without an answer are negative. Where windows have
-            targets of their own, the number of tokens to predict.
+        Rows of windows without an answer are negative. Where windows have targets of their own, the number of tokens to
+        predict.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
@@ -159,11 +145,7 @@ class Kind(ABC):
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
-        """The logits of each of the head's softmaxes: [input, class, softmax].
-
-        mask: [input, token] 1 where a token is real. The loss of an input is the mean of their cross entropies with
-            `answer_targets`; where windows have targets of their own, it is that of the tokens to predict.
-        """
+        """Logits of each of the head's softmaxes, [input, class, softmax]; mask: [input, token] 1 for a real token."""
         return output.logits[:, :, None]
 
     def check_answerable(self, rows: Sequence, windows: Windows, record: ModelRecord) -> None:
@@ -173,21 +155,16 @@ class Kind(ABC):
         check_same(rows, windows)
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> tuple[np.ndarray, ...]:
-        """Read the values from the model's output for a batch: an array [window] for each of `answer_columns`.
+        """The values in the model's output for a batch: an array [window] for each of `answer_columns`.
 
-        sentences: the sentence of each token, [token] for each window, numbered as in `windows.Windows`.
-        settings:  the kind's `answer_keys`.
-        Where windows have targets of their own, the losses of these are read instead (`answering.Answers`).
+        sentences: [token] for each window, numbered as in `windows.Windows`; settings: the kind's `answer_keys`.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def score_answers(
         self, rows: Sequence, windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
     ) -> Scored:
-        """The answers by id, and a table of scores with one row for each.
-
-        values: those of all windows, in their order, one array [window] for each of `answer_columns`.
-        """
+        """Answers by id, and a table of scores with a row for each; values: [window] for each of `answer_columns`."""
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:

@@ -57,8 +57,8 @@ class SentencePair(TableKind):
     def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, Any] | None) -> list[Pair]:
         """The pairs of a table (a pandas.DataFrame).
 
-        columns: those of first and second and, if there are any, of label and id; labels, what models call a label, or
-            None where rows with it are left out.
+        columns: those of first, second and, if there are any, label and id; `labels`: what models call a label, or None
+            where rows with it are left out.
         """
         columns = dict(columns)
         called = columns.pop("labels", {})
@@ -98,7 +98,7 @@ class SentencePair(TableKind):
     def training_targets(self, rows: Sequence[Pair], windows: Windows) -> tuple[np.ndarray, list[str]]:
         """The index of each pair's label among those of all rows, [pair, 1] int64, and the sorted labels as names.
 
-        A label is what it is as text: JSON may have 1 and "1". Raises `InputError` where two would be one to a model.
+        A label is its text: JSON may have 1 and "1". Raises `InputError` where two would be one to a model.
         """
         import numpy as np
 
@@ -134,11 +134,7 @@ class SentencePair(TableKind):
         return dict(zip(ids, scores["predicted"], strict=True)), scores
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """Accuracy in percent and the number of pairs; between the two, F1 if there are two labels.
-
-        F1 is that of the second label, in percent, as in GLUE for MRPC (Wang et al. 2019); 0 if no pair has it and it
-        is never predicted.
-        """
+        """Accuracy in percent and the number of pairs; of two labels also F1 of the second in percent (GLUE, MRPC)."""
         means = {"accuracy": float(scores["correct"].mean())}
         labels = scores["label"].cat.categories
         if len(labels) == 2:
@@ -149,11 +145,10 @@ class SentencePair(TableKind):
 
 
 def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows:
-    """Encode sentence pairs, one window each, cut to `max_length` tokens from the longer sentence.
+    """Sentence pairs, one window each, cut to `max_length` tokens from the longer sentence.
 
-    tokenizer: a fast one.
-    returns    windows whose `question` is the pair; sentence 0 is the first text and 1, 2, ... are the sentences of
-        the second, into which char_start and char_end count.
+    returns windows whose `question` is the pair; sentence 0 is the first text and 1, 2, ... are the sentences of the
+        second, into which char_start and char_end count.
     """
     import numpy as np
 
@@ -200,9 +195,7 @@ def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows
 def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np.ndarray:
     """The index of each pair's label among a model's: [pair] int64.
 
-    names: the model's labels in their order (`labels_of`); where a model has only Transformers' own, LABEL_0 and so
-        on, they are read as numbers.
-    where: the model, for messages.
+    names: the model's labels in their order (`labels_of`); where: the model, for messages.
     Raises `InputError` if a pair has no label, or one that the model does not know.
     """
     import numpy as np
@@ -227,10 +220,7 @@ def _numbers_for(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
 
 
 def known_labels(names: Iterable[str]) -> dict[str, int]:
-    """The index of each of a classifier's labels by how data may write it: its name, in lower case.
-
-    Where a model has only Transformers' own names, LABEL_0 and so on, data have their numbers.
-    """
+    """The index of each of a classifier's labels by its name in lower case; of LABEL_0 and so on, by the number."""
     names = list(names)
     if names == [f"LABEL_{index}" for index in range(len(names))]:
         return {str(index): index for index in range(len(names))}
@@ -277,11 +267,9 @@ def _check_labels(labels: Sequence[str], whose: str) -> None:
 
 
 def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
-    """Score the predicted label of every pair.
+    """Scores of all pairs: id, label and predicted (categories, all labels among them), correct (0 or 100).
 
     label, predicted: [pair] int, indices in `names`, the model's labels in their order.
-    returns  id, label and predicted (categories, so that even a table of few pairs has all labels), and correct
-        (0 or 100), one row per pair.
     """
     import pandas as pd
 

@@ -50,11 +50,9 @@ class Treebank(Kind):
 
 
 def read_sentences(path: str) -> list[Sentence]:
-    """The sentences of a CoNLL-U file.
+    """The sentences of a CoNLL-U file; one without `# sent_id` is named by its number, from 1.
 
-    A sentence without `# sent_id` is named by its number in the file, from 1.
-    Raises `InputError` as `conllu.read_blocks`, `conllu.check_words` and `conllu.tree_of` do, and if two sentences have
-    one id.
+    Raises `InputError` with file and line of what is malformed, and if two sentences have one id.
     """
     sentences, lines = [], {}
     for number, block in enumerate(conllu.read_blocks(path), start=1):

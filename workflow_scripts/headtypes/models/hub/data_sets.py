@@ -12,11 +12,9 @@ from headtypes.models.hub.snapshots import check_contents, said_by_hub
 
 
 def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
-    """Load a data set of the Hub, downloading it if it is not in the cache.
+    """A data set of the Hub, downloaded if it is not cached, and its origin: hub, name, split, resolved revision.
 
-    source: hub, split and, if given in the configuration, name and revision.
-    key:    of the source in the configuration, for messages.
-    returns the data set, and its origin: hub, name, split, and the revision as resolved.
+    source: hub, split and, if given in the configuration, name and revision; key: of it there, for messages.
     Raises `InputError` if it cannot be loaded.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]
@@ -39,10 +37,7 @@ def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
 
 
 def _fetch_descriptions(hub: str, commit: str) -> None:
-    """Download what says which files a data set consists of, as far as it is there.
-
-    `datasets` would ask for the same files, and take each for absent if the Hub does not answer.
-    """
+    """Download what says which files there are: `datasets` would take each for absent if the Hub does not answer."""
     for name in (constants.REPOCARD_NAME, config.REPOYAML_FILENAME, config.DATASETDICT_INFOS_FILENAME):
         with suppress(RemoteEntryNotFoundError):
             hf_hub_download(hub, name, repo_type="dataset", revision=commit)

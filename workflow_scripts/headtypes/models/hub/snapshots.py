@@ -13,7 +13,7 @@ from headtypes.core.files import sha256_file
 
 @contextmanager
 def said_by_hub(key: str, repository: str, revision: str | None) -> Iterator[None]:
-    """Say before any error in speaking with the Hub, or of its cache, which key of the configuration it is about."""
+    """Turn any error of the Hub, or of its cache, into one that says which key of the configuration it is about."""
     try:
         yield
     except InputError:
@@ -26,11 +26,9 @@ def said_by_hub(key: str, repository: str, revision: str | None) -> Iterator[Non
 def fetch_snapshot(
     key: str, repository: str, revision: str | None, patterns: Iterable[str], otherwise: Iterable[str] = ()
 ) -> Path:
-    """Download the files of a model that match patterns; what is in the cache is not downloaded again.
+    """The folder in the cache, named by the commit, of a model's files that match patterns, downloaded if needed.
 
-    key:       of the source in the configuration, for messages.
-    otherwise: further patterns, if there are no files of weights among the first.
-    returns    the folder in the cache, which is named by the commit.
+    key: of the source in the configuration; otherwise: further patterns, without files of weights among the first.
     Raises `InputError` if the files cannot be had.
     """
     with said_by_hub(key, repository, revision):
@@ -45,9 +43,8 @@ def fetch_snapshot(
 def check_contents(where: str, folder: Path) -> None:
     """Compare each large file of a snapshot with the SHA-256 that the Hub gave, by which the cache names its content.
 
-    The Hub's client compares lengths alone. A file that is another is removed, so that it is downloaded anew.
-    where: the repository, for the message.
-    Raises `InputError` if a file is not what the Hub says.
+    The Hub's client compares lengths alone. A file that is another is removed, to be downloaded anew, and `InputError`
+    raised; where: the repository.
     """
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()

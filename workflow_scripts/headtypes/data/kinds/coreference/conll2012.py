@@ -18,10 +18,9 @@ _NONE = ("-", "_")
 
 
 def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
-    """The documents of a file; each part is a document of its own, named `NAME/PART`. None for one without mentions.
+    """The documents of a file, one for each part, named `NAME/PART`; None for one without mentions.
 
-    Raises `InputError` with file and line if a document does not begin or end, a line has too few columns, the
-    brackets of a parse or of mentions are not balanced, or the file has no document.
+    Raises `InputError` with file and line of what is malformed.
     """
     builder, begun, number, empty = None, 0, 0, True
     lines: list[Line] = []

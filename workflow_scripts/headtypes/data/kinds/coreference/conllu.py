@@ -17,8 +17,8 @@ _NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
     """The documents of a file: each begins at `# newdoc`; without any, the file is one. None for one without mentions.
 
-    A document without an id is named by the file and, from the second on, its number there.
-    Raises `InputError` with file and line as `conllu.read_blocks`, `conllu.tree_of` and `DocumentBuilder` do.
+    Without an id, a document is named by the file and, from the second on, its number. `InputError` names file and
+    line.
     """
     builder, number, declared = None, 0, False
     for block in conllu.read_blocks(path):
@@ -52,10 +52,7 @@ def _beginning(block: conllu.Block) -> tuple[int, str | None] | None:
 
 
 def _has_fields(block: conllu.Block, path: str) -> bool:
-    """Whether fields of entities are declared here, of which the first is the id.
-
-    Raises `InputError` where another one is the first: all would be read as a few entities.
-    """
+    """Whether fields of entities are declared here; `InputError` if the first is not the id: entities would be few."""
     fields = conllu.value_of(block, "global.Entity")
     if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
         raise conllu.malformed(
@@ -72,10 +69,7 @@ def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int, dec
 
 
 def _with_whole_ids(marks: str, path: str, line: int) -> str:
-    """Marks whose fields are not declared, so that the id of each is read: `1`, `1-person-new` or, whole, `person-1`.
-
-    Raises `InputError` for others, in which the id cannot be told from further fields.
-    """
+    """Marks of undeclared fields, with the id of each: `1`, `1-person-new` or, whole, `person-1`; else `InputError`."""
 
     def whole(match: re.Match) -> str:
         if _TYPED.fullmatch(match[0]):

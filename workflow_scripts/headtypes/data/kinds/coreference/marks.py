@@ -24,10 +24,7 @@ def document(
 
 
 class DocumentBuilder:
-    """Collects the sentences of a document and the mentions in them.
-
-    path, line: the file, and where the document begins in it.
-    """
+    """Collects the sentences and mentions of a document; path, line: where it begins."""
 
     def __init__(self, id_: str, path: str, line: int):
         self.id = id_
@@ -42,8 +39,8 @@ class DocumentBuilder:
         """Open and close mentions.
 
         marks:      brackets with ids of entities, one after the other, such as `(1(2)` or `3)4)`.
-        start, end: the words, counted in the sentence, at which a mention that opens, or closes, here begins or ends.
-            Where there is no word, as on an empty node, these are the next and the previous one.
+        start, end: the words, counted in the sentence, where a mention opens or closes; of an empty node, the next and
+            the previous one.
         Raises `InputError` with file and line if the marks cannot be read or a mention is closed that is not open.
         """
         brackets = list(_MARK.finditer(marks))

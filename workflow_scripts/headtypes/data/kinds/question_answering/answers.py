@@ -18,11 +18,9 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 class Spans(NamedTuple):
-    """The best answer span of each window.
+    """The best answer span of each window: start plus end logit, and first and last token, counted within the window.
 
-    score    float64 [window], start plus end logit; -inf where the window has no context
-    start    int64 [window], first token of the span, counted within the window; -1 without a context
-    end      int64 [window], last token of the span, inclusive; -1 without a context
+    score float64, start and end int64, each [window]; -inf and -1 where the window has no context.
     """
 
     score: np.ndarray
@@ -33,14 +31,13 @@ class Spans(NamedTuple):
 def best_spans(
     start_logits: np.ndarray, end_logits: np.ndarray, context_mask: np.ndarray, max_answer_length: int = 30
 ) -> Spans:
-    """Find the span of context tokens with the largest sum of start and end logit in each window.
+    """The span of context tokens with the largest sum of start and end logit in each window.
 
-    start_logits, end_logits  float [window, token], any precision; padding may hold anything.
-    context_mask              bool [window, token], true on the context, which is one stretch of tokens.
-    max_answer_length         tokens of the longest span.
+    start_logits, end_logits: float [window, token], any precision; padding may hold anything.
+    context_mask: bool [window, token], true on the context, which is one stretch; max_answer_length: tokens of a span.
 
-    Of equal spans, the one that starts first is taken, then the one that ends first. Sums are computed in double
-    precision, so that rounding creates no ties. Raises `InputError` if a logit of the context is not finite.
+    Of equal spans, the one that starts first is taken, then the one that ends first; sums are in double precision, so
+    that rounding creates no ties. Raises `InputError` if a logit of the context is not finite.
     """
     if not all(np.isfinite(logits[context_mask]).all() for logits in (start_logits, end_logits)):
         raise InputError(
@@ -69,14 +66,12 @@ def best_spans(
 
 
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
-    """Choose each question's answer: the best span over all its windows, cut from the context.
+    """Each question's answer: the best span over all its windows, the first of equal ones, cut from the context.
 
-    questions  those that the windows were built from, in the same order.
-    spans      of all windows, in their order.
-    returns    question id -> text, in the order of the questions.
+    questions: those that the windows were built from; spans: of all windows, in their order; returns text by id.
 
-    Of equally good windows, the first is taken. (The original run_squad considers a start only in the window in which
-    the token has most context, and only the twenty best starts and ends; here every span is considered.)
+    The original run_squad considers a start only in the window in which the token has most context, and only the twenty
+    best starts and ends; here every span is considered.
     """
     check_same(questions, windows)
     best = np.full(len(questions), -np.inf)
@@ -108,8 +103,8 @@ def exact_match(prediction: str, answers: Collection[str]) -> float:
 def f1(prediction: str, answers: Collection[str]) -> float:
     """F1 of the words (as multisets) of the prediction and of an answer, 0..100; the largest over the answers.
 
-    If they share no word it is 0, even if normalisation leaves no word in either, as in the evaluator of v1.1 and
-    unlike that of v2. Rajpurkar et al. 2016, section 6.1.
+    Without a shared word it is 0, even if normalisation leaves none in either, as in the evaluator of v1.1 and unlike
+    that of v2. Rajpurkar et al. 2016, section 6.1.
     """
     predicted = normalize_answer(prediction).split()
     return 100.0 * max(_overlap(predicted, normalize_answer(answer).split()) for answer in answers)
@@ -121,13 +116,10 @@ def _overlap(predicted: list[str], answer: list[str]) -> float:
 
 
 def score_predictions(questions: Sequence[Question], predictions: Mapping[str, str]) -> pd.DataFrame:
-    """Score every question's predicted answer.
+    """Scores of every question's answer: id, article, exact_match (0 or 100), f1 (0..100), in their order.
 
-    predictions  question id -> answer text; those of other questions are ignored, as in the official evaluator.
-    returns      id, article, exact_match (0 or 100), f1 (0..100), one row per question in their order.
-
-    Raises `InputError` if a question has no prediction: the official evaluator counts such a question as wrong, which
-    would hide that a run is incomplete.
+    predictions: answer text by question id; those of other questions are ignored, as in the official evaluator. Raises
+    `InputError` for a missing one, which that evaluator counts as wrong, so that an incomplete run would not show.
     """
     missing = [question.id for question in questions if question.id not in predictions]
     if missing:

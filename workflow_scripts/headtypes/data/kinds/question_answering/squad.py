@@ -25,10 +25,8 @@ class Question(Strict):
 
 
 def questions_of(data: Any, source: StrPath) -> list[Question]:
-    """Questions of parsed SQuAD v1.1 JSON, or of a list of rows (`questions_from_rows`), in its order.
+    """Questions of parsed SQuAD v1.1 JSON, or of a list of rows, in its order; errors as of `questions_from_rows`.
 
-    An article without a title is named by its number.
-    Raises `InputError` that names the source, the question and what to do; see `questions_from_rows`.
     Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text".
     """
     if isinstance(data, list):
@@ -66,13 +64,12 @@ def questions_of(data: Any, source: StrPath) -> list[Question]:
 def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: StrPath) -> list[Question]:
     """Questions from rows as the dataset `rajpurkar/squad` has them, in their order.
 
-    rows      each with `id` (text, or a whole number), `context`, `question` and `answers`, the last a mapping of two
-              equally long lists, `text` and `answer_start` (characters into the context); and `title`, without which
-              each context is an article of its own, named by its number.
-    source    the file or dataset, for the messages.
-    Raises `InputError` if there are no questions, an id occurs twice, a column is missing or is not text, a
-    question has no answer (SQuAD v2), or an answer is empty or is not what the context has at its start. The
-    official data pass all of these.
+    rows: each with `id` (text, or a whole number), `context`, `question` and `answers`, two equally long lists `text`
+        and `answer_start` (characters into the context); and `title`, without which each context is an article of its
+        own.
+    source: the file or dataset, for the messages.
+    Raises `InputError` that names the question and what to do: an id twice, no text, no answer (SQuAD v2), or an answer
+    that the context does not have at its start.
     """
     questions, seen, contexts = [], set(), {}
     for number, row in enumerate(rows, start=1):

@@ -40,14 +40,13 @@ def build_windows(
     doc_stride: int = 128,
     max_query_length: int = 64,
 ) -> Windows:
-    """Encode questions with their contexts in sliding windows, as the original run_squad of BERT cuts them.
+    """Questions with their contexts in sliding windows, as the original run_squad of BERT cuts them.
 
-    tokenizer        a fast one; it is not changed, and its own truncation and padding are ignored.
-    max_length       tokens of the longest input that the model takes, if known.
-    max_seq_length   most tokens in a window, special tokens among them.
-    doc_stride       tokens from the start of one window's context to that of the next (run_squad's
-                     doc_stride; Hugging Face's `stride` is the overlap that remains).
-    max_query_length most tokens of a question; of a longer one, only the first are kept.
+    tokenizer: a fast one; its own truncation and padding are ignored.
+    max_length: tokens of the longest input that the model takes; max_seq_length: most tokens in a window.
+    doc_stride: tokens from the start of one window's context to that of the next (Hugging Face's `stride` is the
+        overlap).
+    max_query_length: most tokens of a question; of a longer one, only the first are kept.
 
     Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
     """
@@ -167,11 +166,7 @@ def _encode(backend: Tokenizer, texts: list[str]) -> list[_Tokens]:
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
-    """First and last token of each question's first answer in every window: [window, 2] int64, within the window.
-
-    questions: those that the windows were built from.
-    Both are -1 if the window does not contain the whole answer.
-    """
+    """First and last token of the question's first answer in every window, [window, 2] int64; -1 if it is not whole."""
     check_same(questions, windows)
     begin = np.array([question.answer_starts[0] for question in questions])
     stop = begin + [len(question.answers[0]) for question in questions]

@@ -25,11 +25,9 @@ class Document(Strict):
 def read_documents(files: Sequence[str], where: str) -> list[Document]:
     """The documents in files of one form, in their order.
 
-    files: all with the suffix .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt (an empty line ends a
-        paragraph; a form feed or the end of the file ends a document).
-    where: the file or the folder, for messages.
-    Raises `InputError` that names the file and the line or row, if a file cannot be read as text, an id occurs twice,
-    or nothing in the files can be read as a segment.
+    files: all .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt (an empty line ends a paragraph; a form
+        feed or the end of the file a document); where: the file or the folder, for messages.
+    Raises `InputError` with file and line for what cannot be read, an id twice, or files without a segment.
     """
     suffix = Path(files[0]).suffix.lower()
     if suffix not in _READERS:
@@ -48,19 +46,12 @@ def read_documents(files: Sequence[str], where: str) -> list[Document]:
 
 
 def documents_of_columns(rows: Iterable[Mapping[str, Any]], where: str) -> list[Document]:
-    """The documents of rows that have the title of an article and one of its paragraphs, in `context`.
-
-    Rows with one title are one document, in the order of the first of each; a paragraph that is repeated counts once.
-    Raises `InputError` that names the row, as `read_documents` does.
-    """
+    """The documents of rows with the title of an article and a paragraph of it, in `context`, which counts once."""
     return _with_segments(_by_title(rows, where), where)
 
 
 def segments_of(document: Document) -> list[Sample]:
-    """Paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3).
-
-    A paragraph that is left over makes no segment, and neither do two of which one would give no token.
-    """
+    """Paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3), where both give tokens."""
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [
         Sample(f"{document.id}-{number}", *pair) for number, pair in enumerate(pairs) if all(map(_gives_tokens, pair))

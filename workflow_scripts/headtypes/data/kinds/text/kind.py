@@ -108,14 +108,12 @@ class Text(Kind):
 def build_texts(
     documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase, *, max_length: int, seed: int | None
 ) -> Windows:
-    """Encode the segments of documents as `encoding.encode_samples` does, one window each, with their targets.
+    """The segments of documents as `encoding.encode_samples` encodes them, one window each, with their targets.
 
-    tokenizer:  a fast one.
-    max_length: tokens that longer segments are cut to.
-    seed:       of the words that are hidden, by which and the segment's id each segment's are drawn
-        (`masking.mask_words`); None for a causal model, whose targets are the next tokens.
-    returns     windows whose `question` is the document; the sentences of both paragraphs are numbered from 0, and
-        char_start and char_end are -1, since there is no context.
+    seed:    of the words that are hidden, drawn by it and the segment's id (`masking.mask_words`); None for a causal
+        model, whose targets are the next tokens.
+    returns  windows whose `question` is the document; the sentences of both paragraphs are numbered from 0, and
+        char_start and char_end are -1.
     Raises `InputError` where no document has a segment.
     """
     import numpy as np
