@@ -6,11 +6,8 @@ from textwrap import dedent
 import pytest
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.registry import KINDS, module_of
 from headtypes.planning import code
-from headtypes.planning.code import NOT_COUNTED, NUMERIC_PACKAGES, check_code, code_hash, covered_files, modules_by_name
-from headtypes.planning.registry import STAGES
-from tests.support.imports import modules_loaded
+from headtypes.planning.code import check_code, code_hash, modules_by_name
 from tests.support.places import SCRIPTS
 
 FILES = {
@@ -118,23 +115,3 @@ def test_the_kind_of_a_task_and_the_function_of_a_rule_are_loaded_by_their_names
     assert modules_by_name({"kind": "treebank"}) == ["headtypes.data.kinds.treebank"]
     assert modules_by_name({"seed": 1}) == []
     assert modules_by_name({"seed": 1}, "data.sampling:run_inputs") == ["headtypes.data.sampling"]
-
-
-def test_every_package_that_is_said_to_count_is_imported_by_some_module():
-    imported = {name.partition(".")[0] for file in SCRIPTS.rglob("*.py") for name in code._read(file)[0]}
-    assert NUMERIC_PACKAGES.keys() - imported <= {"accelerate", "pyarrow", "tokenizers"}
-
-
-def test_what_python_loads_for_a_script_and_for_a_kind_of_task_is_what_counts():
-    """All imports run, of a script and of all that it loads, less what every job loads to get its paths."""
-    scripts = {script.stem: (script, []) for script in sorted(SCRIPTS.glob("*.py")) if script.stem not in NOT_COUNTED}
-    called = {name: modules_by_name({}, stage.calls) for name, stage in STAGES.items() if stage.calls}
-    called |= {kind: [module_of(kind)] for kind in KINDS}
-    scripts |= {name: (SCRIPTS / "call.py", modules) for name, modules in called.items()}
-    cases = {name: [script.stem, *modules] for name, (script, modules) in scripts.items()}
-    loaded = modules_loaded({**cases, "any": NOT_COUNTED - {"headtypes"}}, NOT_COUNTED)
-    for name, (script, modules) in scripts.items():
-        covered = covered_files(script, modules)
-        assert loaded[name] - loaded["any"] <= covered, name
-        # The folder of a module that is run, and not imported, is not loaded; it has no code.
-        assert {file for file in covered if file.name != "__init__.py"} <= loaded[name], name

@@ -41,11 +41,6 @@ def jobs(raw) -> set[tuple]:
     }
 
 
-def added(before, after) -> set[tuple]:
-    assert jobs(before) <= jobs(after)
-    return jobs(after) - jobs(before)
-
-
 def test_only_selected_models_are_tested_by_detectors(tmp_path):
     # Nothing is asked of the other model that detectors read.
     unread = edited(full_config(tmp_path), "select/models", ["base", "tuned+1.0", "packed"])
@@ -59,57 +54,51 @@ def test_only_selected_models_are_tested_by_detectors(tmp_path):
     assert plan.files_of(DETECTORS, "tuned+1.0") == []
 
 
-def test_a_small_experiment(small):
-    assert jobs(small) == {
-        ("features", "bert", "squad"),
-        ("partition", "bert", "squad-kmeans-k4"),
-        ("ablation", "bert", "squad-kmeans-k4", "baseline"),
-        ("ablation", "bert", "squad-kmeans-k4", "zero-dense"),
-    }
+K4, K5 = "squad-kmeans-k4", "squad-kmeans-k5"
+# What is edited of `imported`, and what is evaluated under each partition.
+EVALUATED = {
+    "the partition with all types of a condition": ({}, {K4: ["baseline", "zero-dense"]}),
+    "no condition names the types of k = 5": (
+        {"conditions/zero-near": {"near": "zero"}, "clustering": {"k": [4, 5]}},
+        {K4: ["baseline", "zero-dense"], "mine": ["baseline", "zero-near"]},
+    ),
+    "a baseline alone goes with all": (
+        {"partitions": {}, "conditions": {"baseline": {}}, "clustering": {"k": [4, 5]}},
+        {K4: ["baseline"], K5: ["baseline"]},
+    ),
+    "a baseline of single heads": (
+        {
+            "partitions": {},
+            "conditions": {"none": {"1-1": "keep"}, "zero": {"type-1": "zero"}},
+            "clustering": {"k": [5]},
+        },
+        {K5: ["none", "zero"]},
+    ),
+    "a baseline with types that a partition lacks": (
+        {"conditions": {"same": {"near": "keep"}, "head": {"1-1": "zero"}}},
+        {K4: ["head"], "mine": ["same", "head"]},
+    ),
+    # How many heads the model has is not known before it is there; `operations` refuses one too many.
+    "single heads go with all": (
+        {"conditions": {"baseline": {}, "far-off": {"13-99": "zero"}}, "clustering": {"k": [5]}},
+        {K5: ["baseline", "far-off"], "mine": ["baseline", "far-off"]},
+    ),
+    "a type and a single head": (
+        {"conditions/both": {"near": "zero", "1-2": "mean"}},
+        {K4: ["baseline", "zero-dense"], "mine": ["baseline", "both"]},
+    ),
+}
 
 
-def test_a_condition_goes_to_the_partitions_with_all_its_types_and_the_baseline_goes_along(imported):
-    raw = edited(imported, "conditions/zero-near", {"near": "zero"})
-    raw = edited(raw, "clustering", {"k": [4, 5]})  # No condition names the types of k = 5.
-    ablations = Plan(read_config(raw)).ablations
-    assert ablations == [
-        AblationPlan("bert", "squad-kmeans-k4", "baseline", "squad"),
-        AblationPlan("bert", "squad-kmeans-k4", "zero-dense", "squad"),
-        AblationPlan("bert", "mine", "baseline", "squad"),
-        AblationPlan("bert", "mine", "zero-near", "squad"),
+@pytest.mark.parametrize(("edits", "evaluated"), EVALUATED.values(), ids=EVALUATED)
+def test_a_condition_goes_to_the_partitions_with_all_its_types_and_the_baseline_goes_along(imported, edits, evaluated):
+    for path, value in edits.items():
+        imported = edited(imported, path, value)
+    assert Plan(read_config(imported)).ablations == [
+        AblationPlan("bert", partition, condition, "squad")
+        for partition in evaluated
+        for condition in evaluated[partition]
     ]
-
-
-def test_a_baseline_alone_goes_with_every_partition(small):
-    raw = edited(edited(small, "conditions", {"baseline": {}}), "clustering", {"k": [4, 5]})
-    assert [ablation.partition for ablation in Plan(read_config(raw)).ablations] == [
-        "squad-kmeans-k4",
-        "squad-kmeans-k5",
-    ]
-
-
-def test_a_baseline_of_single_heads_goes_with_every_partition(small):
-    both = edited(small, "conditions", {"none": {"1-1": "keep"}, "zero": {"type-1": "zero"}})
-    plan = Plan(read_config(edited(both, "clustering", {"k": [5]})))
-    assert [ablation.name for ablation in plan.ablations] == ["none", "zero"]
-
-
-def test_a_baseline_need_not_go_along_where_nothing_is_evaluated(imported):
-    own = edited(imported, "conditions", {"same": {"near": "keep"}, "head": {"1-1": "zero"}})
-    plan = Plan(read_config(own))
-    assert {ablation.name for ablation in plan.ablations} == {"same", "head"}
-
-
-def test_a_condition_of_single_heads_goes_to_every_partition_of_a_model_that_answers(imported):
-    """How many heads the model has is not known before it is there; `operations` refuses one too many."""
-    raw = edited(
-        edited(imported, "conditions", {"baseline": {}, "far-off": {"13-99": "zero"}}), "clustering", {"k": [5]}
-    )
-    assert {(ablation.partition, ablation.name) for ablation in Plan(read_config(raw)).ablations} == {
-        (partition, condition) for partition in ("squad-kmeans-k5", "mine") for condition in ("baseline", "far-off")
-    }
-    more = edited(imported, "conditions/both", {"near": "zero", "1-2": "mean"})
-    assert added(imported, more) == {("ablation", "bert", "mine", name) for name in ("baseline", "both")}
 
 
 @pytest.fixture
@@ -133,7 +122,7 @@ def test_a_condition_is_evaluated_under_the_readings_that_can_change_it(small, r
     assert AblationPlan("bert", "squad-kmeans-k4", "drop", "squad", "wide") in plan.ablations
     # One that says what `ablation` says, or that differs in what the condition does not touch, changes nothing.
     same = edited(read, "readings/same", {"sentences": "splitter", "renormalise": False})
-    assert added(read, same) == set()
+    assert Plan(read_config(same)).ablations == plan.ablations
 
 
 def test_a_reading_is_laid_over_that_of_ablation(read):

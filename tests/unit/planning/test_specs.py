@@ -13,15 +13,13 @@ import pytest
 
 from headtypes.analyses.ablation import analysis as ablation
 from headtypes.core.errors import InputError
-from headtypes.core.files import canonical_json
-from headtypes.data import stage as data
 from headtypes.pages.atlas import stage as atlas
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import STAGES
 from tests.contract import tables
 from tests.contract.tables import leaf_paths, leaf_rows
-from tests.support.configs import DELETE, edited, full_config, reverse, swapped, value_at
+from tests.support.configs import DELETE, edited, full_config, swapped, value_at
 from tests.support.job_specs import all_specs
 from tests.support.places import ROOT, SCRIPTS
 
@@ -94,11 +92,6 @@ def test_every_script_has_a_stage_and_every_stage_a_script():
     assert {stage.script for stage in STAGES.values()} == scripts
 
 
-def test_a_spec_is_plain_data_that_json_brings_back_as_it_was(full):
-    for spec in all_specs(full).values():
-        assert canonical_json(json.loads(spec)) == spec
-
-
 def test_specs_do_not_depend_on_the_order_in_which_python_happens_to_keep_a_set(tmp_path):
     program = "import sys\nfrom pathlib import Path\nfrom tests.support.configs import full_config\n"
     program += "from tests.support.job_specs import all_specs\nprint(all_specs(full_config(Path(sys.argv[1]))))"
@@ -108,12 +101,6 @@ def test_specs_do_not_depend_on_the_order_in_which_python_happens_to_keep_a_set(
         for seed in "12"
     ]
     assert starts[0].stdout == starts[1].stdout != b""
-
-
-def test_equal_configurations_give_equal_specs_whatever_the_order_of_their_keys(full):
-    for registry in ("compute", "clustering", "windows", "ablation", "controls", "curves"):
-        reordered = edited(full, registry, reverse(full[registry]))
-        assert all_specs(reordered) == all_specs(full)
 
 
 def test_keep_is_the_same_as_not_naming_the_type(full):
@@ -194,48 +181,9 @@ def test_a_head_that_is_kept_where_its_type_is_not_counts(full):
     assert spared == {**evaluated, **shown}
 
 
-def test_an_evaluation_sees_the_fields_of_a_reading_that_can_change_it(full):
-    plan = Plan(read_config(full))
-    own, padded = (
-        ablation.evaluate_condition(plan, "packed", "asked-kmeans-k4", f"mixed{end}") for end in ("", "@padded")
-    )
-    assert (own["reading"], padded["reading"]) == ({"uniform_over_padding": False}, {"uniform_over_padding": True})
-    # The length of a window counts where its padding does.
-    assert "max_seq_length" not in own
-    assert padded["max_seq_length"] == 100
-    assert ablation.evaluate_condition(plan, "packed", "asked-kmeans-k4", "zero-dense")["reading"] == {}
-
-
-def test_a_drawing_of_all_questions_does_not_depend_on_the_seed(full):
-    first, second = (Plan(read_config(edited(full, "seed", seed))) for seed in (1, 2))
-    assert data.sample_questions(first, "asked") == data.sample_questions(second, "asked")
-    assert data.sample_questions(first, "squad") != data.sample_questions(second, "squad")
-
-
 def test_each_random_choice_has_its_own_seed(full):
     # Detectors read the same tokens in each model that has them.
     specs = {job[:1] if job[0] == "measure_detectors" else job: spec for job, spec in all_specs(full).items()}
     seeds = {job: json.loads(spec).get("seed") for job, spec in specs.items()}
     drawn = [seed for seed in seeds.values() if seed is not None]
     assert len(set(drawn)) == len(drawn) > 10
-
-
-def reversed_keys(part, entries: bool, of: tuple[str, ...] = ()):
-    """A part of a configuration with its keys in the other order; entries: those of registries, too."""
-    if not isinstance(part, dict):
-        return part
-    keys = list(part) if len(of) == 1 and of[0] in REGISTRIES and not entries else list(part)[::-1]
-    return {key: reversed_keys(part[key], entries, (*of, key)) for key in keys}
-
-
-REGISTRIES = ("models", "tasks", "partitions", "conditions", "readings")
-
-
-def test_the_order_of_keys_is_in_no_spec_and_that_of_entries_in_those_of_tables_and_pages_alone(full):
-    """Rows of tables stand in the order of the configuration."""
-    specs = all_specs(full)
-    assert all_specs(reversed_keys(full, entries=False)) == specs
-    others = all_specs(reversed_keys(full, entries=True))
-    assert others.keys() == specs.keys()
-    changed = {job[0] for job, spec in specs.items() if spec != others[job]}
-    assert changed == {"compare_with_paper", "tabulate_guan2020", "write_summary"}

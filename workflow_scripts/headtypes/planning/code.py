@@ -16,21 +16,11 @@ from headtypes.core.installed import version_of
 from headtypes.data.kinds.registry import module_of
 
 # Packages whose version can change a number or a byte of a result, by the name they are imported under.
-NUMERIC_PACKAGES = {
-    "accelerate": "accelerate",
-    "datasets": "datasets",
-    "h5py": "h5py",
-    "matplotlib": "matplotlib",
-    "numpy": "numpy",
-    "pandas": "pandas",
-    "pyarrow": "pyarrow",
-    "scipy": "scipy",
-    "sentencex": "sentencex",
-    "sklearn": "scikit-learn",
-    "tokenizers": "tokenizers",
-    "torch": "torch",
-    "transformers": "transformers",
-}
+_IMPORTED = (
+    *("accelerate", "datasets", "h5py", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sentencex", "sklearn"),
+    *("tokenizers", "torch", "transformers"),
+)
+NUMERIC_PACKAGES = {name: "scikit-learn" if name == "sklearn" else name for name in _IMPORTED}
 # Packages that a package's numbers depend on, though our code may not import them.
 _UNDERNEATH = {
     "datasets": ("pyarrow",),

@@ -44,6 +44,11 @@ class PartitionPlan:
     """What heads are divided and described by: weights or norms."""
 
     @property
+    def of_task(self) -> FeaturePlan:
+        """The heads that it divides, on the samples of its task."""
+        return FeaturePlan(self.model, self.task)
+
+    @property
     def clustering(self) -> str:
         """The name of the way of clustering, whatever the task."""
         return self.name.removeprefix(f"{self.task}-")

@@ -27,18 +27,11 @@ from headtypes.planning.config.derived import (
     types_of,
 )
 from headtypes.planning.config.files import Layers, laid_over
-from headtypes.planning.config.given_files import types_in
+from headtypes.planning.config.given_files import UserFiles, types_in
 from headtypes.planning.config.messages import ConfigError
-from headtypes.planning.config.schema import Ablation, Config, read_config
+from headtypes.planning.config.schema import Config, read_config
 from headtypes.planning.config.sources import Finetuned
-from headtypes.planning.entries import (
-    RANDOM_TOKENS,
-    UNDER,
-    AblationPlan,
-    FeaturePlan,
-    PartitionPlan,
-)
-from headtypes.planning.user_files import UserFiles
+from headtypes.planning.entries import RANDOM_TOKENS, UNDER, AblationPlan, FeaturePlan, PartitionPlan
 
 
 def plan_of(layers: Layers) -> "Plan":
@@ -240,16 +233,16 @@ class Plan:
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
-        partitions = [it for it in self.partitions.values() if (it.model, it.task) == (model, task)]
-        return next((it for it in partitions if len(it.types) == 4), next(iter(partitions), None))
+        partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
+        return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     @cached_property
     def weighted(self) -> list[FeaturePlan]:
         """Each model with each task on which the importance of its heads is measured."""
-        return list(dict.fromkeys(FeaturePlan(each.model, each.task) for each in self.curved))
+        return list(dict.fromkeys(partition.of_task for partition in self.curved))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None) -> list:
-        """The entries that there are of an analysis of one model and, where it is of types, of one partition."""
+        """An analysis's entries for one model (and partition)."""
         return [
             entry
             for entry in (analysis.files[0].of(self) if analysis.files else ())
@@ -268,9 +261,9 @@ class Plan:
     def compared_types(self) -> list[PartitionPlan]:
         """The partitions of models with further analyses."""
         return [
-            it
-            for it in self.partitions.values()
-            if any(self.files_of(analysis, it.model, it.name) for analysis in ANALYSES if analysis.is_compared)
+            partition
+            for partition in self.partitions.values()
+            if any(self.files_of(analysis, *partition.key) for analysis in ANALYSES if analysis.is_compared)
         ]
 
     def is_text(self, task: str) -> bool:
@@ -291,15 +284,8 @@ class Plan:
 
     def baseline(self, model: str, partition: str) -> AblationPlan | None:
         """The evaluation that does nothing to a partition's heads, where there is one."""
-        return self._baselines.get((model, partition))
-
-    @cached_property
-    def _baselines(self) -> dict[tuple[str, str], AblationPlan]:
-        baselines: dict[tuple[str, str], AblationPlan] = {}
-        for ablation in self.ablations:
-            if not self.operations(ablation.condition):
-                baselines.setdefault((ablation.model, ablation.partition), ablation)
-        return baselines
+        ablations = self.ablations_of(model, partition)
+        return next((ablation for ablation in ablations if not self.operations(ablation.condition)), None)
 
     def operations(self, condition: str) -> dict[str, str]:
         """What a condition does: {type or head: operation}, without types and heads that would be kept anyway.
@@ -318,8 +304,9 @@ class Plan:
         """The condition that an evaluation's name contains, and the fields of its reading that can affect it there."""
         condition, _, further = condition.partition(UNDER)
         without = self.kind_of(task).without_reading if task else ()
-        ablation = self.config.ablation
-        fields = ablation if not further else _laid_over(ablation, self.config.readings[further])
+        fields = self.config.ablation
+        if further:
+            fields = fields.model_copy(update=self.config.readings[further].model_dump(exclude_unset=True))
         matter = reading_matters(self.operations(condition).values())
         return condition, {name: getattr(fields, name) for name in matter if name not in without}
 
@@ -338,7 +325,7 @@ class Plan:
 
     def clustered_on(self, model: str, task: str) -> list[PartitionPlan]:
         """The partitions of one model on one task that clustering makes."""
-        return [partition for partition in self.clustered if (partition.model, partition.task) == (model, task)]
+        return [partition for partition in self.clustered if partition.of_task == (model, task)]
 
     def finetuned(self, model: str) -> Finetuned | None:
         """How the workflow fine-tunes a model; None where it does not."""
@@ -395,10 +382,6 @@ def _by_partition(ablations: Iterable[AblationPlan]) -> ByPartition:
     for ablation in ablations:
         grouped[ablation.model, ablation.partition].append(ablation)
     return grouped
-
-
-def _laid_over(ablation: Ablation, reading: Ablation) -> Ablation:
-    return ablation.model_copy(update=reading.model_dump(exclude_unset=True))
 
 
 def _selected(registry: Iterable[str], selection: list[str] | None) -> list[str]:

@@ -41,27 +41,22 @@ def provenance_of(
 ) -> dict:
     """What the results of a job are made with and from, collected before the job makes them.
 
-    rule, wildcards, spec, code: as Snakemake gives them; seeds are in the spec, `code` is `code.code_hash`.
-    inputs:  paths, so that the models and data that they come from are known; results: the folder of the results.
-    returns  these, and packages {name: version}, python, git (commit, with "-dirty" where tracked files differ from
-        it; None outside a repository) and sources {name: what identifies the model or the data}.
+    rule, wildcards, spec, code, inputs: as Snakemake gives them; results: the folder of the results.
+    returns  these without the inputs, and packages {name: version}, python, git (commit, with "-dirty" where tracked
+        files differ from it; None outside a repository), sources {name: what identifies the model or data}.
     """
     return {
         "rule": rule,
         "wildcards": wildcards,
         "spec": spec,
         "code": code,
-        "packages": packages(),
+        # What every record has; which of them count is for the hash of the code and, of readers, the spec to say.
+        "packages": {package: package_version(name) for name, package in NUMERIC_PACKAGES.items()}
+        | {"gguf": version_of("gguf")},
         "python": platform.python_version(),
         "git": _commit(),
         "sources": _sources(inputs, results),
     }
-
-
-def packages() -> dict[str, str]:
-    """The versions that every record has; which of them count is for the digest and, of readers, the spec to say."""
-    readers = {name: version_of(name) for name in ("gguf",)}
-    return {**{name: package_version(imported) for imported, name in NUMERIC_PACKAGES.items()}, **readers}
 
 
 def forget(outputs: Iterable[str]) -> None:
@@ -115,9 +110,9 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
 
 
 def _state(path: str) -> list[int]:
-    found = Path(path).stat()
+    status = Path(path).stat()
     # All files of some archives and images have one time of change (1970); that of the inode nobody can set.
-    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
 def record(
@@ -150,21 +145,14 @@ def beside(path: StrPath) -> Path:
 
 def _sources(paths: Iterable[str], results: Path) -> dict[str, dict]:
     """Models and data that files come from: {models/…, tasks/… or training/…: what identifies them}."""
-    sources = {}
-    for path in paths:
-        if results_folder(path) == results:
-            sources |= (recorded(path) or {}).get("sources", {}) | source_of(path, results)
+    sources, folder = {}, results / "sources"
+    for path in (Path(path) for path in paths if results_folder(path) == results):
+        sources |= (recorded(path) or {}).get("sources", {})
+        # A file of this folder describes a model or data itself.
+        if path.is_relative_to(folder) and path.suffix == ".json" and path.is_file():
+            source, name = read_json(path), path.relative_to(folder).with_suffix("").as_posix()
+            sources[name] = {key: source[key] for key in _IDENTITY if source.get(key) is not None}
     return sources
-
-
-def source_of(path: StrPath, results: Path) -> dict[str, dict]:
-    """The model or data that a file of `results/sources` describes; nothing for other files."""
-    path, folder = Path(path), results / "sources"
-    if not (path.is_relative_to(folder) and path.suffix == ".json" and path.is_file()):
-        return {}
-    source = read_json(path)
-    name = path.relative_to(folder).with_suffix("").as_posix()
-    return {name: {key: source[key] for key in _IDENTITY if source.get(key) is not None}}
 
 
 @cache

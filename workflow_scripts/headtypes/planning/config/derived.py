@@ -12,7 +12,7 @@ def clusterings(config: Config, task: str) -> dict[str, tuple[str, int, Of]]:
     """Name of each partition that clustering makes on a task: its method, its k, and what heads are divided by."""
     clustering = config.clustering
     return {
-        f"{task}-{clustering_name(method, k, of)}": (method, k, of)
+        f"{task}-{'' if of == 'weights' else f'{of}-'}{method}-k{k}": (method, k, of)
         for of in divided_by(config, task)
         for method in clustering.methods
         for k in clustering.k
@@ -22,11 +22,6 @@ def clusterings(config: Config, task: str) -> dict[str, tuple[str, int, Of]]:
 def divided_by(config: Config, task: str) -> list[Of]:
     """What heads are divided by on a task."""
     return list(dict.fromkeys(config.tasks[task].divided_by or config.clustering.of))
-
-
-def clustering_name(method: str, k: int, of: Of) -> str:
-    """The name of a way of clustering: method and k, after `norms` where heads are divided by norms."""
-    return f"{method}-k{k}" if of == "weights" else f"{of}-{method}-k{k}"
 
 
 def parent_of(config: Config, model: str) -> str | None:

@@ -1,15 +1,17 @@
-"""The user's files and folders that a configuration names: whether they are there, and types in them."""
+"""The user's files and folders that a configuration names: whether they are there, which they are, types in them."""
 
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from headtypes.analyses.types.user_types import types_in_file
 from headtypes.core.errors import InputError
-from headtypes.data.files import looked_in
+from headtypes.data.files import files_of, looked_in
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.treebank import Treebank
+from headtypes.models.files import model_files
 from headtypes.planning.config.derived import made_from
 from headtypes.planning.config.messages import ConfigError
 from headtypes.planning.config.schema import Config
@@ -69,3 +71,41 @@ def types_in(key: str, file: str) -> tuple[str, ...]:
         return tuple(sorted(types_in_file(file)))
     except InputError as error:
         raise ConfigError([(key, str(error))]) from None
+
+
+@dataclass(frozen=True)
+class UserFiles:
+    """The user's files of models, of tasks and of the vectors of probes, so that a change of them is seen."""
+
+    config: Config
+
+    def of_model(self, model: str) -> list[str]:
+        """The files of a model."""
+        source = self.config.models[model].source
+        if source.package is None and source.gguf is not None:
+            return [source.gguf]
+        files = [] if source.folder is None else model_files(source.folder, source.pickle)
+        return [str(file) for file in files]
+
+    def of_task(self, task: str) -> list[str]:
+        """The files of a task's data."""
+        source = self.config.tasks[task].source
+        if source.folder is not None:
+            return files_of(source.folder, f"config: tasks.{task}.source.folder")
+        return _given(source.file)
+
+    def of_training(self, task: str) -> list[str]:
+        """The file of a task's training data."""
+        return _given(self.config.tasks[task].source.training_file)
+
+    def of_test(self, task: str) -> list[str]:
+        """The file on which choices made on a treebank are scored."""
+        return _given(self.config.tasks[task].source.test_file)
+
+    def of_vectors(self) -> list[str]:
+        """The file of the probes' word vectors."""
+        return _given(self.config.probes.vectors)
+
+
+def _given(file: str | None) -> list[str]:
+    return [] if file is None else [file]

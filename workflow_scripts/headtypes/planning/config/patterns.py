@@ -6,7 +6,7 @@ models:
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from headtypes.planning.config.messages import ConfigError
@@ -30,15 +30,15 @@ def expanded(raw: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(models, Mapping):
         return raw
     entries: dict[str, Any] = {}
-    of: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for key, entry in models.items():
-        made = list(_models(key, entry)) if _is_pattern(key, entry) else [(key, entry)]
-        of[key] = [name for name, _ in made]
-        for name, filled in made:
+        expansion = list(_models(key, entry)) if _is_pattern(key, entry) else [(key, entry)]
+        names[key] = [name for name, _ in expansion]
+        for name, filled in expansion:
             if name in entries:
                 raise ConfigError([(f"models.{key}", f"another entry gives a model the name {name}, too; rename one.")])
             entries[name] = filled
-    patterns = {key: names for key, names in of.items() if names != [key]}
+    patterns = {key: models for key, models in names.items() if models != [key]}
     return {**raw, "models": entries, **_named(raw, patterns)} if patterns else raw
 
 
@@ -70,16 +70,16 @@ def _values(where: str, given: Any) -> Iterator[Value]:
 
     The numbers of a range have the zeros before them that its first one has.
     """
-    for each in given if isinstance(given, list) else [given]:
-        if isinstance(each, bool) or not isinstance(each, Value):
-            raise ConfigError([(where, f"{each!r} is neither a number nor text, such as 3 or 0-24.")])
-        if not (found := _RANGE.fullmatch(str(each))) or not isinstance(each, str):
-            yield each
+    for value in given if isinstance(given, list) else [given]:
+        if isinstance(value, bool) or not isinstance(value, Value):
+            raise ConfigError([(where, f"{value!r} is neither a number nor text, such as 3 or 0-24.")])
+        if not isinstance(value, str) or not (match := _RANGE.fullmatch(value)):
+            yield value
             continue
-        first, last, step = found.groups()
+        first, last, step = match.groups()
         numbers = range(int(first), int(last) + 1, int(step or 1))
         if not numbers:
-            raise ConfigError([(where, f"the range {each} ends before it begins; write {last}-{first}.")])
+            raise ConfigError([(where, f"the range {value} ends before it begins; write {last}-{first}.")])
         padded = first.startswith("0") and len(first) > 1
         yield from (f"{number:0{len(first)}}" for number in numbers) if padded else numbers
 
@@ -103,10 +103,8 @@ def _named(raw: Mapping[str, Any], patterns: Mapping[str, list[str]]) -> dict[st
     """The sections with lists of models, in which each pattern is replaced by its models."""
     sections = {}
     for section, key in _NAMING:
-        of_section = raw.get(section)
-        if isinstance(of_section, Mapping) and isinstance(listed := of_section.get(key), list):
-            names = [
-                name for each in listed for name in (patterns.get(each, [each]) if isinstance(each, str) else [each])
-            ]
-            sections[section] = {**of_section, key: names}
+        part = raw.get(section)
+        if isinstance(part, Mapping) and isinstance(listed := part.get(key), list):
+            named = (patterns.get(name, [name]) if isinstance(name, str) else [name] for name in listed)
+            sections[section] = {**part, key: list(chain.from_iterable(named))}
     return sections

@@ -130,12 +130,7 @@ class ModelSource(Strict):
             raise ValueError("the name of a file in GGUF ends with .gguf")
         if in_package and os.path.basename(self.gguf) != self.gguf:
             raise ValueError("with package, gguf is the name of a file; its folder in the package is subfolder")
-        if self.gguf is not None and self.pickle:
-            raise ValueError("the key pickle belongs to other files; a file in GGUF is none")
-        is_made = any(getattr(self, key) is not None for key in made)
-        if is_made and self.pickle:
-            raise ValueError("the key pickle belongs to a source with files; training writes safetensors")
-        if is_made and self.sha256:
+        if self.sha256 and any(getattr(self, key) is not None for key in made):
             raise ValueError("the key sha256 belongs to a source with files; trained weights are recorded when made")
         return self
 
