@@ -1,5 +1,8 @@
 """The results of a made-up model of any size, from which an atlas can be made, and its page in a browser."""
 
+import base64
+import gzip
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote_plus
 
@@ -14,8 +17,8 @@ from headtypes.analyses.types.partitions import build_partition, write_partition
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
-from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.data import gather
+from tests.support.records import described
 
 WORDS = ["[CLS]", "the", "old", "house", "by", "##side", ".", "[SEP]"]
 MARKUP = [
@@ -29,11 +32,7 @@ MARKUP = [
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
 
 
-def made_up(layers: int, heads: int) -> ModelRecord:
-    shape = {"layers": layers, "heads": heads, "width": 64, "max_length": 512, "parameters": 1}
-    return ModelRecord(
-        name="made-up", folder=".", weights={}, files={}, pickle=False, model_type="bert", architectures=None, **shape
-    )
+made_up = partial(described, "made-up", 512)
 
 
 def maps_of(layers: int, heads: int, tokens: list[str], seed: int) -> AttentionMaps:
@@ -117,6 +116,19 @@ def atlas(folder: Path, layers: int, heads: int, samples: list[list[str]]) -> di
     return gather(
         made_up(layers, heads), [("qa", maps)], results(folder, layers, heads), distance_bins=16, conditions=CONDITIONS
     )
+
+
+def unpacked(text: str) -> bytes:
+    """Numbers of a page, as its script reads them."""
+    return gzip.decompress(base64.b64decode(text))
+
+
+def attention_in(text: str, layers: int, heads: int, length: int) -> np.ndarray:
+    """The maps of one sample that a page holds: [layer, head, query, key]."""
+    numbers, rows = unpacked(text), layers * heads * length
+    scale = np.frombuffer(numbers, "<u2", rows) / 65535
+    levels = np.frombuffer(numbers, np.uint8, offset=2 * rows).reshape(rows, length) / 255
+    return (scale[:, None] * levels).reshape(layers, heads, length, length)
 
 
 def tile(page, name: str):

@@ -96,9 +96,9 @@ def without_heads(model, heads: np.ndarray):
     return model
 
 
-def described(name: str, max_length: int) -> ModelRecord:
+def described(name: str, max_length: int = 512, layers: int = 1, heads: int = 1) -> ModelRecord:
     """The record of a model that is not there, for what reads no file of it."""
-    shape = {"parameters": 1, "layers": 1, "heads": 1, "width": 1, "max_length": max_length}
+    shape = {"parameters": 1, "layers": layers, "heads": heads, "width": 16 * heads, "max_length": max_length}
     return ModelRecord(
         name=name, folder=".", weights={}, files={}, pickle=False, model_type="bert", architectures=None, **shape
     )

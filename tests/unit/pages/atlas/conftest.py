@@ -4,13 +4,6 @@ import pytest
 
 from headtypes.pages.atlas.page import write_page
 from tests.support.atlases import MARKUP, WORDS, atlas
-from tests.support.browser import browser
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as it:
-        yield it
 
 
 @pytest.fixture(scope="module")

@@ -1,34 +1,18 @@
 """The atlas holds what the results hold: maps to the precision that is promised, columns, costs, names."""
 
-import base64
-import gzip
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.per_head import rounded
 from headtypes.analyses.relations.analysis import per_head
-from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
 from headtypes.pages.atlas.data import SAMPLES, gather, numbers_on
 from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_maps
-from tests.support.atlases import CONDITIONS, atlas, made_up, maps_of, results
+from tests.support.atlases import atlas, attention_in, made_up, maps_of, unpacked
 
 WORDS = ["[CLS]", "a", "b", "[SEP]"]
-
-
-def unpacked(text: str) -> bytes:
-    return gzip.decompress(base64.b64decode(text))
-
-
-def attention_in(text: str, layers: int, heads: int, length: int) -> np.ndarray:
-    """As the page's script reads it."""
-    numbers, rows = unpacked(text), layers * heads * length
-    scale = np.frombuffer(numbers, "<u2", rows) / 65535
-    levels = np.frombuffer(numbers, np.uint8, offset=2 * rows).reshape(rows, length) / 255
-    return (scale[:, None] * levels).reshape(layers, heads, length, length)
 
 
 def test_attention_is_kept_to_one_part_in_510_of_the_largest_of_its_row():
@@ -40,11 +24,6 @@ def test_attention_is_kept_to_one_part_in_510_of_the_largest_of_its_row():
 def test_a_head_that_looks_nowhere_stays_dark():
     attention = np.zeros((1, 1, 2, 2), np.float32)
     assert not attention_in(pack(pack_maps(attention)), 1, 1, 2).any()
-
-
-def test_equal_maps_are_equal_text():
-    attention = maps_of(2, 2, WORDS, seed=0).attention
-    assert pack(pack_maps(attention)) == pack(pack_maps(attention.copy()))
 
 
 def test_divergences_come_back():
@@ -81,6 +60,7 @@ def test_every_head_has_its_values(tmp_path):
     assert not {"gradient.text.punctuation"} & columns.keys()
     assert len(data["features"]["labels"]) == len(data["features"]["values"][0]) == 21
     assert sum(data["features"]["values"][5]) == pytest.approx(1, abs=1e-3)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
 
 
 def test_costs_are_those_of_conditions_that_do_something(tmp_path):
@@ -128,26 +108,31 @@ def test_analyses_that_were_not_run_are_absent():
     assert (data["columns"], data["features"], data["main"], data["costs"], data["names"]) == ([], None, None, [], [])
 
 
+def write_relations(folder, rows: list[tuple], best: list[tuple]) -> None:
+    """Write accuracies of heads and the best heads; rows, best: the columns that follow the annotation."""
+    place = ["layer", "head", "direction", "accuracy"]
+    table = pd.DataFrame(rows, columns=["relation", *place]).assign(annotation="universal", part="file")
+    write_csv(folder / "relations.csv", table)
+    names = ["relation", "chosen", "scored", *place, "offset_accuracy", "above_offset"]
+    other = dict.fromkeys(("words", "offset", "other_accuracy"), 1)
+    table = pd.DataFrame(best, columns=names).assign(annotation="universal", left_out="", **other)
+    write_csv(folder / "best.csv", table)
+
+
 def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(tmp_path):
     accuracies = {"det": (90, 40, 10, 30), "nsubj": (80, 39, 5, 20), "all": (99, 99, 99, 99)}
     rows = [
-        ("universal", relation, "file", 0, head, direction, accuracy - (direction != "dependent_to_head"))
+        (relation, 0, head, direction, accuracy - (direction != "dependent_to_head"))
         for relation, of_heads in accuracies.items()
         for head, accuracy in enumerate(of_heads)
         for direction in ("dependent_to_head", "head_to_dependent")
     ]
-    columns = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
-    write_csv(tmp_path / "relations.csv", pd.DataFrame(rows, columns=columns))
     best = [
-        ("universal", "det", "file", "file", 0, 0, "dependent_to_head", 85, 90, 5),
-        ("universal", "nsubj", "file", "file", 0, 0, "dependent_to_head", 38, 80, 42),
-        ("universal", "nsubj", "halves", "halves", None, None, None, 38, 70, 32),
+        ("det", "file", "file", 0, 0, "dependent_to_head", 90, 85, 5),
+        ("nsubj", "file", "file", 0, 0, "dependent_to_head", 80, 38, 42),
+        ("nsubj", "halves", "halves", None, None, None, 70, 38, 32),
     ]
-    names = ["annotation", "relation", "chosen", "scored", "layer", "head", "direction"]
-    table = pd.DataFrame(best, columns=[*names, "offset_accuracy", "accuracy", "above_offset"])
-    write_csv(
-        tmp_path / "best.csv", table.assign(**dict.fromkeys(("words", "offset", "other_accuracy"), 1), left_out="")
-    )
+    write_relations(tmp_path, rows, best)
     found = {"relations": [("trees", tmp_path / "relations.csv")], "relations_best": [("trees", tmp_path / "best.csv")]}
     data = gather(made_up(1, 4), [], found, distance_bins=16, conditions={})
     relation, above = data["columns"]
@@ -161,29 +146,10 @@ def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(t
 @pytest.mark.parametrize(("relation", "offset"), [("all", 5.0), ("det", 95.0)])
 def test_a_treebank_in_which_no_head_stands_out_has_no_columns(tmp_path, relation, offset):
     """Totals are not relations, and fixed offsets may find more than any head does."""
-    rows = [("universal", relation, "file", 0, head, "dependent_to_head", 90.0) for head in range(4)]
-    names = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
-    write_csv(tmp_path / "relations.csv", pd.DataFrame(rows, columns=names))
-    best = [("universal", relation, "file", "file", 0, 0, "dependent_to_head", 90.0, offset, 90.0 - offset)]
-    names = ["annotation", "relation", "chosen", "scored", *names[3:], "offset_accuracy", "above_offset"]
-    table = pd.DataFrame(best, columns=names)
-    write_csv(
-        tmp_path / "best.csv", table.assign(**dict.fromkeys(("words", "offset", "other_accuracy"), 1), left_out="")
-    )
+    rows = [(relation, 0, head, "dependent_to_head", 90.0) for head in range(4)]
+    best = [(relation, "file", "file", 0, 0, "dependent_to_head", 90.0, offset, 90.0 - offset)]
+    write_relations(tmp_path, rows, best)
     assert per_head("trees", tmp_path / "relations.csv", tmp_path / "best.csv") == []
-
-
-def test_a_damaged_file_is_named(tmp_path):
-    found = results(tmp_path, 2, 2)
-    (tmp_path / "stability.json").write_text('{"heads": 1}')
-    with pytest.raises(InputError, match=r"stability\.json"):
-        gather(made_up(2, 2), [], found, distance_bins=16, conditions=CONDITIONS)
-
-
-def test_data_are_json(tmp_path):
-    data = atlas(tmp_path, 2, 4, [WORDS])
-    assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert rounded([1 / 3, float("nan"), 7, None]) == [0.3333, None, 7, None]
 
 
 @pytest.mark.parametrize(("lengths", "short"), [([9], 1), ([16, 12], 2), ([17], 0), ([5, 40], 1)])

@@ -80,20 +80,6 @@ def test_a_model_or_a_text_that_cannot_be_is_told(place, refused, arguments, why
     assert len(told.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("config", "why"),
-    [
-        (b"models: [", "cannot be read as YAML"),
-        (b"layer,head,type", "holds no keys; name a file of the configuration."),
-    ],
-)
-def test_a_file_that_is_no_configuration_is_named(tmp_path, refused, config, why):
-    (tmp_path / "mine.yaml").write_bytes(config)
-    told = refused(tmp_path, "--model", "tiny", "the cat")
-    assert told.startswith(f"{tmp_path / 'mine.yaml'} {why}")
-    assert len(told.splitlines()) == 1
-
-
 def test_the_command_serves_until_it_is_interrupted(place):
     command = [sys.executable, str(ROOT / "commands/look.py"), "--configfile", str(place / "mine.yaml")]
     command += ["--directory", str(place), "--model", "tiny"]

@@ -98,31 +98,13 @@ def test_two_heads_share_one_table_with_their_differences(chromium, page_file):
         costs = re.sub(r"\s+", " ", both.locator(".costs tbody").inner_text())
         assert "one-head 1-2: zero: this head 0.5" in costs
         assert "zero-dense 3-1: zero: all 3 dense heads 7.3" in costs
+        one, other = page.locator(".panel").all()
+        one.get_by_role("group", name="Words that look").get_by_role("button", name="old").hover()
+        assert other.locator(".said").inner_text().startswith("“old” looks at")
         # One alone has no difference.
         page.get_by_role("button", name="Close head 3-1").click()
         assert page.get_by_role("article", name="Both heads").count() == 0
         assert "difference" not in page.locator(".panel").inner_text()
-
-
-@pytest.mark.parametrize("width", [768, 1400])
-def test_two_heads_stand_side_by_side_and_everything_at_one_height(chromium, page_file, width):
-    with opened(chromium, page_file, width) as page:
-        show(page, "head=1-1 1-4&word=from-2")
-        page.locator(".map[data-drawn]").nth(1).wait_for()
-        # Of unequal titles.
-        page.locator(".chip").first.evaluate("it => it.textContent = 'type '.repeat(40)")
-        for part in (".panel", ".panel h2", ".panel .choice", ".panel .said", ".panel .words.from"):
-            tops = [page.locator(f".panel:nth-child({number}) {part[7:]}".strip()).first for number in (1, 2)]
-            assert len({it.bounding_box()["y"] for it in tops}) == 1, part
-        one, other = page.locator(".panel").all()
-        assert one.bounding_box()["width"] == pytest.approx(other.bounding_box()["width"], abs=1)
-        assert page.locator("#tabs").is_hidden()
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        columns = {
-            tuple(round(it.bounding_box()["x"]) for it in row.locator("td").all())
-            for row in page.locator(".both .values tbody tr").all()
-        }
-        assert len(columns) == 1, "the same columns in all groups"
 
 
 def test_on_a_phone_two_heads_are_in_tabs(chromium, page_file):

@@ -11,7 +11,7 @@ from headtypes.papers.keys import NAMED
 from headtypes.papers.ledger.models import over_models
 from headtypes.papers.ledger.table import together_table
 from headtypes.papers.quantities import NO_VERDICT
-from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, browser, opened
+from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, opened
 from tests.support.ledgers import made_ledger
 from tests.support.summaries import RESULTS, documented_ledger, written_page
 
@@ -67,12 +67,6 @@ def test_what_is_judged_over_seeds_is_a_table_of_its_own(chromium, page_file, le
     for claim, verdict in zip(judged["claim"], judged["verdict"], strict=True):
         assert any(claim in text and verdict in text for text in shown)
     assert all("minilm-{seed}" in text and "nan" not in text for text in shown)
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as it:
-        yield it
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -137,11 +131,3 @@ def test_claims_are_found_by_a_text_and_sorted_by_how_often_they_hold(chromium, 
         known = [float(share) for share in shares if share]
         assert known == sorted(known)
         assert shares[len(known) :] == [""] * (len(shares) - len(known))
-
-
-def test_it_says_that_few_families_speak_of_these_checkpoints_alone(chromium, page_file):
-    with opened(chromium, page_file, 390) as page:
-        assert page.get_by_text("speaks of these checkpoints alone").first.is_visible()
-        page.emulate_media(media="print")
-        assert not page.locator(".filters").is_visible()
-        assert page.locator("#all .strip").first.is_visible()

@@ -4,23 +4,20 @@ import base64
 import hashlib
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.compared import PAIRS, compared_table
 from headtypes.core.errors import InputError
 from headtypes.pages.summary.answers import YES, Answers, Card, Mark
 from headtypes.pages.summary.cautions import cautions
-from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, types_sentence, verdict_sentence
+from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, verdict_sentence
 from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of
 from headtypes.pages.summary.verdicts import counted, judged_subjects
 from headtypes.papers.guan2020.shown import ablation_shown
-from tests.support import summaries
 from tests.support.places import ROOT
 from tests.support.summaries import (
     FIGURES,
@@ -32,7 +29,6 @@ from tests.support.summaries import (
     made_page,
     made_results,
     made_summary,
-    planned,
 )
 
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
@@ -109,21 +105,6 @@ def test_only_claims_that_hold_or_fail_are_called_decided(results, summary, guan
     assert f"<small>0 of {len(open_)} decided</small>" in page
 
 
-@pytest.mark.parametrize(
-    ("verdict", "holm", "said"),
-    [
-        ("holds", "holds", "holds for minilm-qa, one checkpoint."),
-        ("fails", None, "fails for minilm-qa, one checkpoint, by a value without an interval."),
-        ("open", "open", "is open for minilm-qa, one checkpoint."),
-        ("no verdict", "no verdict", "cannot be judged for minilm-qa, one checkpoint."),
-    ],
-)
-def test_a_single_claim_is_one_in_words(guan, verdict, holm, said):
-    one = guan[(guan["model"] == MODEL) & (guan["kind"] == "claim") & (guan["basis"] == "stated")].head(1)
-    (subject,) = judged_subjects(one.assign(verdict=verdict, verdict_holm=holm), "partition", "file.csv")
-    assert verdict_sentence("They", subject) == f"The one claim that They state and {PARTITION} bears on {said}"
-
-
 def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_linked(results, summary):
     folder, _ = results
     assert [(it.model, it.measured) for it in summary.answers] == [(MODEL, 3), ("minilm", 0)]
@@ -142,15 +123,6 @@ def test_figures_and_tables_of_every_partition_are_linked(summary):
         assert it.files == {"partition.csv": ["partition.csv"]}
 
 
-def test_what_types_look_at_that_the_paper_has_not_is_said():
-    heads = pd.DataFrame({"layer": 0, "head": range(4), "type": ["type-1", "type-2", "type-2", "dense"]})
-    looks = {"near": [0.8, 0.2, 0.2, 0.1], "special": [0.1, 0.5, 0.7, 0.1], "far": [0.1, 0.3, 0.1, 0.8]}
-    assert types_sentence("m", Partition(heads.assign(**looks, doubtful=False))) == (
-        "Of the 4 heads of m, 2 are type-2 (60 % of their attention at special tokens), 1 dense and 1 type-1 (80 % of "
-        "their attention at near tokens)."
-    )
-
-
 def test_what_must_not_be_concluded_is_on_the_page(summary, table_2):
     text = " ".join(summary.cautions)
     assert "None of the models is one that the papers report." in text
@@ -162,21 +134,6 @@ def test_what_must_not_be_concluded_is_on_the_page(summary, table_2):
     without = table_2.filter(regex="^(?!control_|own_|holm_)")
     assert "what any heads would cost" in cautions([], {}, [], [], without, [])[1]
     assert len(cautions([], {}, [], [], None, [])) == 1
-
-
-def test_a_partition_by_norms_is_called_so(results, monkeypatch):
-    folder, files = results
-    one, other = planned(folder)
-    for partitions, said, named in (
-        ([one, other | {"of": "norms"}], "2 times, 1 of these by norms.", [", by norms", ""]),
-        ([other | {"of": "norms"}], "once, by norms.", [", by norms"]),
-    ):
-        monkeypatch.setattr(summaries, "planned", lambda *_, found=partitions: found)
-        summary = made_summary(folder, files)
-        assert summary.run.endswith(said)
-        names = [f"{it.model}, {it.partition}{words}" for it, words in zip(summary.answers, named, strict=True)]
-        text = made_page(folder, summary).read_text()
-        assert all(f">{name}</option>" in text and f'class="name">{name}<' in text for name in names)
 
 
 def test_claims_stand_with_what_decides_them(summary):
@@ -195,8 +152,6 @@ def test_findings_name_the_costliest_type_beside_random_heads(table_2):
     )
     told = costs_sentence(table_2.assign(holm_f1=0.04 + 0 * table_2["holm_f1"]), MODEL, PARTITION, TYPES)
     assert "This is more than as many random heads of the same layers cost: 64.4 on 32 of them" in told
-    few = table_2.assign(control_draws=2, control_draws_planned=2)
-    assert "(2 draws, too few to tell)" in costs_sentence(few, MODEL, PARTITION, TYPES)
     table_2 = table_2.assign(drop_f1=table_2["drop_f1"].mask(table_2["id"] == 3, 3.5))
     apart = table_2.assign(drop_f1_low=table_2["drop_f1"] - 0.1, drop_f1_high=table_2["drop_f1"] + 0.1)
     sentence = costs_sentence(apart, MODEL, PARTITION, TYPES)
@@ -216,9 +171,6 @@ def test_findings_name_no_costliest_type_where_all_cost_the_same(table_2):
     same = table_2.assign(drop_f1=0.0)
     told = "the F1 of minilm-qa changes by the same: no type costs more than another."
     assert costs_sentence(same, MODEL, PARTITION, TYPES) == f"Whichever type is left out, {told}"
-    odd = costs_sentence(same, MODEL, PARTITION, [*TYPES, "odd"])
-    assert odd.startswith("Whichever of dense, ")
-    assert odd.endswith(told)
 
 
 def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
@@ -231,14 +183,7 @@ def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
         "Without its 28 dense heads the loss of minilm-qa rises by 0.57 nats per token on 200 documents (0.50"
         in sentence
     )
-    assert "more than without any other type. This is not told from what" in sentence
     assert "0.64 on 32 of them, against 0.22 on average" in sentence
-    assert "Without its 22 vertical heads it rises by 0.05, not shown to be less than that without" in sentence
-    text["drop_loss"] = text["drop_loss"].mask(text["id"] == 3, 0.035)
-    apart = {f"drop_loss_{end}": text["drop_loss"] + step for end, step in (("low", -0.001), ("high", 0.001))}
-    assert costs_sentence(text.assign(**apart), MODEL, PARTITION, TYPES).endswith("it rises by 0.04, the least.")
-    odd = costs_sentence(text, MODEL, PARTITION, [*TYPES, "odd"])
-    assert "more than without the other types left out." in odd
     shown = next(ablation_shown(text, 2)).in_brief()
     assert {"Loss", "rise of Loss"} <= {column.label for column in shown.columns}
     assert "documents" in shown.about
@@ -252,9 +197,6 @@ def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
         "random heads of the same layers have 0.24 (0.19 to 0.28 over draws; p = 0.008); in 1 of 2 comparisons the "
         f"types of minilm-qa differ from as many random heads of the same layers, and in 0 of 2 {alike}."
     )
-    both = compared_types_sentence(table.assign(profile_p=[0.01, np.nan]), MODEL)
-    assert "p = 0.006); in 1 of 2" in both
-    assert both.endswith(f"and in 1 of 1 {alike}.")
     # The smallest of many p-values says nothing by itself.
     many = compared_types_sentence(pd.concat([table.assign(quantity=f"{number}") for number in range(30)]), MODEL)
     assert many.startswith("In 0 of 60 comparisons")
@@ -309,15 +251,6 @@ def test_the_page_lets_no_script_run_but_its_own_and_reaches_no_network(results,
     assert not re.search(r"(src|href)=.?(https?:)?//", page)
 
 
-class _Tags(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.tags = []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-
 def test_markup_in_data_is_shown_as_text(results, summary):
     """In a reason, a title, a file, a finding, an answer, a caution and a fact."""
     table = summary.papers[0].judged[0].table
@@ -330,10 +263,8 @@ def test_markup_in_data_is_shown_as_text(results, summary):
     hostile = replace(summary, title=SCRIPT, findings=[SCRIPT], papers=[paper], made=[(SCRIPT, [SCRIPT])])
     (results[0] / "hostile").mkdir()
     page = made_page(results[0] / "hostile", hostile).read_text()
-    parser = _Tags()
-    parser.feed(page)
-    assert [tag for tag, _ in parser.tags].count("script") == 1
-    assert not any("onerror" in attrs for _, attrs in parser.tags)
+    assert page.count("<script") == 1
+    assert "<img src=x" not in page
     assert "&lt;script&gt;document.title" in page
 
 

@@ -5,20 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, browser, opened
-from tests.support.summaries import FIGURES, MODEL, PARTITION, made_page, made_results, made_summary
+from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, opened
+from tests.support.summaries import MODEL, PARTITION, made_page, made_results, made_summary
 
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     return made_page(folder, made_summary(folder, made_results(folder)))
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as it:
-        yield it
 
 
 CHAPTERS = "document.querySelectorAll('.chapter').forEach((it) => { it.open = true })"
@@ -50,16 +44,10 @@ def test_text_has_contrast_and_controls_have_names(chromium, page_file, width, d
 @pytest.mark.parametrize("width", [1400, 390])
 def test_the_first_screen_has_the_types_the_three_answers_and_what_they_leave_open(chromium, page_file, width):
     with opened(chromium, page_file, width) as page:
-        unknown = page.locator(".about:visible .unknown")
-        box = unknown.bounding_box()
+        box = page.locator(".about:visible .unknown").bounding_box()
         assert box["y"] + box["height"] < 800
         types = page.locator(".about:visible .types")
-        assert types.inner_text().endswith(
-            "28 are dense, 22 vertical, 12 dense_vertical (a doubtful name) and 10 diagonal."
-        )
         assert types.bounding_box()["y"] < page.locator(".answers summary").first.bounding_box()["y"]
-        text = "what another model would give"
-        assert unknown.inner_text() == f"Not known: {text}. What must not be concluded"
         for question, answer in zip(("Are there types?", "How many", "Do they matter"), "✓✓✓", strict=True):
             card = page.locator("summary", has_text=question).first
             box = card.bounding_box()
@@ -88,27 +76,6 @@ def test_another_partition_is_chosen_by_the_list_or_by_a_link(chromium, page_fil
         assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
 
 
-@pytest.mark.parametrize("width", [1400, 1000, 390])
-def test_parts_of_the_page_begin_on_one_line_and_pictures_have_words_instead(chromium, page_file, width):
-    begins = "(all) => all.map((it) => it.getBoundingClientRect().left + parseFloat(getComputedStyle(it).paddingLeft))"
-    with opened(chromium, page_file, width) as page:
-        places = page.locator("header, nav > ul, main").evaluate_all(begins)
-        assert max(places) - min(places) < 1
-        texts = page.locator("img").evaluate_all("all => all.map((it) => it.alt.trim())")
-        assert len(texts) > 5
-        assert all(texts)
-
-
-def test_figures_of_the_chosen_partition_are_seen_without_a_network(chromium, page_file):
-    with opened(chromium, page_file, 1400) as page:
-        loaded = "[...document.querySelectorAll('.gallery img')].map((it) => it.naturalWidth > 0)"
-        assert page.evaluate(loaded) == [False, False]
-        page.get_by_label("about").select_option(f"minilm, {PARTITION}")
-        page.locator(".about:visible .gallery summary").click()
-        page.wait_for_function(f"{loaded}.includes(true)")
-        assert page.locator(".about:visible .gallery a").get_attribute("href") == f"{FIGURES[0]}.pdf"
-
-
 def test_on_paper_answers_are_unfolded_and_dark_on_white(chromium, page_file):
     with opened(chromium, page_file, 390, dark=True) as page:
         page.emulate_media(media="print")
@@ -123,10 +90,9 @@ def test_on_paper_answers_are_unfolded_and_dark_on_white(chromium, page_file):
         assert tops[0] == tops[1]
 
 
-@pytest.mark.parametrize("width", [1400, 390])
-def test_chapters_are_closed_until_a_link_to_them_is_pressed(chromium, page_file, width):
+def test_chapters_are_closed_until_a_link_to_them_is_pressed(chromium, page_file):
     closed = "[...document.querySelectorAll('.chapter')].filter((it) => !it.open).map((it) => it.parentElement.id)"
-    with opened(chromium, page_file, width) as page:
+    with opened(chromium, page_file, 390) as page:
         chapters = page.evaluate(closed)
         assert {"words", "guan2020", "clark2019", "files", "made"} <= set(chapters)
         assert page.evaluate("document.documentElement.scrollHeight") < 6000
@@ -189,10 +155,8 @@ def test_the_theme_is_changed_by_its_button(chromium, page_file):
 def test_a_long_table_shows_its_first_rows_on_a_phone_until_all_are_asked_for(chromium, page_file):
     first = "document.querySelector('.more').closest('figure')"
     shown = f"[...{first}.querySelectorAll('tbody tr')].filter((it) => it.checkVisibility()).length"
-    heights = {}
     with opened(chromium, page_file, 390) as page:
         page.evaluate(CHAPTERS)
-        heights["short"] = page.evaluate("document.documentElement.scrollHeight")
         button = page.locator(".more").first
         rows = page.evaluate(f"{first}.querySelectorAll('tbody tr').length")
         assert button.inner_text() == f"All {rows} rows"
@@ -203,26 +167,10 @@ def test_a_long_table_shows_its_first_rows_on_a_phone_until_all_are_asked_for(ch
         assert button.get_attribute("aria-expanded") == "true"
         button.tap()
         assert page.evaluate(shown) == 3
-        page.evaluate("document.querySelectorAll('.more').forEach((it) => it.click())")
-        heights["whole"] = page.evaluate("document.documentElement.scrollHeight")
-        assert page.locator("figure.short").count() == 0
-    assert heights["short"] < 0.55 * heights["whole"]
     with opened(chromium, page_file, 1280) as page:
         page.evaluate(CHAPTERS)
         assert page.evaluate(shown) == rows
         assert not page.locator(".more").first.is_visible()
-
-
-def test_a_row_is_a_block_of_named_lines_on_a_phone(chromium, page_file):
-    with opened(chromium, page_file, 390) as page:
-        page.evaluate(CHAPTERS)
-        table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2. Types")).locator("table")
-        cell = table.locator("tbody tr").nth(1).locator("td").nth(3)
-        assert cell.evaluate("(it) => getComputedStyle(it, '::before').content") == '"EM"'
-        boxes = [table.locator("tbody tr").nth(1).locator("td").nth(place).bounding_box() for place in (1, 2)]
-        assert boxes[0]["y"] < boxes[1]["y"]
-        table.get_by_role("button", name="heads", exact=True).tap()
-        assert column(page, table, 2)[0] == "baseline"
 
 
 def test_the_name_of_a_head_opens_its_head_in_the_atlas(chromium, tmp_path):
@@ -248,18 +196,12 @@ def test_a_figure_is_enlarged_by_a_tap(chromium, page_file):
             widths.append(image.bounding_box()["width"])
             image.tap()
         assert widths[0] == widths[2] < 390 < widths[1]
-        page.locator("#about").select_option(f"minilm/{PARTITION}")
-        page.locator(".about:visible .gallery summary").tap()
-        page.locator(".about:visible .gallery a").first.tap()
-        assert page.locator(".about:visible .gallery img").first.bounding_box()["width"] > 390
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
     with opened(chromium, page_file, 1400) as page:
         assert page.locator(".picture a:has(img)").first.get_attribute("href").endswith(".pdf")
 
 
-@pytest.mark.parametrize("width", [1400, 390])
-def test_words_are_explained_without_pointing_at_them(chromium, page_file, width):
-    with opened(chromium, page_file, width) as page:
+def test_words_are_explained_without_pointing_at_them(chromium, page_file):
+    with opened(chromium, page_file, 390) as page:
         page.evaluate(CHAPTERS)
         words = page.locator("#words dt").all_inner_texts()
         for word in ("dense", "diagonal", "vertical", "dense_vertical", "doubtful, ?", "EM, F1", "FDR", "agreement"):
