@@ -105,6 +105,13 @@ def test_files_that_are_not_those_declared_are_not_named(snakemake, wrong):
     assert "ValueError" in log_of(snakemake)
 
 
+def test_a_job_that_imports_another_package_than_its_workflows_ends_before_it_begins(snakemake, tmp_path):
+    snakemake.scriptdir = str(tmp_path)
+    with pytest.raises(SystemExit):
+        run(snakemake, lambda *_: pytest.fail("the job must not run"))
+    assert "the package headtypes was imported from" in log_of(snakemake)
+
+
 def test_what_made_the_outputs_stands_beside_them_when_the_job_has_ended_well(snakemake):
     run(snakemake, lambda inputs, spec, outputs: spec.pop("k"))
     found = recorded("results/out.csv")

@@ -16,7 +16,7 @@ from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
 from headtypes.data.kinds.treebank import Treebank
-from headtypes.planning.config.checks import check, left_out, published
+from headtypes.planning.config.checks import check, left_out
 from headtypes.planning.config.derived import (
     changes_nothing,
     clusterings,
@@ -28,7 +28,7 @@ from headtypes.planning.config.derived import (
 )
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.given_files import UserFiles, types_in
-from headtypes.planning.config.messages import ConfigError
+from headtypes.planning.config.messages import ConfigError, unknown
 from headtypes.planning.config.schema import Config, read_config
 from headtypes.planning.config.sources import Finetuned
 from headtypes.planning.entries import RANDOM_TOKENS, UNDER, AblationPlan, FeaturePlan, PartitionPlan
@@ -75,8 +75,10 @@ class Plan:
 
         The rows are passed in, since every job makes a plan and would otherwise have to read the paper's data.
         """
-        if mistakes := list(published(self.config, paper, list(rows))):
-            raise ConfigError(mistakes)
+        rows, named = list(rows), {name: model.published.get(paper) for name, model in self.config.models.items()}
+        wrong = {name: row for name, row in named.items() if row is not None and row not in rows}
+        if wrong:
+            raise ConfigError((f"models.{name}.published.{paper}", unknown(row, rows)) for name, row in wrong.items())
 
     def kind_of(self, task: str) -> Kind:
         """The kind of a task."""

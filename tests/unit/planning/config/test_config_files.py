@@ -125,13 +125,7 @@ def test_aliases_that_spare_repetition_are_read(over):
     ("text", "told"),
     [
         ("clustering:\n  k: many\n", {"clustering.k": "mine.yaml, line 2"}),
-        (
-            "models:\n  one:\n    tasks: [a]\n    evalute: a\nseed: x\n",
-            {"seed": "mine.yaml, line 5", "models.one.evalute": "mine.yaml, line 4"},
-        ),
-        ("modles: {}\n", {"modles": "mine.yaml, line 1"}),
         ("models: {three: {tasks: [a]}}\n", {"models.three.source": "mine.yaml, line 1"}),
-        ("controls: {draws: -2}\n", {"controls.draws": "mine.yaml, line 1"}),
         (
             "select: {models: [nobody]}\nmodels:\n  two: {tasks: [c, d]}\n  one: {parent: tow}\n",
             {

@@ -74,13 +74,6 @@ def _references(config: Config) -> Mistakes:
             yield key, unknown(name, getattr(config, registry))
 
 
-def published(config: Config, paper: str, rows: Sequence[str]) -> Mistakes:
-    """Models are compared only with rows that a paper has."""
-    for name, model in config.models.items():
-        if (row := model.published.get(paper)) is not None and row not in rows:
-            yield f"models.{name}.published.{paper}", unknown(row, rows)
-
-
 def _circles(config: Config) -> Mistakes:
     """No model descends from itself."""
     for name in config.models:
