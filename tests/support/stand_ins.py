@@ -6,14 +6,13 @@ in the columns of SQuAD and GLUE.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from datasets import ClassLabel, Dataset, Features, List, Value
 from transformers import BertConfig, BertForMaskedLM, BertForQuestionAnswering
 
-from headtypes.data.kinds.question_answering.squad import Question, questions_of
+from headtypes.data.kinds.question_answering.squad import Question
 from tests.support.demo import demo_rows
 from tests.support.places import ROOT
 from tests.support.tiny import bert_tokenizer
@@ -44,62 +43,38 @@ _MODELS = {
 }
 
 
-@dataclass(frozen=True)
-class Shape:
-    """How large the weights of the stand-ins are."""
-
-    layers: int = 2
-    heads: int = 4
-    head_size: int = 4
-    intermediate: int = 24
-    vocabulary: int | None = None  # that of the tokenizer
+# Questions and pairs of each split.
+_SIZES = {"train": 24, "dev": 12}
 
 
-TINY = Shape()
-BERT_LARGE = Shape(24, 16, 64, 4096, 30_522)
-
-
-def write_stand_ins(
-    folder: Path,
-    shape: Shape = TINY,
-    sizes: Mapping[str, int] = {"train": 24, "dev": 12},
-    squad_file: dict | None = None,
-) -> Path:
-    """Write all that `paper.yaml` and `clark.yaml` fetch by default.
-
-    sizes: questions and pairs of each split; squad_file: what a file of SQuAD v1.1 holds, instead of the demo's.
-    """
-    given = None if squad_file is None else questions_of(squad_file, "squad_file")
-    squad = {split: given or demo_rows("question_answering", size, split) for split, size in sizes.items()}
+def write_stand_ins(folder: Path) -> Path:
+    """Write all that `paper.yaml` and `clark.yaml` fetch by default."""
+    squad = {split: demo_rows("question_answering", size, split) for split, size in _SIZES.items()}
     _write_squad(folder / "datasets/rajpurkar/squad", squad)
-    _write_glue(folder / "datasets/nyu-mll/glue", sizes)
-    texts = {text for questions in squad.values() for each in questions for text in (each.context, each.question)}
+    _write_glue(folder / "datasets/nyu-mll/glue")
+    texts = {text for questions in squad.values() for asked in questions for text in (asked.context, asked.question)}
     words = {word for text in texts for word in re.findall(r"[a-z]+", text.lower())}
     for number, (name, kind) in enumerate(_MODELS.items()):
-        write_model(folder / "models" / name, kind, shape, sorted(words), seed=number)
+        _write_model(folder / "models" / name, kind, sorted(words), seed=number)
     return folder
 
 
-def write_model(folder: Path, kind: type, shape: Shape, words: list[str], seed: int) -> None:
-    """Write a repository of a model: random weights in two formats, a tokenizer in both of its files."""
+def _write_model(folder: Path, kind: type, words: list[str], seed: int) -> None:
+    """Write a repository of a model: random weights in two formats, and a tokenizer."""
     tokenizer = bert_tokenizer(words)
     torch.manual_seed(seed)
-    width = shape.heads * shape.head_size
     config = BertConfig(
-        vocab_size=shape.vocabulary or len(tokenizer),
-        hidden_size=width,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        intermediate_size=shape.intermediate,
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=24,
         max_position_embeddings=512,
-        initializer_range=0.02 if width > 100 else 0.2,
+        initializer_range=0.2,
     )
     kind(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
-    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece, _ in pieces), encoding="utf-8")
     (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n\nRandom weights.\n")
-    (folder / ".gitattributes").write_text("*.safetensors filter=lfs diff=lfs merge=lfs -text\n")
     # Which the workflow must not fetch.
     for name in ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack"):
         (folder / name).write_bytes(b"not to be read")
@@ -123,7 +98,7 @@ def _write_squad(folder: Path, squad: Mapping[str, list[Question]]) -> None:
     _write_repository(folder, {"plain_text": tables})
 
 
-def _write_glue(folder: Path, sizes: Mapping[str, int]) -> None:
+def _write_glue(folder: Path) -> None:
     configurations = {}
     for name, (columns, labels, task) in _GLUE.items():
         features = Features(
@@ -132,7 +107,7 @@ def _write_glue(folder: Path, sizes: Mapping[str, int]) -> None:
         tables = {}
         for split, part in (("train", "train"), ("validation_matched" if name == "mnli" else "validation", "dev")):
             with open(ROOT / "demo" / f"{task}_{part}.tsv", encoding="utf-8") as table:
-                pairs = [line.rstrip("\n").split("\t") for line in table][1 : sizes[part] + 1]
+                pairs = [line.rstrip("\n").split("\t") for line in table][1 : _SIZES[part] + 1]
             rows = [
                 {columns[0]: first, columns[1]: second, "label": int(label), "idx": number}
                 for number, (_, first, second, label) in enumerate(pairs)
@@ -151,4 +126,3 @@ def _write_repository(folder: Path, configurations: Mapping[str, Mapping[str, Da
             table.to_parquet(folder / configuration / f"{split}-00000-of-00001.parquet")
             lines += [f"  - split: {split}", f"    path: {configuration}/{split}-*"]
     (folder / "README.md").write_text("\n".join([*lines, "---", "", "Of the demo.", ""]))
-    (folder / ".gitattributes").write_text("*.parquet filter=lfs diff=lfs merge=lfs -text\n")
