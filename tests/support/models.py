@@ -127,6 +127,19 @@ _LINEAR = {
     for name in ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim")
 }
 _MAMBA = {"mamba_n_heads": 4, "mamba_d_head": 12, "mamba_d_state": 8, "mamba_n_groups": 1}
+# What single families alone have.
+_SHARED_EXPERT = {"num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 20}
+_SHARED_EXPERT |= {"shared_expert_intermediate_size": 20}
+_JAMBA = {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2, "mamba_d_state": 4, "mamba_dt_rank": 4}
+_JAMBA |= {"use_mamba_kernels": False}
+_GRANITE = {"shared_intermediate_size": 20}
+_NEMOTRON = {"mamba_num_heads": 4, "mamba_head_dim": 12, "ssm_state_size": 8, "n_groups": 1}
+_NEMOTRON |= {"layers_block_type": ["linear_attention", "full_attention", "mlp", "full_attention"]}
+_ZAMBA = {"mamba_headdim": 12, "n_mamba_heads": 4, "mamba_d_state": 8, "mamba_ngroups": 1, "num_mem_blocks": 1}
+_ZAMBA |= {"attention_head_dim": 6, "layers_block_type": ["linear_attention", "hybrid"] * 2}
+_GEMMA3N = {"num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"], "laurel_rank": 4}
+_GEMMA3N |= {"hidden_size_per_layer_input": 6, "vocab_size_per_layer_input": 40, "num_kv_shared_layers": 0}
+_GEMMA3N |= {"altup_num_inputs": 2, "activation_sparsity_pattern": [0.0] * 2}
 
 FAMILIES = {
     each.type: each
@@ -167,83 +180,17 @@ FAMILIES = {
         Family("mixtral", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, **_EXPERTS}),
         Family("qwen3_moe", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS, **_EXPERTS, "moe_intermediate_size": 20}),
         Family("lfm2", llama_tokenizer, {**_HYBRID, "layer_types": ["conv", "full_attention"] * 2}),
-        Family(
-            "qwen3_next",
-            gpt2_tokenizer,
-            {
-                **_HYBRID,
-                **_EVERY_SECOND,
-                **_LINEAR,
-                "num_experts": 3,
-                "num_experts_per_tok": 2,
-                "moe_intermediate_size": 20,
-                "shared_expert_intermediate_size": 20,
-            },
-        ),
+        Family("qwen3_next", gpt2_tokenizer, {**_HYBRID, **_EVERY_SECOND, **_LINEAR, **_SHARED_EXPERT}),
         Family("qwen3_5_text", gpt2_tokenizer, {**_HYBRID, **_EVERY_SECOND, **_LINEAR}),
         Family("olmo_hybrid", gpt2_tokenizer, {**_HYBRID, **_EVERY_SECOND, **_LINEAR}),
-        Family(
-            "jamba",
-            llama_tokenizer,
-            {
-                **_HYBRID,
-                "attn_layer_period": 2,
-                "attn_layer_offset": 1,
-                "num_experts": 2,
-                "mamba_d_state": 4,
-                "mamba_dt_rank": 4,
-                "use_mamba_kernels": False,
-            },
-        ),
+        Family("jamba", llama_tokenizer, {**_HYBRID, **_JAMBA}),
         Family("bamba", llama_tokenizer, {**_HYBRID, **_MAMBA, "attn_layer_indices": [1, 3]}),
-        Family(
-            "granitemoehybrid",
-            gpt2_tokenizer,
-            {**_HYBRID, **_EVERY_SECOND, **_EXPERTS, **_MAMBA, "shared_intermediate_size": 20},
-        ),
+        Family("granitemoehybrid", gpt2_tokenizer, {**_HYBRID, **_EVERY_SECOND, **_EXPERTS, **_MAMBA, **_GRANITE}),
         Family("falcon_h1", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, **_MAMBA, "mamba_d_ssm": 48}),
-        Family(
-            "nemotron_h",
-            llama_tokenizer,
-            {
-                **_HYBRID,
-                "layers_block_type": ["linear_attention", "full_attention", "mlp", "full_attention"],
-                "mamba_num_heads": 4,
-                "mamba_head_dim": 12,
-                "ssm_state_size": 8,
-                "n_groups": 1,
-            },
-        ),
-        Family(
-            "zamba2",
-            llama_tokenizer,
-            {
-                **_HYBRID,
-                "layers_block_type": ["linear_attention", "hybrid"] * 2,
-                "mamba_headdim": 12,
-                "n_mamba_heads": 4,
-                "mamba_d_state": 8,
-                "mamba_ngroups": 1,
-                "num_mem_blocks": 1,
-                "attention_head_dim": 6,
-            },
-        ),
+        Family("nemotron_h", llama_tokenizer, {**_HYBRID, **_NEMOTRON}),
+        Family("zamba2", llama_tokenizer, {**_HYBRID, **_ZAMBA}),
         Family("recurrent_gemma", llama_tokenizer, {**_HYBRID, "num_hidden_layers": 6}),
-        Family(
-            "gemma3n_text",
-            llama_tokenizer,
-            {
-                **_LOCAL,
-                "num_hidden_layers": 2,
-                "layer_types": ["sliding_attention", "full_attention"],
-                "hidden_size_per_layer_input": 6,
-                "vocab_size_per_layer_input": 40,
-                "laurel_rank": 4,
-                "num_kv_shared_layers": 0,
-                "altup_num_inputs": 2,
-                "activation_sparsity_pattern": [0.0] * 2,
-            },
-        ),
+        Family("gemma3n_text", llama_tokenizer, {**_LOCAL, **_GEMMA3N}),
     )
 }
 
