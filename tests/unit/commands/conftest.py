@@ -5,7 +5,7 @@ import pytest
 from headtypes.core.files import write_text
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
-from tests.support.made import config, make
+from tests.support.planned_results import config, make
 
 
 @pytest.fixture(autouse=True)

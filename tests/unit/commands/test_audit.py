@@ -11,7 +11,7 @@ from headtypes.core.files import write_text
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import beside
-from tests.support.made import FEATURES, SAMPLES, TABLE, TUNED, config
+from tests.support.planned_results import FEATURES, SAMPLES, TABLE, TUNED, config
 
 
 def found(plan, state=None) -> dict[str, str]:

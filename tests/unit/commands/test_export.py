@@ -13,7 +13,7 @@ from headtypes.core.files import write_text
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import beside
-from tests.support.made import FEATURES, SAMPLES, TABLE, TEXT, TUNED, WEIGHTS, config
+from tests.support.planned_results import FEATURES, SAMPLES, TABLE, TEXT, TUNED, WEIGHTS, config
 
 ABOUT = (["Doe, Jane", "Roe, Richard"], "CC-BY-4.0", "Types of heads")
 
