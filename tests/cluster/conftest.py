@@ -115,16 +115,10 @@ def config(tiny_config) -> dict:  # noqa: F811
 @pytest.fixture
 def workdir(tmp_path, config) -> Workdir:
     """An empty working directory for a local run."""
-    made = Workdir(tmp_path / "local")
-    made.path.mkdir()
-    made.configure(config)
-    return made
+    return Workdir.at(tmp_path / "local", config)
 
 
 @pytest.fixture
 def cluster_workdir(tmp_path, config, slurm) -> ClusterWorkdir:
     """An empty working directory for a run on Slurm, with the same config."""
-    made = ClusterWorkdir(tmp_path / "cluster", slurm)
-    made.path.mkdir()
-    made.configure(config)
-    return made
+    return ClusterWorkdir.at(tmp_path / "cluster", config, slurm)

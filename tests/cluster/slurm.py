@@ -12,7 +12,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,15 +75,6 @@ class Slurm:
         assert run.returncode == 0, f"{command}: {run.stderr}"
         return run.stdout.strip()
 
-    def submit(self, script: str, *options: str) -> str:
-        """Submit a shell script and return the id of its job."""
-        output = f"--output={self.folder}/job-%j.out"
-        return self.ask("sbatch", "--parsable", output, *options, f"--wrap={script}")
-
-    def printed(self, job: str) -> str:
-        """What a job that was started with `submit` has printed."""
-        return (self.folder / f"job-{job}.out").read_text()
-
     def states(self) -> dict[str, str]:
         """The state of every job, of those that have ended too, by its id."""
         return dict(line.split() for line in self.ask("squeue", "--states=all", "-ho", "%i %T").splitlines())
@@ -123,11 +114,6 @@ class Slurm:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGSTOP)
         self.ask("scontrol", "update", f"JobId={job}", "EndTime=now")
-
-    def wait(self, job: str, states: Sequence[str] = ENDED, seconds: float = 60) -> str:
-        """Wait until a job is in one of the states; return which."""
-        until(lambda: self.states()[job] in states, f"job {job} to be {' or '.join(states)}", seconds)
-        return self.states()[job]
 
     def node_down(self) -> None:
         """Take the node out of service, with whatever runs on it."""

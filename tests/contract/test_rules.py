@@ -3,12 +3,10 @@
 import ast
 import json
 import re
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from docutils.core import publish_parts
 
 from headtypes.core.files import canonical_json
@@ -17,11 +15,11 @@ from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import STAGES
 from tests.contract.tables import expected, leaf_rows, with_leaf
+from tests.support.commands import job_counts, run
 from tests.support.configs import edited
 from tests.support.job_specs import all_specs, jobs_with_results
 from tests.support.places import ROOT, SCRIPTS
 from tests.support.planning import planned_jobs
-from tests.support.rules import RUN_A_MODEL
 from tests.support.workplace import Workplace
 
 MODULES = sorted(SCRIPTS.rglob("*.py"))
@@ -52,6 +50,8 @@ UNCOUNTED = {
 }
 # Parameters that do not count: Snakemake runs no job again for one that asks for `output`.
 UNCOUNTED_PARAMETERS = {"memory", "sha256"}
+# And so take a GPU where there is one. `tests/unit/planning/test_stages.py` compares them with the rules' scripts.
+RUN_A_MODEL = {name for name, stage in STAGES.items() if stage.runs_model}
 
 
 def lines_with(pattern: re.Pattern, files: list[Path]) -> list[str]:
@@ -65,22 +65,6 @@ def lines_with(pattern: re.Pattern, files: list[Path]) -> list[str]:
 
 def test_nothing_of_snakemake_is_used_but_its_public_api():
     assert lines_with(NOT_PUBLIC, [*RULES, *MODULES, *(ROOT / "commands").glob("*.py")]) == []
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "workflow.persistence._locked",
-        "rules.all._input",
-        "from snakemake.jobs import Job",
-        "import snakemake.persistence",
-        "workflow.scheduler = ours",
-        "setattr(snakemake.jobs, name, value)",
-        "sys.executable = str(program)",
-    ],
-)
-def test_what_is_not_public_would_be_seen(line):
-    assert NOT_PUBLIC.search(line)
 
 
 def test_modules_are_imported_by_statements_except_kinds_of_task_and_what_rules_call_by_their_names():
@@ -162,10 +146,7 @@ def test_downloads_are_all_that_is_fetched_and_train_nothing(place, finished):
 
 
 def stats(place: Workplace, *arguments: str) -> dict[str, int]:
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules", *arguments]
-    run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True, check=True)
-    lines = (run.stdout + run.stderr).split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
-    return {name: int(count) for name, count in (line.split() for line in lines if line.strip())}
+    return job_counts(run(["-m", "snakemake", "--dry-run", "--quiet", "rules", *arguments], place.folder))
 
 
 def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(place):
@@ -177,10 +158,9 @@ def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(p
 
 def test_gpus_of_a_kind_are_asked_for_by_jobs_that_run_a_model_and_no_others(place):
     """Of rules whose jobs go to a cluster; a kind without a number would be enough to be given one."""
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "2", "--forceall"]
-    command += ["--default-resources", "gpu=1", "gpu_model=a100"]
-    run = subprocess.run(command, cwd=place.folder, capture_output=True, text=True, check=True)
-    asked = re.findall(r"^rule (\w+):$.*?^    resources: (.*?)$", run.stdout, re.MULTILINE | re.DOTALL)
+    command = ["-m", "snakemake", "--dry-run", "--cores", "2", "--forceall"]
+    printed = run([*command, "--default-resources", "gpu=1", "gpu_model=a100"], place.folder)
+    asked = re.findall(r"^rule (\w+):$.*?^    resources: (.*?)$", printed, re.MULTILINE | re.DOTALL)
     kinds = {rule: ("gpu=1" in asks, "gpu_model=a100" in asks) for rule, asks in asked if "runtime=" in asks}
     assert {rule for rule, kind in kinds.items() if kind == (True, True)} == RUN_A_MODEL
     assert {kind for rule, kind in kinds.items() if rule not in RUN_A_MODEL} == {(False, False)}

@@ -1,12 +1,10 @@
 """A paper is its folder, its data, and a line of the registry: a third one is compared, planned, shown and listed."""
 
-import os
 import shutil
-import subprocess
-import sys
 
 import pytest
 
+from tests.support.commands import run
 from tests.support.configs import edited
 from tests.support.places import ROOT
 from tests.support.planning import PlanningError, planned_jobs
@@ -46,11 +44,6 @@ def place(tmp_path_factory) -> Workplace:
     return place
 
 
-def run(place: Workplace, *arguments: str) -> str:
-    how = {"cwd": place.folder / "workflow_scripts", "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
-    return subprocess.run([sys.executable, *arguments], **how, check=True, capture_output=True, text=True).stdout
-
-
 def test_it_is_planned_and_the_page_of_results_waits_for_it(place):
     jobs = {(job.rule, *job.wildcards): job for job in planned_jobs(place.folder)}
     own = jobs["compare_with_paper", "nobody2030"]
@@ -61,7 +54,8 @@ def test_it_is_planned_and_the_page_of_results_waits_for_it(place):
 
 def test_its_claim_is_judged_beside_its_own_number(place):
     (place.folder / "workflow_scripts/heads.csv").write_text(HEADS)
-    assert run(place, "-c", COMPARE).split() == ["fails", "75.0", "40.0", "True", "1"]
+    printed = run(["-c", COMPARE], place.folder / "workflow_scripts")
+    assert printed.split() == ["fails", "75.0", "40.0", "True", "1"]
 
 
 def test_models_may_name_its_row_and_no_other(place):
@@ -74,5 +68,5 @@ def test_models_may_name_its_row_and_no_other(place):
 
 def test_the_documentation_lists_it(place):
     (place.folder / "listed.md").write_text((ROOT / "docs/lookup/outputs.md").read_text())
-    run(place, "-m", "tests.docs.lists", "../listed.md")
+    run(["-m", "tests.docs.lists", "../listed.md"], place.folder / "workflow_scripts", PYTHONPATH=str(ROOT))
     assert "partition of every model (`nobody2030`)" in place.text("listed.md")

@@ -6,11 +6,11 @@ import re
 import yaml
 from jsonschema import Draft202012Validator
 
+from headtypes.planning.config.files import laid_over
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.registry import RESULTS
 from tests.docs.keys import with_keys
 from tests.docs.lists import with_lists
-from tests.support.overlays import DEMO, over_the_demo
 from tests.support.places import ROOT
 
 
@@ -42,11 +42,12 @@ def test_the_examples_of_all_keys_are_a_configuration():
     assert len(read_config({**tasks, **many}).models) == 25 + 25 + 145
 
 
-def test_the_example_of_null_takes_away_what_it_says():
+def test_the_example_of_null_takes_away_what_it_says(tmp_path):
     *_, example = blocks("docs/lookup/configuration.md")
-    found = over_the_demo(example)
-    assert found.values["models"].keys() == DEMO["models"].keys() - {"minilm-qa"}
-    assert not {"readings", "controls"} & found.values.keys()
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(example), encoding="utf-8")
+    demo, laid = (laid_over([ROOT / "config.yaml", *more]).values for more in ([], [tmp_path / "mine.yaml"]))
+    assert laid["models"].keys() == demo["models"].keys() - {"minilm-qa"}
+    assert not {"readings", "controls"} & laid.keys()
 
 
 def test_the_examples_of_an_own_config_are_configurations():

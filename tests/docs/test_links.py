@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import headtypes
-from tests.docs.tutorial import TUTORIAL, steps
+from tests.docs.test_tutorial import TUTORIAL, steps
 from tests.support.places import ROOT
 
 # As the package lists them.

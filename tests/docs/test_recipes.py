@@ -2,9 +2,10 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,33 +21,59 @@ from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.sentence_pair import label_numbers, labels_of
-from tests.docs.recipes import RECIPES, Place, commands, programs
+from tests.support.commands import job_counts, run
 from tests.support.demo import demo_task
 from tests.support.models import tiny_bert
 from tests.support.places import ROOT
 from tests.support.records import PAIRS, classifier, described, recorded, types_like
 from tests.support.workplace import copy_workflow
 
-TESTED = {
-    "Another number of types",
-    "Types only",
-    "Only one result",
-    "Several partitions",
-    "Which heads are of a type",
-    "Features in a notebook",
-    "Heads that a detector finds",
-    "Compare two models",
-    "Many models",
-    "Another seed",
-    "Labels with other names",
-    "Less of everything, for a first look",
-    "What takes room, and cleaning up",
-    "Move a run to another machine",
-}
+PAGE = (ROOT / "docs/run/recipes.md").read_text(encoding="utf-8")
+# By heading; what stands before the first one is "".
+RECIPES = {part.partition("\n")[0]: part for part in re.split(r"^## ", f"\n{PAGE}", flags=re.MULTILINE)}
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_every_recipe_is_tested():
-    assert set(RECIPES) - {""} == TESTED
+@dataclass(frozen=True)
+class Place:
+    """A checkout with the files of the recipes, in which their commands run."""
+
+    folder: Path
+    variables: dict[str, str]
+
+    def write(self) -> None:
+        """Write every file of the page; a block of YAML begins with its name."""
+        for language, text in _BLOCK.findall(PAGE):
+            if language == "yaml":
+                name = re.match(r"# (\S+\.yaml)\n", text)[1]
+                (self.folder / name).write_text(text, encoding="utf-8")
+
+    def run(self, command: str, *further: str) -> str:
+        """Run a command of the page, with further arguments; return what it printed."""
+        name, *words = shlex.split(command)
+        program = {"snakemake": ["-m", "snakemake"], "python": []}[name]
+        return run([*program, *words, *further], self.folder, **self.variables)
+
+    def planned(self, command: str) -> tuple[dict[str, int], str]:
+        """The number of jobs of each rule that a command of the page would run, and all that it prints."""
+        printed = self.run(command, "--dry-run", "--quiet", "rules")
+        return job_counts(printed), printed
+
+
+def commands(recipe: str) -> list[str]:
+    """The commands of a recipe, without those that set variables."""
+    lines = [line for language, text in _BLOCK.findall(RECIPES[recipe]) if not language for line in text.splitlines()]
+    return [line for line in lines if not line.startswith("export ")]
+
+
+def programs(recipe: str) -> list[str]:
+    """The blocks of Python of a recipe."""
+    return [text for language, text in _BLOCK.findall(RECIPES[recipe]) if language == "python"]
+
+
+def test_every_recipe_with_a_command_or_a_program_is_tested():
+    tests = Path(__file__).read_text(encoding="utf-8")
+    assert [name for name, text in RECIPES.items() if _BLOCK.search(text) and f'"{name}")' not in tests] == []
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +184,7 @@ def results(tmp_path, monkeypatch) -> Path:
     (tmp_path / "runs/mine/results/partitions/mine").mkdir(parents=True)
     stored = Features(features, np.full(5, 9, np.int32), np.zeros(5, bool), list("abcde"))
     write_arrays(tmp_path / "runs/mine/results/features/mine/questions.h5", stored, {})
-    table = types_like(described_as(2, 4)).table.replace({"type": {"diagonal": "vertical"}})
+    table = types_like(described("mine", layers=2, heads=4)).table.replace({"type": {"diagonal": "vertical"}})
     table = table.assign(cluster=0, silhouette=0.1, near=0.2, special=0.5, far=0.3, doubtful=False)
     write_partition(tmp_path / "runs/mine/results/partitions/mine/questions-kmeans-k4.csv", Partition(table))
     (tmp_path / "runs/mine/results/detectors").mkdir()
@@ -171,12 +198,7 @@ def results(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def described_as(layers: int, heads: int):
-    record = described("mine", 64)
-    return type(record)(**{**vars(record), "layers": layers, "heads": heads})
-
-
-def run(recipe: str) -> dict:
+def run_programs(recipe: str) -> dict:
     names: dict = {}
     for program in programs(recipe):
         exec(compile(program, "docs/run/recipes.md", "exec"), names)
@@ -184,12 +206,12 @@ def run(recipe: str) -> dict:
 
 
 def test_the_heads_of_a_type_are_listed(results, capsys):
-    run("Which heads are of a type")
+    run_programs("Which heads are of a type")
     assert capsys.readouterr().out == "['2-1', '2-3']\n"
 
 
 def test_the_features_of_heads_are_a_table(results, capsys):
-    names = run("Features in a notebook")
+    names = run_programs("Features in a notebook")
     table = names["table"]
     assert (table.shape, table.index[0], table.index[-1]) == ((8, 21), "1-1", "2-4")
     np.testing.assert_allclose(table.sum(axis=1), 1, rtol=1e-5)
@@ -203,7 +225,7 @@ def test_detectors_are_asked_for_by_model_and_their_heads_stand_beside_the_types
     (command,) = commands("Heads that a detector finds")
     jobs, _ = place.planned(command)
     assert jobs["measure_detectors"] == 1
-    found = run("Heads that a detector finds")["found"]
+    found = run_programs("Heads that a detector finds")["found"]
     assert found[["detector", "layer", "head"]].to_numpy().tolist() == [["previous", 0, 2], ["induction", 1, 0]]
     assert found["type"].tolist() == ["dense", "vertical"]
     assert "corrected_p" in capsys.readouterr().out
@@ -260,7 +282,7 @@ def test_a_run_that_is_moved_goes_on_where_it_was(place, tmp_path):
     audit, touch, go_on = map(there, without)
     audit = audit.removesuffix(f" {made}")
     # Of one result alone, all others are missing.
-    with pytest.raises(AssertionError, match=r"\n\d+ missing\n"):
+    with pytest.raises(AssertionError, match=r"\b\d+ missing\b"):
         place.run(audit)
     before = (tmp_path / "runs/moved" / made).read_bytes()
     place.run(touch)

@@ -16,8 +16,7 @@ from tests.support.places import ROOT
 PAGE, RESULTS = ROOT / "docs/understand/results.md", ROOT / "docs/understand/results"
 INDEX, CHANGED = RESULTS / "README.md", RESULTS / "verdicts_changed.md"
 MODELS = sorted(set(RESULTS.glob("*.md")) - {INDEX, CHANGED})
-TEXT = (ROOT / "tests/docs/results.yaml").read_text(encoding="utf-8")
-SOURCES = yaml.safe_load(TEXT)
+SOURCES = yaml.safe_load((ROOT / "tests/docs/results.yaml").read_text(encoding="utf-8"))
 MODELS_OF_STUDY = ["minilm", "mpnet", "smollm2", "gemma3"]
 # What changed last, and with it verdicts that files of earlier runs have.
 RULES = "".join(
@@ -84,11 +83,6 @@ def passages(sources: dict) -> list[tuple[str, list[str]]]:
 
 def test_every_number_of_the_page_of_results_is_a_cell_of_a_file():
     assert unfounded(shown(PAGE), SOURCES) == []
-
-
-def test_a_number_that_differs_from_its_cell_and_one_without_a_cell_are_found():
-    wrong = yaml.safe_load(TEXT.replace("60.96", "60.95"))
-    assert unfounded(shown(PAGE).replace("60.96", "60.95").replace("Nothing was", "7 were"), wrong) == ["60.95", "7"]
 
 
 def test_every_file_that_numbers_come_from_is_linked_from_the_page_or_from_a_page_that_it_links_to():

@@ -1,17 +1,80 @@
 """The tutorial's code works as it stands: in a copy of the repository, its rules run on a tiny model, offline."""
 
-import os
-import subprocess
-import sys
+import re
+import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
-from tests.docs.tutorial import TUTORIAL, copy_repository, steps
+from tests.support.commands import run
 from tests.support.demo import demo_task
 from tests.support.models import tiny_bert
+from tests.support.places import ROOT
+
+TUTORIAL = ROOT / "docs/extend/tutorial.md"
+# What a copy consists of: the code, its configuration and its tests.
+PARTS = ("Snakefile", "pyproject.toml", "config.yaml", "README.md")
+FOLDERS = (
+    "commands",
+    "docs",
+    "envs",
+    "profiles",
+    "reference",
+    "report",
+    "rules",
+    "schemas",
+    "tests",
+    "workflow_scripts",
+)
+
+# "Create `path`:" or "In `path`, insert before `anchor`:", each followed by a block of code.
+STEP = re.compile(
+    r"^(Create|In) `(?P<path>[^`\n]+)`(?:, (?P<how>insert before|insert after) `(?P<anchor>[^`\n]+)`)?:\n\n"
+    r"```\w+\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change of one file: the whole text of a new one, or a text at an anchor of one that exists."""
+
+    path: str
+    how: str | None
+    anchor: str | None
+    text: str
+
+    def apply(self, root: Path) -> None:
+        """Change the file in a copy of the repository."""
+        file = root / self.path
+        if self.how is None:
+            assert not file.exists(), f"{self.path} exists already"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(self.text, encoding="utf-8")
+            return
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        places = [number for number, line in enumerate(lines) if line.startswith(self.anchor)]
+        assert len(places) == 1, f"{self.path} has {len(places)} lines that start with {self.anchor}"
+        lines.insert(places[0] + (self.how == "insert after"), self.text)
+        file.write_text("".join(lines), encoding="utf-8")
+
+
+def steps() -> list[Step]:
+    """The steps, in their order."""
+    found = STEP.finditer(TUTORIAL.read_text(encoding="utf-8"))
+    return [Step(step["path"], step["how"], step["anchor"], step["text"]) for step in found]
+
+
+def copy_repository(folder: Path) -> None:
+    """Copy the files that a step can touch, or that tests need."""
+    for name in PARTS:
+        shutil.copyfile(ROOT / name, folder / name)
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+
 
 # The tutorial's own test, and tests of the repository that a new rule could break.
 TESTS = [
@@ -34,18 +97,13 @@ def followed(tmp_path_factory) -> Path:
     for step in steps():
         step.apply(folder)
     # As `make docs` and `make contract` do.
-    run(folder, "tests.docs.lists", "docs/lookup/outputs.md")
-    run(folder, "tests.contract.tables")
+    run_in(folder, "tests.docs.lists", "docs/lookup/outputs.md")
+    run_in(folder, "tests.contract.tables")
     return folder
 
 
-def run(folder: Path, *command: str) -> str:
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    environment["PYTHONPATH"] = f"{folder}/workflow_scripts:{folder}"
-    command = (sys.executable, "-m", *command)
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
-    return done.stdout
+def run_in(folder: Path, *command: str) -> None:
+    run(["-m", *command], folder, PYTHONPATH=f"{folder}/workflow_scripts:{folder}")
 
 
 def test_every_block_of_code_of_the_tutorial_is_a_step():
@@ -66,7 +124,7 @@ def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(config))
     where = ["--snakefile", str(followed / "Snakefile"), "--directory", str(tmp_path), "--configfile", "tiny.yaml"]
     shown = ["results/compared_types/tiny/made-kmeans-k4.csv", "results/atlas/tiny.html"]
-    run(tmp_path, "snakemake", *shown, "--cores", "2", *where)
+    run_in(tmp_path, "snakemake", *shown, "--cores", "2", *where)
     table = pd.read_csv(tmp_path / "results/entropy/tiny/made.csv")
     assert list(table) == ["layer", "head", "entropy", "low", "high"]
     assert len(table) == 4 * 3
@@ -79,10 +137,10 @@ def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
 
 def test_the_repositorys_own_tests_and_style_hold_with_it(followed):
     code = sorted({step.path for step in steps() if step.path.endswith(".py")})
-    run(followed, "ruff", "check", *code)
-    run(followed, "ruff", "format", "--check", *code)
-    run(followed, "snakefmt", "--check", "rules/features.smk")
-    run(followed, "pytest", "-q", "-p", "no:cacheprovider", *TESTS)
+    run_in(followed, "ruff", "check", *code)
+    run_in(followed, "ruff", "format", "--check", *code)
+    run_in(followed, "snakefmt", "--check", "rules/features.smk")
+    run_in(followed, "pytest", "-q", "-p", "no:cacheprovider", *TESTS)
 
 
 def test_it_touches_at_most_8_files():

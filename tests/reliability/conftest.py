@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import time
 from base64 import urlsafe_b64decode
 from collections.abc import Callable
@@ -29,7 +30,7 @@ class Place(Workdir):
         """A run, in a process group of its own; what it prints goes to a file beside the folder."""
         with open(self._printed, "w") as printed:
             return subprocess.Popen(
-                self.arguments(*TARGETS),
+                [sys.executable, *self.arguments(*TARGETS)],
                 env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
                 stdout=printed,
                 stderr=subprocess.STDOUT,
@@ -118,16 +119,12 @@ def config(tiny_config) -> dict:
 @pytest.fixture
 def place(tmp_path, config) -> Place:
     """An empty working directory."""
-    (tmp_path / "place").mkdir()
-    made = Place(tmp_path / "place")
-    made.configure(config)
-    return made
+    return Place.at(tmp_path / "place", config)
 
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory, config) -> Place:
     """A folder in which everything has been made, one job after the other."""
-    made = Place(tmp_path_factory.mktemp("undisturbed"))
-    made.configure(config)
+    made = Place.at(tmp_path_factory.mktemp("undisturbed"), config)
     made.snakemake(*TARGETS)
     return made

@@ -3,18 +3,32 @@
 import contextlib
 import re
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from tests.reliability.conftest import FEATURES, PARTITION, TARGETS, Place
-from tests.support.disks import mounts_allowed, small_disk
 
 
-def copy_of(undisturbed: Place, place: Place) -> Place:
-    """Everything that has been made, in a folder of its own, with Snakemake's records."""
-    for part in ("results", ".snakemake"):
-        shutil.copytree(undisturbed.path / part, place.path / part)
-    return place
+def mounts_allowed() -> bool:
+    """Whether file systems can be mounted here (Linux, root)."""
+    probe = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /tmp"]
+    try:
+        return subprocess.run(probe, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, megabytes: int):
+    """An empty folder as a disk of so many megabytes."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}M", "none", folder], check=True)
+    try:
+        yield
+    finally:
+        # What has been killed a moment ago may still hold a file.
+        subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 @pytest.mark.parametrize("job_alone", [False, True], ids=["all of a run", "one job"])
@@ -38,9 +52,7 @@ def test_an_edit_after_a_kill_leaves_nothing_of_the_old_config(place, config, tm
     edited = {**config, "clustering": {**config["clustering"], "distance_bins": 8}}
     place.configure(edited)
     place.finish()
-    (tmp_path / "fresh").mkdir()
-    fresh = Place(tmp_path / "fresh")
-    fresh.configure(edited)
+    fresh = Place.at(tmp_path / "fresh", edited)
     fresh.snakemake(*TARGETS)
     assert place.findings(fresh) == []
 
@@ -49,8 +61,7 @@ def test_an_edit_after_a_kill_leaves_nothing_of_the_old_config(place, config, tm
 def test_a_full_disk_is_told_and_the_same_command_goes_on(undisturbed, tmp_path, config):
     (tmp_path / "disk").mkdir()
     with small_disk(tmp_path / "disk", megabytes=16):
-        place = Place(tmp_path / "disk")
-        place.configure(config)
+        place = Place.at(tmp_path / "disk", config)
         run = place.started()
         place.until(run, lambda: place.recorded() >= 2)
         with open(place.path / "ballast", "wb", buffering=0) as ballast, contextlib.suppress(OSError):
@@ -66,21 +77,17 @@ def test_a_full_disk_is_told_and_the_same_command_goes_on(undisturbed, tmp_path,
 def test_a_second_run_in_the_folder_is_refused_and_the_first_one_goes_on(undisturbed, place):
     first = place.started()
     place.until(first, lambda: place.recorded() >= 1)
-    second = place.snakemake(*TARGETS, check=False)
-    assert re.search("in use by|cannot be locked", second)
+    assert re.search("in use by|cannot be locked", place.snakemake(*TARGETS, check=False))
     assert first.wait(600) == 0, place.printed()
     assert place.findings(undisturbed) == []
 
 
-@pytest.mark.parametrize("how", ["cut off", "bit flipped"])
-def test_a_damaged_result_is_refused_and_made_again_once_it_is_deleted(undisturbed, place, how):
-    copy_of(undisturbed, place)
+def test_a_damaged_result_is_refused_and_made_again_once_it_is_deleted(undisturbed, place):
+    for part in ("results", ".snakemake"):
+        shutil.copytree(undisturbed.path / part, place.path / part)
     file = place.path / FEATURES
     content = bytearray(file.read_bytes())
-    if how == "cut off":
-        del content[len(content) // 2 :]
-    else:
-        content[len(content) // 2] ^= 0x10
+    content[len(content) // 2] ^= 0x10
     file.write_bytes(content)
     (place.path / PARTITION).unlink()
     printed = place.snakemake("--rerun-triggers", "params", *TARGETS, check=False)
@@ -90,12 +97,3 @@ def test_a_damaged_result_is_refused_and_made_again_once_it_is_deleted(undisturb
     file.unlink()
     place.finish()
     assert place.findings(undisturbed) == []
-
-
-def test_a_result_that_says_something_else_is_found_by_the_audit(undisturbed, place):
-    """As if it had been edited by hand: it differs from its record."""
-    file = copy_of(undisturbed, place).path / PARTITION
-    file.write_text(file.read_text().replace("dense", "diagonal", 1))
-    found = "\n".join(place.findings(undisturbed))
-    assert "partitions/tiny/animals-kmeans-k4.csv" in found
-    assert f"damaged  {PARTITION}" in found

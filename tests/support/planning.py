@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.support.internals import workflow_of
-
 # Rules whose jobs are told apart by their last wildcard: a condition, or a paper.
 NAMED_BY_LAST = {"evaluate_condition", "evaluate_controls", "compare_with_paper"}
 
@@ -89,6 +87,11 @@ def _act(action: Callable, folder: Path, *arguments: Any) -> Any:
             return action(*arguments)
     except (Exception, SystemExit) as error:
         raise PlanningError(f"{printed.getvalue()}\n{type(error).__name__}: {error}") from None
+
+
+def workflow_of(api: Any) -> Any:
+    """The workflow behind Snakemake's API, which shows neither its rules nor, once something is planned, its jobs."""
+    return api._workflow
 
 
 @contextlib.contextmanager

@@ -1,10 +1,8 @@
 """The benchmarks run, at the smallest size."""
 
-import subprocess
-import sys
-
 import pytest
 
+from tests.support.commands import run
 from tests.support.places import ROOT
 
 SMALLEST = {
@@ -20,8 +18,6 @@ def test_every_benchmark_is_tried():
 
 @pytest.mark.parametrize("name", SMALLEST)
 def test_a_benchmark_prints_its_table(name, tmp_path):
-    command = [sys.executable, ROOT / "benchmarks" / name, *SMALLEST[name].split()]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "| ---" in done.stdout
-    assert "nan" not in done.stdout
+    printed = run([ROOT / "benchmarks" / name, *SMALLEST[name].split()], tmp_path)
+    assert "| ---" in printed
+    assert "nan" not in printed

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import headtypes
 from headtypes.planning.registry import STAGES
-from tests.support.rules import RUN_A_MODEL
 
 PACKAGE = Path(headtypes.__file__).parent
 ROOT = PACKAGE.parents[1]
@@ -33,7 +32,8 @@ MODULES = {
 ROOMS = re.findall(r"^([a-z]+)  +\S", headtypes.__doc__, re.MULTILINE)
 HEAVY = {"torch", "transformers", "pandas", "numpy", "sklearn", "datasets", "huggingface_hub", "h5py", "matplotlib"}
 # Scripts that run a model, or load its configuration or its tokenizer.
-WITH_A_MODEL = RUN_A_MODEL | {"fetch_model", "prepare_windows", "train_model"}
+WITH_A_MODEL = {name for name, stage in STAGES.items() if stage.runs_model}
+WITH_A_MODEL |= {"fetch_model", "prepare_windows", "train_model"}
 
 
 @cache

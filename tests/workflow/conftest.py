@@ -1,17 +1,16 @@
 """A model, a SQuAD file and a config so small that the whole workflow runs on them."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import pytest
 import yaml
 
+from tests.support.commands import job_counts, run
 from tests.support.models import QUESTIONS, tiny_bert
-from tests.support.places import ROOT
+from tests.support.places import ROOT, SCRIPTS
 
 CONTEXTS = [context for _, context in QUESTIONS]
 
@@ -22,6 +21,14 @@ class Workdir:
 
     path: Path
 
+    @classmethod
+    def at(cls, path: Path, config: dict, *more: object) -> Self:
+        """A folder, made if it is not there, with its config."""
+        path.mkdir(exist_ok=True)
+        workdir = cls(path, *more)
+        workdir.configure(config)
+        return workdir
+
     def configure(self, config: dict) -> None:
         """Write the config that is laid over the repository's."""
         (self.path / "tiny.yaml").write_text(yaml.safe_dump(config))
@@ -31,18 +38,13 @@ class Workdir:
         return yaml.safe_load((self.path / "tiny.yaml").read_text())
 
     def arguments(self, *further: str) -> list[str]:
-        """The command that runs the workflow, as a list."""
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
+        """The arguments of Python that run the workflow."""
+        command = ["-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
         return [*command, "--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *further]
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
         """Run the workflow without network and return what it printed."""
-        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-        run = subprocess.run(self.arguments(*arguments), capture_output=True, text=True, env=environment, timeout=1200)
-        printed = run.stdout + run.stderr
-        if check:
-            assert run.returncode == 0, printed[-6000:]
-        return printed
+        return run(self.arguments(*arguments), check=check)
 
     def replay(self, *targets: str) -> Path:
         """Run the jobs once more, elsewhere (`tests.workflow.replay`); return the folder of their results."""
@@ -57,28 +59,17 @@ class Workdir:
         return self.path / "results"
 
     def _replay(self, folder: Path, targets: tuple[str, ...], *options: str) -> None:
-        command = [sys.executable, "-m", "tests.workflow.replay", *options, str(folder), str(self.path / "tiny.yaml")]
-        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-        environment["PYTHONPATH"] = f"{ROOT / 'workflow_scripts'}:{ROOT}"
-        command += ["--", *targets]
-        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=1200)
-        assert run.returncode == 0, (run.stdout + run.stderr)[-6000:]
+        command = ["-m", "tests.workflow.replay", *options, folder, self.path / "tiny.yaml", "--", *targets]
+        run(command, ROOT, PYTHONPATH=f"{SCRIPTS}:{ROOT}")
 
     def command(self, name: str, *further: str, check: bool = True) -> str:
         """Run one of our commands on the folder and its configuration, and return what it printed."""
-        command = [sys.executable, str(ROOT / "commands" / f"{name}.py")]
-        command += ["--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *further]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=1200)
-        assert run.returncode == 0 or not check, run.stdout + run.stderr
-        return run.stdout.strip()
+        where = ("--directory", self.path, "--configfile", self.path / "tiny.yaml")
+        return run([ROOT / "commands" / f"{name}.py", *where, *further], check=check).strip()
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """The number of jobs of each rule that a dry run schedules."""
-        printed = self.snakemake("--dry-run", "--quiet", "rules", *arguments)
-        if "Job stats" not in printed:
-            return {}
-        lines = printed.split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
-        counts = {line.split()[0]: int(line.split()[1]) for line in lines if line.strip()}
+        counts = job_counts(self.snakemake("--dry-run", "--quiet", "rules", *arguments))
         return {rule: count for rule, count in counts.items() if rule not in ("all", "total")}
 
 
@@ -124,6 +115,4 @@ def tiny_config(tmp_path_factory) -> dict:
 @pytest.fixture
 def workdir(tmp_path, tiny_config) -> Workdir:
     """An empty working directory with the tiny config."""
-    made = Workdir(tmp_path)
-    made.configure(tiny_config)
-    return made
+    return Workdir.at(tmp_path, tiny_config)

@@ -20,8 +20,8 @@ from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings
 
 from headtypes.planning.provenance import recorded
 from headtypes.planning.registry import STAGES
-from tests.support.internals import workflow_of
 from tests.support.places import ROOT, SCRIPTS
+from tests.support.planning import workflow_of
 from tests.workflow.loaded import forget_ours, uncovered
 
 FIGURES = {"plot_curves", "plot_gradients", "plot_sentences", "write_summary"}

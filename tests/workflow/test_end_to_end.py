@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import h5py
-import numpy as np
 import pandas as pd
 import yaml
 from snakemake.utils import update_config
@@ -14,11 +13,12 @@ from commands.export import UNDECIDED
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.data.kinds.question_answering.answers import score_predictions
 from headtypes.data.kinds.registry import KINDS
-from headtypes.planning.registry import STAGES
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
+from headtypes.planning.registry import RESULTS, STAGES
 from tests.support.compared import differences
 from tests.support.demo import demo_task
 from tests.support.records import read_squad
-from tests.support.rules import OF_TEXTS
 from tests.workflow.conftest import ROOT
 from tests.workflow.loaded import uncovered
 
@@ -45,13 +45,24 @@ def words_in(file: Path) -> set[str]:
     return {word for word in words for text in texts if re.search(rf"\b{word}\b".encode(), text)}
 
 
+def rules_of_texts() -> set[str]:
+    """The rules whose results are declared for each model on a task of text, and for no other."""
+    tasks = {
+        "squad": {"source": {"hub": "some/questions"}},
+        "news": {"kind": "text", "source": {"hub": "some/news"}},
+    }
+    model = {"source": {"hub": "some/one"}, "tasks": [*tasks], "evaluate": "squad"}
+    plan = Plan(read_config({"tasks": tasks, "models": {"one": model}}))
+    return {result.rule for result in RESULTS if result.of and result.of(plan) == plan.texts}
+
+
 def test_all_19_conditions_are_planned_by_default(workdir):
     planned = workdir.planned()
     # What the config does not ask for.
     absent = {"fetch_training", "finetune_model", "train_model", "import_partition", "measure_head_outputs"}
     absent |= {"measure_detectors"}
     # There are no tasks of text, treebanks or coreference.
-    absent |= OF_TEXTS | {"compare_norms", "plot_sentences", "tabulate_clark2019"}
+    absent |= rules_of_texts() | {"compare_norms", "plot_sentences", "tabulate_clark2019"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
     absent |= {"extract_antecedents", "measure_coreference"}
     # Controls are of all but the baseline.
@@ -75,12 +86,6 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     workdir.snakemake()
     results = workdir.path / "results"
 
-    with h5py.File(results / "features/tiny/animals.h5") as features:
-        assert features["distance"].shape == (5, 2, 4, 69)
-        np.testing.assert_allclose(features["distance"][:].sum(-1), 1, atol=1e-5)
-        assert features["distance"].fletcher32
-        assert json.loads(features.attrs["provenance"])["rule"] == "extract_features"
-
     partition = read_partition(results / "partitions/tiny/animals-kmeans-k4.csv")
     assert partition.types == ("dense", "diagonal", "dense_vertical", "vertical")
     assert read_partition(results / "partitions/tiny/mine.csv").types == ("dense", "odd")
@@ -93,7 +98,6 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
         metrics = json.loads((folder / "metrics.json").read_text())
         assert metrics.pop("provenance")["rule"] == "evaluate_condition"
         assert metrics == KINDS["question_answering"].mean_scores(score_predictions(questions, predictions))
-        assert len(pd.read_parquet(folder / "per_question.parquet")) == 6
     # The imported partition has the type dense and no other of the paper's.
     evaluated = {file.parent.name for file in (results / "ablation/tiny/mine").glob("*/metrics.json")}
     assert evaluated == {"baseline", "zero-dense", *FURTHER}
@@ -104,8 +108,6 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert clustered["id"].tolist()[:3] == [1, 2, 11]
     assert clustered["published_exact_match"].tolist()[:3] == [82.85, 79.92, 53.17]
     assert clustered["control_draws"].tolist()[1:] == [2, 2, 2]
-    assert clustered["control_questions"].tolist()[1:] == [6, 6, 6]
-    assert clustered["own_rank_f1"].between(1, 3).tolist()[1:] == [True] * 3
     said = "animals-kmeans-k4: 9 questions for random heads were asked for, and there are 6."
     assert said in (workdir.path / "logs/tabulate_guan2020.log").read_text()
     said = "from all of its heads: at most 2 draws on 6 questions (9 asked for)."
@@ -113,18 +115,8 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert table3["id"].tolist() == [12, 17]
     printed = pd.read_csv(results / "guan2020/table2.csv")
     pd.testing.assert_frame_equal(printed, table2[printed.columns])
-    assert (results / "guan2020/table2.tex").read_text().count("zero-dense & ") == 2
     assert set(pd.read_csv(results / "guan2020/table1.csv")["model"]) == {"tiny"}
-    assert "| 12 | drop_intra-diagonal |" in (results / "guan2020/table3.md").read_text()
 
-    for partition in ("animals-kmeans-k4", "mine"):
-        for number in (1, 2, 3, 5):
-            for kind, start in (("pdf", b"%PDF"), ("png", b"\x89PNG")):
-                figure = results / f"guan2020/tiny/{partition}/figure{number}.{kind}"
-                assert figure.read_bytes().startswith(start)
-        assert (results / f"curves/tiny/{partition}.png").exists()
-    assert (results / "guan2020/kmeans-k4/figure4.png").exists()
-    assert len(pd.read_csv(results / "guan2020/kmeans-k4/figure4.layers.csv")) == 2
     for name in ("pairs", "types", "heads"):
         # One model under one clustering has no other to stand beside.
         assert pd.read_csv(results / f"compared/kmeans-k4/{name}.csv").empty
@@ -132,18 +124,13 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     for partition in ("animals-kmeans-k4", "mine"):
         compared_types = pd.read_csv(results / f"compared_types/tiny/{partition}.csv")
         assert {"importance", "gradients", "ablation"} <= set(compared_types["analysis"])
-        assert (results / f"compared_types/tiny/{partition}.png").exists()
     assert "claims that Guan et al. state" in (results / "index.html").read_text()
 
     comparison = pd.read_csv(results / "guan2020/comparison.csv")
     assert set(comparison["kind"]) == {"claim", "figure"}
     assert set(comparison["verdict"].dropna()) <= {"holds", "fails", "open", "no verdict"}
-    assert (
-        (results / "guan2020/readings.md").read_text().startswith("# Which conclusions depend on how the paper is read")
-    )
-    assert (results / "stability/tiny/animals-kmeans-k4.png").exists()
-    assert set(pd.read_csv(results / "stability/tiny/animals-kmeans-k4.csv")["k"]) >= {1, 2, 3, 4}
 
+    # No result is missing, and none is to be made again.
     assert workdir.planned() == {}
     assert workdir.command("audit") == "All results are as they should be."
 
@@ -183,17 +170,6 @@ def test_the_papers_experiment_is_planned_without_network(workdir):
     assert planned["finetune_model"] == planned["fetch_training"] == 2
     assert planned["extract_features"] == planned["cluster_heads"] == 6
     # Nothing is computed in a dry run, and nothing is fetched.
-    assert not (workdir.path / "results").exists()
-
-
-def test_the_second_papers_experiment_is_planned_without_network(workdir):
-    workdir.configure(yaml.safe_load((ROOT / "experiments/clark.yaml").read_text()))
-    planned = workdir.planned()
-    once = ("fetch_model", "fetch_task", "extract_text_features", "measure_gradients", "plot_text")
-    assert {rule: planned[rule] for rule in once} == dict.fromkeys(once, 1)
-    assert planned["compare_with_paper"] == 2
-    # Nothing is answered, and nothing is fetched in a dry run.
-    assert not [rule for rule in planned if rule.startswith(("evaluate_", "fetch_training", "finetune"))]
     assert not (workdir.path / "results").exists()
 
 

@@ -11,29 +11,19 @@ def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_p
     model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
     model.save_pretrained(tmp_path / "bert")
     tokenizer.save_pretrained(tmp_path / "bert")
-    workdir = Workdir(tmp_path / "work")
-    workdir.path.mkdir()
     tasks = {
         "trees": demo_task(tmp_path, "treebank", 40, 20),
         "stories": demo_task(tmp_path, "coreference", 8),
     }
     bert = {"source": {"folder": str(tmp_path / "bert")}, "tasks": list(tasks), "published": {"clark2019": "base"}}
-    workdir.configure(
-        {
-            "tasks": tasks,
-            "models": {"bert": bert},
-            "relations": {"least": 20},
-            "probes": {"seeds": 2},
-            "select": {"models": ["bert"], "tasks": list(tasks)},
-        }
-    )
-    results = workdir.make("language", "results/clark2019/comparison.csv") / "clark2019"
-    for name in ("table1", "table2", "table3", "comparison"):
-        for kind in ("csv", "md", "html"):
-            assert (results / f"{name}.{kind}").stat().st_size > 300
-    for task in tasks:
-        for kind in ("pdf", "png"):
-            assert (results / f"bert/{task}/figure5.{kind}").stat().st_size > 1000
+    config = {
+        "tasks": tasks,
+        "models": {"bert": bert},
+        "relations": {"least": 20},
+        "probes": {"seeds": 2},
+        "select": {"models": ["bert"], "tasks": list(tasks)},
+    }
+    results = Workdir.at(tmp_path / "work", config).make("language", "results/clark2019/comparison.csv") / "clark2019"
     table = pd.read_csv(results / "comparison.csv", keep_default_na=False).set_index(["task", "id"])
     assert table.loc[("trees", "no-head-does-all"), "verdict"] in ("holds", "fails", "open")
     assert table.loc[("trees", "probe-words"), "verdict"] in ("holds", "fails", "open")

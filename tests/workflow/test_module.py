@@ -1,15 +1,13 @@
 """The workflow as a module of another one: planned and run to its end, with a prefix and without."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.support.commands import run
 from tests.support.places import ROOT
 
 OUTER = """
@@ -58,11 +56,7 @@ class Outer:
 
     def snakemake(self, *arguments: str) -> str:
         """Run the other workflow and return what it printed."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", *TRIGGERS, *arguments]
-        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-        run = subprocess.run(command, cwd=self.path, capture_output=True, text=True, env=environment, timeout=1200)
-        assert run.returncode == 0, (run.stdout + run.stderr)[-6000:]
-        return run.stdout + run.stderr
+        return run(["-m", "snakemake", "--cores", "2", *TRIGGERS, *arguments], self.path)
 
     def configure(self, config: dict) -> None:
         """Write the configuration, ours as a part of it."""

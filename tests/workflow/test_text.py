@@ -22,10 +22,8 @@ def test_a_causal_model_and_a_text_file_are_enough(tmp_path, monkeypatch):
     (tmp_path / "book.txt").write_text("\n\n".join(paragraphs))
     monkeypatch.setenv("MODEL", str(tmp_path / "model"))
     monkeypatch.setenv("TEXT", str(tmp_path / "book.txt"))
-    workdir = Workdir(tmp_path / "work")
-    workdir.path.mkdir()
     experiment = yaml.safe_load((ROOT / "experiments/text_local.yaml").read_text())
-    workdir.configure(experiment | {"clustering": {"restarts": 5}})
+    workdir = Workdir.at(tmp_path / "work", experiment | {"clustering": {"restarts": 5}})
 
     planned = workdir.planned()
     assert not {"sample_questions", "prepare_windows", "evaluate_condition"} & planned.keys()
