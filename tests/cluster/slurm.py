@@ -176,12 +176,7 @@ def _configured(folder: Path) -> Slurm:
     host = socket.gethostname().partition(".")[0]
     controller_port, node_port = _free_ports(2)
     settings = SETTINGS.format(
-        host=host,
-        folder=folder,
-        controller_port=controller_port,
-        node_port=node_port,
-        cores=CORES,
-        memory=MEMORY_MB,
+        host=host, folder=folder, controller_port=controller_port, node_port=node_port, cores=CORES, memory=MEMORY_MB
     )
     (folder / "slurm.conf").write_text(settings)
     (folder / "gres.conf").write_text("Name=gpu File=/dev/null\n")

@@ -66,11 +66,4 @@ def layers_of(difference: float = -0.06) -> dict[str, float | int | None]:
     """What `projection.layer_test` says of heads whose layers, permuted, make a difference of 0.01 at most."""
     p = 1 / 2000 if difference < -0.01 else 1.0 if difference > 0.01 else 0.2
     ends = {"low": difference - 0.01, "high": difference + 0.01}
-    return {
-        "within": 0.3 + difference,
-        "between": 0.3,
-        "difference": difference,
-        **ends,
-        "p": p,
-        "permutations": 1999,
-    }
+    return {"within": 0.3 + difference, "between": 0.3, "difference": difference, **ends, "p": p, "permutations": 1999}

@@ -51,17 +51,10 @@ def full_config(folder: Path) -> dict:
                 "questions": 20,
             },
             "asked": {
-                "source": {
-                    "hub": "some/questions",
-                    "name": "plain",
-                    "revision": "abc",
-                    "split": "validation",
-                },
+                "source": {"hub": "some/questions", "name": "plain", "revision": "abc", "split": "validation"},
                 "questions": "all",
             },
-            "made": {
-                "source": {"file": str(folder / "made.json"), "training_file": str(folder / "made_train.json")},
-            },
+            "made": {"source": {"file": str(folder / "made.json"), "training_file": str(folder / "made_train.json")}},
             "pairs": {
                 "kind": "sentence_pair",
                 "source": {"file": str(folder / "pairs.tsv")},
@@ -172,12 +165,7 @@ def full_config(folder: Path) -> dict:
         "curves": {"orders": 1, "questions": 6},
         "relations": {"least": 20},
         "coreference": {"documents": "chunks"},
-        "probes": {
-            "vectors": str(folder / "vectors.txt"),
-            "sentences": 30,
-            "seeds": 2,
-            "root": "first",
-        },
+        "probes": {"vectors": str(folder / "vectors.txt"), "sentences": 30, "seeds": 2, "root": "first"},
         "gradients": {"samples": 7},
         "detectors": {"models": ["tuned+1.0", "copying"]},
         "compute": {"precision": "float32", "batch_tokens": 1024},

@@ -122,12 +122,7 @@ def documented_ledger(folder: Path) -> pd.DataFrame:
 
 def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[str | tuple[str, ...], str]]:
     """The files of `made_results` as a job has them: by what they are of."""
-    wildcards = {
-        "model": model,
-        "partition": PARTITION,
-        "task": TASK,
-        "clustering": "kmeans-k4",
-    }
+    wildcards = {"model": model, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
     of = {figure.name: figure.of for figure in ALL_FIGURES}
     of |= dict.fromkeys(("stability", "compared_types"), ("model", "partition"))
     keys: dict[str, list] = {name: [tuple(wildcards[each] for each in names)] for name, names in of.items()}

@@ -109,8 +109,5 @@ def llama_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
         single="<s> $A", pair="<s> $A $B:1", special_tokens=[("<s>", backend.token_to_id("<s>"))]
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        bos_token="<s>",
-        eos_token="</s>",
-        model_input_names=["input_ids", "attention_mask"],
+        tokenizer_object=backend, bos_token="<s>", eos_token="</s>", model_input_names=["input_ids", "attention_mask"]
     )

@@ -47,10 +47,7 @@ def words_in(file: Path) -> set[str]:
 
 def rules_of_texts() -> set[str]:
     """The rules whose results are declared for each model on a task of text, and for no other."""
-    tasks = {
-        "squad": {"source": {"hub": "some/questions"}},
-        "news": {"kind": "text", "source": {"hub": "some/news"}},
-    }
+    tasks = {"squad": {"source": {"hub": "some/questions"}}, "news": {"kind": "text", "source": {"hub": "some/news"}}}
     model = {"source": {"hub": "some/one"}, "tasks": [*tasks], "evaluate": "squad"}
     plan = Plan(read_config({"tasks": tasks, "models": {"one": model}}))
     return {result.rule for result in RESULTS if result.of and result.of(plan) == plan.texts}
@@ -187,13 +184,7 @@ def test_its_second_half_is_planned_with_a_treebank_and_documents_of_the_user_s(
     update_config(config, yaml.safe_load((ROOT / "experiments/clark_language.yaml").read_text()))
     workdir.configure(config)
     planned = workdir.planned()
-    once = (
-        "fetch_test",
-        "fetch_training",
-        "measure_relations",
-        "measure_probes",
-        "measure_coreference",
-    )
+    once = ("fetch_test", "fetch_training", "measure_relations", "measure_probes", "measure_coreference")
     assert {rule: planned[rule] for rule in once} == dict.fromkeys(once, 1)
     assert planned["fetch_task"] == 3
 

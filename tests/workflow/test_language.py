@@ -11,10 +11,7 @@ def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_p
     model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
     model.save_pretrained(tmp_path / "bert")
     tokenizer.save_pretrained(tmp_path / "bert")
-    tasks = {
-        "trees": demo_task(tmp_path, "treebank", 40, 20),
-        "stories": demo_task(tmp_path, "coreference", 8),
-    }
+    tasks = {"trees": demo_task(tmp_path, "treebank", 40, 20), "stories": demo_task(tmp_path, "coreference", 8)}
     bert = {"source": {"folder": str(tmp_path / "bert")}, "tasks": list(tasks), "published": {"clark2019": "base"}}
     config = {
         "tasks": tasks,

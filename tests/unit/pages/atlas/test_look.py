@@ -66,10 +66,7 @@ def test_what_the_command_refuses_is_one_line(place):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (
-            ["--model", "minilm-qa"],
-            "results/sources/models/minilm-qa.json is not there; run snakemake",
-        ),
+        (["--model", "minilm-qa"], "results/sources/models/minilm-qa.json is not there; run snakemake"),
         (["the cat", "half \udcff"], "the text is not valid Unicode text"),
         ([" \n"], "The text is empty; write one."),
     ],

@@ -42,11 +42,7 @@ def test_an_overlay_that_names_an_entry_does_not_move_it(over):
     base = "models:\n  a: {tasks: [x], parent: b}\n  b: {tasks: [x]}\nseed: 1\n"
     found = over(base, "seed: 2\nmodels:\n  c: {tasks: [y]}\n  b: {parent: null, tasks: [y]}\n").values
     assert found == {
-        "models": {
-            "a": {"tasks": ["x"], "parent": "b"},
-            "b": {"tasks": ["y"], "parent": None},
-            "c": {"tasks": ["y"]},
-        },
+        "models": {"a": {"tasks": ["x"], "parent": "b"}, "b": {"tasks": ["y"], "parent": None}, "c": {"tasks": ["y"]}},
         "seed": 2,
     }
     assert [*found, *found["models"], *found["models"]["b"]] == ["models", "seed", "a", "b", "c", "tasks", "parent"]

@@ -103,10 +103,7 @@ def test_a_configuration_is_read_and_planned_with_all_of_them():
         ("b: {over: {x: 0-2}}", "models.b.over.x: write {x} into the name, which all would share."),
         ("b-{x}: {over: {x: 4-2}}", "models.b-{x}.over.x: the range 4-2 ends before it begins; write 2-4."),
         ("b-{x}: {over: 0-24}", "models.b-{x}: a name with braces needs `over`"),
-        (
-            "b-1: {}\nb-{x}: {over: {x: 0-2}}",
-            "models.b-{x}: another entry gives a model the name b-1, too;",
-        ),
+        ("b-1: {}\nb-{x}: {over: {x: 0-2}}", "models.b-{x}: another entry gives a model the name b-1, too;"),
     ],
 )
 def test_a_mistake_is_told_in_one_line_with_its_key(text, said):

@@ -10,14 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from headtypes.analyses.types.names import TYPES
 from headtypes.core.errors import nearest
 from headtypes.data.kinds.registry import KINDS
-from headtypes.planning.config.derived import (
-    changes_nothing,
-    clusterings,
-    family_of,
-    has_features,
-    parent_of,
-    types_of,
-)
+from headtypes.planning.config.derived import changes_nothing, clusterings, family_of, has_features, parent_of, types_of
 from headtypes.planning.config.given_files import missing_files
 from headtypes.planning.config.messages import ConfigError, unknown
 from headtypes.planning.config.schema import Ablation, Config
@@ -92,10 +85,7 @@ def _models(config: Config) -> Mistakes:
         key, parent = f"models.{name}", parent_of(config, name)
         # The demo's controls are laid under experiments that name other models for detectors.
         if not model.tasks and name not in config.detectors.models and model.source.trained is None:
-            yield (
-                f"{key}.tasks",
-                "nothing is asked of its heads; name a task, or name the model in detectors.models.",
-            )
+            yield (f"{key}.tasks", "nothing is asked of its heads; name a task, or name the model in detectors.models.")
         if model.family and parent and (family := family_of(config, parent)) != model.family:
             yield f"{key}.family", f"it descends from {parent} and counts to {family}; leave family out."
         yield from _finetuned(config, name)
@@ -109,10 +99,7 @@ def _finetuned(config: Config, name: str) -> Mistakes:
     if config.models[name].parent not in (None, finetuned.base):
         yield f"models.{name}.parent", f"it is fine-tuned from {finetuned.base}; leave parent out."
     if task.source.file is not None and task.source.training_file is None:
-        yield (
-            key,
-            f"{finetuned.task} has no training data; name them in tasks.{finetuned.task}.source.training_file.",
-        )
+        yield (key, f"{finetuned.task} has no training data; name them in tasks.{finetuned.task}.source.training_file.")
     if not KINDS[task.kind].is_learned:
         yield key, f"{finetuned.task} is of kind {task.kind}, on which no model is fine-tuned; name another task."
     else:
