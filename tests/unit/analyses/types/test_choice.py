@@ -30,18 +30,12 @@ from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.analyses.types.stability import measure_stability, own_cluster_share
 from headtypes.core.seeds import derive_seed
 from headtypes.papers.quantities import Measured
-from tests.support.planted import heads
+from tests.support.planted import heads, samples_of
 
 SETTINGS = {"method": "kmeans", "k": 4, "scale": False, "restarts": 20, "models": 3, "seed": 5, "references": 6}
 FEW = {"restarts": 2, "models": 2, "references": 2}
 FOUR = {"dense": 14, "diagonal": 12, "dense_vertical": 16, "vertical": 12}
 HALVED = [name for name in COLUMNS if name.endswith(("all_agree", "pairwise"))]
-
-
-def sampled(features: np.ndarray, samples: int = 6, noise: float = 0.05, seed: int = 1) -> np.ndarray:
-    """Features [sample, head, 21] float32 that vary from sample to sample."""
-    varied = features + noise * np.random.default_rng(seed).random((samples, *features.shape))
-    return (varied / varied.sum(axis=-1, keepdims=True)).astype(np.float32)
 
 
 def noise_only(heads_: int = 24, samples: int = 5, seed: int = 0) -> np.ndarray:
@@ -52,7 +46,7 @@ def noise_only(heads_: int = 24, samples: int = 5, seed: int = 0) -> np.ndarray:
 def test_every_criterion_chooses_the_planted_number(method):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        planted = sampled(heads(FOUR, noise=0.02, seed=3)[0])
+        planted = samples_of(heads(FOUR, noise=0.02, seed=3)[0], 6, noise=0.05, seed=1)
         table, mixtures = compare_numbers(planted, **SETTINGS | {"method": method})
     chosen = chosen_numbers(table)
     assert chosen["silhouette"] == chosen["heads"] == chosen["samples"] == 4

@@ -8,15 +8,13 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.compared import HEADS, TYPES, Pair, heads_table, list_pairs, pairs_table
 from headtypes.comparisons.models.compared import types_table as table_of_types
 from headtypes.core.errors import InputError
+from tests.support import planted
 
 
 def typed(layers: list[str], doubtful: str = "", near: float = 0.5) -> Partition:
     """A partition with a letter for the type of each head, a word for each layer."""
     letters = np.array([list(layer) for layer in layers])
-    layer, head = np.indices(letters.shape).reshape(2, -1)
-    table = pd.DataFrame({"layer": layer, "head": head, "type": letters.reshape(-1)})
-    table["doubtful"] = table["type"].isin(list(doubtful))
-    return Partition(table.assign(near=np.where(table["type"] == "a", near, 0.1), special=0.2, far=0.3))
+    return planted.typed(letters, doubtful, near=np.where(letters.ravel() == "a", near, 0.1), special=0.2, far=0.3)
 
 
 def only(table: pd.DataFrame) -> pd.Series:

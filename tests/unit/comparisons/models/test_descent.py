@@ -3,14 +3,13 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import compare_partitions, match_clusters, matched_clusters
 from headtypes.comparisons.models.compared import comparison_table, layers_table
 from tests.support.drawing import HEADS, LAYERS, family, planted
-from tests.support.planted import TYPES
+from tests.support.planted import TYPES, typed
 
 
 def test_names_matter_to_the_same_type_and_to_nothing_else():
@@ -19,14 +18,6 @@ def test_names_matter_to_the_same_type_and_to_nothing_else():
     child = Partition(parent.table.assign(type=parent.table["type"].map(turned)))
     assert compare_partitions(child, parent) == {"same_type": 0, "same_cluster": 100, "adjusted_rand": 1}
     assert compare_partitions(parent, parent) == {"same_type": 100, "same_cluster": 100, "adjusted_rand": 1}
-
-
-def typed(types: list[list[str]]) -> Partition:
-    """A partition of which only the types matter, [layer][head]."""
-    shape = len(types), len(types[0])
-    layer, head = np.indices(shape).reshape(2, -1)
-    names = [name for row in types for name in row]
-    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": names, "doubtful": False}))
 
 
 def test_clusters_are_matched_so_that_most_heads_keep_theirs():
@@ -57,10 +48,6 @@ def test_a_cluster_without_partner_keeps_no_head():
     assert match_clusters(child, parent) == match_clusters(parent, child) == {"a": "a", "b": "b"}
 
 
-def of_types(parent: Partition, types: np.ndarray) -> Partition:
-    return Partition(parent.table.assign(type=types.reshape(-1)))
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_heads_that_leave_their_cluster_are_found_whatever_the_clusters_are_called(seed):
     """Some heads are given another cluster, and then all clusters other names."""
@@ -73,7 +60,7 @@ def test_heads_that_leave_their_cluster_are_found_whatever_the_clusters_are_call
         types[layer, head] = rng.choice([name for name in TYPES if name != types[layer, head]])
         left[layer, head] = True
     names = dict(zip(TYPES, rng.permutation([*TYPES[1:], "another"]), strict=True))
-    child = of_types(parent, np.vectorize(names.get, otypes=[object])(types))
+    child = typed(np.vectorize(names.get, otypes=[object])(types))
     np.testing.assert_array_equal(matched_clusters(child, parent), ~left)
     assert compare_partitions(child, parent)["same_cluster"] == pytest.approx(100 * (~left).mean())
 

@@ -26,6 +26,7 @@ from headtypes.comparisons.types.table import (
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv, write_parquet
 from tests.support import second_comparison as second
+from tests.support.planted import typed
 
 LAYERS, HEADS, SAMPLES = 3, 4, 6
 EVERY = list(itertools.product(range(LAYERS), range(HEADS)))
@@ -235,9 +236,7 @@ def every_set(own: np.ndarray, groups: np.ndarray) -> list[list[int]]:
 
 
 def profiled(types: np.ndarray, profiles: np.ndarray) -> Partition:
-    layer, head = np.indices(types.shape).reshape(2, -1)
-    named = dict(zip(("near", "special", "far"), profiles.reshape(-1, 3).T, strict=True))
-    return Partition(pd.DataFrame({"layer": layer, "head": head, "type": types.ravel(), "doubtful": False, **named}))
+    return typed(types, **dict(zip(("near", "special", "far"), profiles.reshape(-1, 3).T, strict=True)))
 
 
 @pytest.mark.parametrize("of", [max, np.mean])
