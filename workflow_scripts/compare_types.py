@@ -9,7 +9,8 @@ from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    files, partition = {it.name: inputs[it.name] for it in ANALYSES if it.is_compared}, read_partition(inputs.partition)
+    files = {analysis.name: inputs[analysis.name] for analysis in ANALYSES if analysis.is_compared}
+    partition = read_partition(inputs.partition)
     left_out = [
         (spec["left_out"][condition], controls, inputs.scores[condition], inputs.baseline)
         for condition, controls in inputs.controls.items()

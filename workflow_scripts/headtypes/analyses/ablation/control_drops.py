@@ -102,13 +102,13 @@ def control_drops(
       own_rank_p_{metric}: how often heads drawn at random cost at least as much, one-sided (`sequential_p`);
       detectable_drop_{metric}: what an own drop would have to exceed for a p of at most 5 %; NaN below 19 draws.
     """
-    found = {}
+    columns = {}
     for family in FAMILIES:
         drawn = of_family(controls, family)
         if len(drawn):
             drops = _drops_of_family(drawn, *_lost(drawn, scores, baseline), seed)
-            found |= {f"{prefix(family)}{name}": value for name, value in drops.items()}
-    return found
+            columns |= {f"{prefix(family)}{name}": value for name, value in drops.items()}
+    return columns
 
 
 def drops_over_seeds(several: Sequence[tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]], *, seed: int) -> dict:

@@ -75,8 +75,8 @@ def evaluate_controls(
         for family, of_heads in groups.items():
             drawn = _drawn(of_heads, evaluate, by_head, own, draws, [seed, FAMILIES[family]], all_draws)
             tables += [of_draw.assign(family=family) for of_draw in drawn]
-    found = pd.concat(tables, ignore_index=True)
-    return found[["family", "draw", *own.columns, "overlap", "planned", "stopped"]]
+    scored = pd.concat(tables, ignore_index=True)
+    return scored[["family", "draw", *own.columns, "overlap", "planned", "stopped"]]
 
 
 def _drawn(
@@ -89,17 +89,17 @@ def _drawn(
     all_draws: bool,
 ) -> Iterator[pd.DataFrame]:
     """The scores of one draw after another, until the metric by which they are tested is decided, or all are drawn."""
-    tables, reached, tested = [], np.empty(0, bool), tested_metric([it.name for it in metrics_in(own)])
+    tables, reached, tested = [], np.empty(0, bool), tested_metric([metric.name for metric in metrics_in(own)])
     # No fewer draws can decide, so that none is made in vain if they are evaluated together.
     while number := draws - len(tables) if all_draws else further_draws(reached, draws):
         numbers = range(len(tables), len(tables) + number)
         drawn = [sample_heads(operations, groups, np.random.default_rng([*seed, draw])) for draw in numbers]
         # A draw that is the condition itself costs exactly as much, however its windows would be batched.
-        evaluated = iter(evaluate([each for each in drawn if (each != operations).any()]))
-        for each in drawn:
-            scores = next(evaluated)[1] if (each != operations).any() else own
+        evaluated = iter(evaluate([heads for heads in drawn if (heads != operations).any()]))
+        for heads in drawn:
+            scores = next(evaluated)[1] if (heads != operations).any() else own
             reached = np.append(reached, _costs_as_much(scores, own, tested))
-            tables.append(scores.assign(draw=len(tables), overlap=overlap(each, operations), planned=draws))
+            tables.append(scores.assign(draw=len(tables), overlap=overlap(heads, operations), planned=draws))
     stopped = ALL_DRAWN if len(tables) == draws else UNDECIDABLE
     return (table.assign(stopped=pd.Categorical([stopped] * len(table), [ALL_DRAWN, UNDECIDABLE])) for table in tables)
 

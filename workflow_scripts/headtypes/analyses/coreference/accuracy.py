@@ -86,13 +86,13 @@ def score_mentions(
 def _rows(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[list[_Row], dict[str, np.ndarray], np.ndarray]:
-    found, document = guessed_mentions(documents, guesses)
-    types = np.array([anaphor.mention.type for anaphor in found])
-    is_of = {ALL: np.ones(len(found), bool), **{type_: types == type_ for type_ in TYPES}}
+    coreferent, document = guessed_mentions(documents, guesses)
+    types = np.array([anaphor.mention.type for anaphor in coreferent])
+    is_of = {ALL: np.ones(len(coreferent), bool), **{type_: types == type_ for type_ in TYPES}}
     is_of = {type_: chosen for type_, chosen in is_of.items() if chosen.any()}
-    baselines = _baselines(found, documents, guesses, document)
+    baselines = _baselines(coreferent, documents, guesses, document)
     rows = [
-        *_of_heads(right_guesses(found, guesses), is_of, document % 2 == 1),
+        *_of_heads(right_guesses(coreferent, guesses), is_of, document % 2 == 1),
         *(
             _Row(name, "mentions", type_, "", _NOWHERE, np.where(chosen, scores, np.nan))
             for name, scores in baselines.items()
@@ -109,15 +109,15 @@ def guessed_mentions(
 
     documents: those that the guesses are of; `InputError` where they are not.
     """
-    found = [
+    coreferent = [
         anaphor
         for number in range(len(guesses.document))
         for anaphor in anaphors(_mentions(documents, guesses, number))
     ]
-    spans = [(anaphor.mention.start, anaphor.mention.end) for anaphor in found]
+    spans = [(anaphor.mention.start, anaphor.mention.end) for anaphor in coreferent]
     if spans != list(map(tuple, guesses.mention.tolist())):
         raise InputError("The guesses at antecedents are not of these documents; delete them and run again.")
-    return found, guesses.document[guesses.part]
+    return coreferent, guesses.document[guesses.part]
 
 
 def right_guesses(found: list[Anaphor[Reference]], guesses: AntecedentGuesses) -> np.ndarray:

@@ -128,16 +128,16 @@ class Targets(PerSample):
         """The score of each detector and that under its null, on each sequence."""
         repeated, shuffled = np.split(super().result(), 2)
         offsets, keys = np.split(shuffled[..., 2:], [2 * self._farthest + 1], axis=-1)
-        found = {"induction": (repeated[..., 0], shuffled[..., 0]), "duplicate": (repeated[..., 1], shuffled[..., 1])}
+        scores = {"induction": (repeated[..., 0], shuffled[..., 0]), "duplicate": (repeated[..., 1], shuffled[..., 1])}
         for name, values, index in (
             ("previous", offsets, self._farthest - 1),
             ("next", offsets, self._farthest + 1),
             ("first", keys, 0),
         ):
-            found[name] = values[..., index], np.delete(values, index, axis=-1).max(-1)
+            scores[name] = values[..., index], np.delete(values, index, axis=-1).max(-1)
         # Where no token may look ahead, its weight is exactly zero.
-        seen = found["next"][0].any()
-        return {name: found[name] for name in DETECTORS if name in found and (name != "next" or seen)}
+        seen = scores["next"][0].any()
+        return {name: scores[name] for name in DETECTORS if name in scores and (name != "next" or seen)}
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:

@@ -205,17 +205,17 @@ def gradients_by_kind(
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
     members = [_members(kinds) for kinds in loss.kinds]
-    found = np.zeros((len(members), *layers_and_heads(model), len(ATTENDED)))
+    means_of_inputs = np.zeros((len(members), *layers_and_heads(model), len(ATTENDED)))
     scale = _LOSS_SCALE.get(model.dtype, 1.0)
 
     def begin(batch: Batch) -> AttentionGradients:
         loss.start(batch.samples)
-        return AttentionGradients(batch, [members[index] for index in batch.samples], found.shape[1:3])
+        return AttentionGradients(batch, [members[index] for index in batch.samples], means_of_inputs.shape[1:3])
 
     def add_gradients(batch: Batch, gradients: AttentionGradients, output: Any) -> None:
         # A sample's attention affects no other sample's loss, so one backward pass gives the gradients of every sample.
         torch.autograd.grad(loss.losses(output, batch.inputs).sum() * scale, gradients.anchor)
-        found[batch.samples] = gradients.means().double().cpu().numpy() / scale
+        means_of_inputs[batch.samples] = gradients.means().double().cpu().numpy() / scale
 
     with loss.attached(model):
         run_model(
@@ -228,8 +228,8 @@ def gradients_by_kind(
             what=what,
             gradients=True,
         )
-    check_heads(torch.from_numpy(found).isfinite(), what, "the gradient of head {} is not finite")
-    means, present = _mean_by_unit(found, np.stack([of_input.any(0) for of_input in members]), loss.units)
+    check_heads(torch.from_numpy(means_of_inputs).isfinite(), what, "the gradient of head {} is not finite")
+    means, present = _mean_by_unit(means_of_inputs, np.stack([of_input.any(0) for of_input in members]), loss.units)
     counts = present.sum(0)
     return np.where(counts > 0, means.sum(0) / np.maximum(counts, 1), np.nan)
 

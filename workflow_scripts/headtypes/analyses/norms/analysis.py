@@ -17,8 +17,8 @@ from headtypes.core.stage import Plan, stage
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
     """How features are read, and which partitions by weights and norms were made in one way."""
     ways: dict[str, dict[str, str]] = defaultdict(dict)
-    for it in plan.clustered_on(model, task):
-        ways[f"{it.method}-k{it.k}"][it.of] = it.name
+    for partition in plan.clustered_on(model, task):
+        ways[f"{partition.method}-k{partition.k}"][partition.of] = partition.name
     return {
         "features": {of: plan.config.clustering.features(of) for of in ("weights", "norms")},
         "divisions": {name: of for name, of in ways.items() if len(of) == 2},

@@ -153,8 +153,8 @@ def train_probes(
         for name, probe in probes.items()
     }
     parts = (learnt, of_learnt.of_sentences), (parsed, of_parsed.of_sentences)
-    found = train_and_parse(trainers, *parts, run)
-    return {**found, "vectors": {"channels": channels, "known": of_parsed.known}}
+    trained = train_and_parse(trainers, *parts, run)
+    return {**trained, "vectors": {"channels": channels, "known": of_parsed.known}}
 
 
 def train_and_parse(

@@ -27,12 +27,12 @@ def counts(sentence: Sentence) -> list[bool]:
 
 def read_probes(path: StrPath) -> dict:
     """Read what `probes.measure.train_probes` returned, from JSON. Raises `InputError` that names a damaged file."""
-    found = read_json(path)
+    probes = read_json(path)
     with undamaged(path, "holds no probes"):
-        words = len(found["words"])
-        if any(len(of_start) != words for name in PROBES for of_start in found["right"][name]):
+        words = len(probes["words"])
+        if any(len(of_start) != words for name in PROBES for of_start in probes["right"][name]):
             raise ValueError("its sentences are not those of all probes")
-        return found
+        return probes
 
 
 # Of the table of `measure_probes`.

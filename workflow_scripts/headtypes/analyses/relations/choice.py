@@ -54,12 +54,12 @@ class ToSep(NamedTuple):
     @property
     def lead(self) -> float:
         """The least by which the best head beats the best offset where it was chosen."""
-        return float(min(each.leads[each.best] for each in self.of_heads))
+        return float(min(of_half.leads[of_half.best] for of_half in self.of_heads))
 
     @property
     def mean(self) -> float:
         """The least share of attention that it gives [SEP] where it was chosen."""
-        return float(np.min([each.looks[each.best] for each in self.of_heads]))
+        return float(np.min([of_half.looks[of_half.best] for of_half in self.of_heads]))
 
 
 def both(one: ToSep, other: ToSep) -> ToSep:
@@ -97,8 +97,8 @@ def columns_of(rows: Sequence[ToSep], seed: int) -> dict[str, np.ndarray]:
         counted = sizes.sum(0)
         mean = np.divide(sums.sum(0), counted, out=np.full(len(rows), np.nan), where=counted > 0)
         ends = ratio_intervals(sums, sizes, seed=seed)
-        found = (mean, *(np.where(counted > 0, end, np.nan) for end in ends))
-        columns |= {f"{name}{end}": 100 * values for end, values in zip(("", "_low", "_high"), found, strict=True)}
+        ends = (mean, *(np.where(counted > 0, end, np.nan) for end in ends))
+        columns |= {f"{name}{end}": 100 * values for end, values in zip(("", "_low", "_high"), ends, strict=True)}
     return columns
 
 

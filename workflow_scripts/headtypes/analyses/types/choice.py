@@ -128,7 +128,7 @@ def compare_numbers(
         rows = [{"k": count} | row(count) for count in COUNTS if count <= max(most, 1)]
         compared = MIXTURES if method in PAIR_METHODS and clustering("kmeans", k) else {}
         mixtures = {kind: found.labels for name, kind in compared.items() if (found := clustering(name, k))}
-    rands = {kind: float(adjusted_rand_score(clustering("kmeans", k).labels, it)) for kind, it in mixtures.items()}
+    rands = {kind: float(adjusted_rand_score(clustering("kmeans", k).labels, own)) for kind, own in mixtures.items()}
     return pd.DataFrame(rows, columns=list(COLUMNS)), rands
 
 
@@ -206,7 +206,7 @@ def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
         "heads": kappa["heads_pairwise"],
         "samples": kappa["samples_pairwise"],
     }
-    chosen = {name: int(known.idxmax()) if len(known := it.dropna()) else None for name, it in criteria.items()}
+    chosen = {name: int(known.idxmax()) if len(known := of_k.dropna()) else None for name, of_k in criteria.items()}
     return chosen | {"gap": gap_choice(by_k["gap"], by_k["gap_error"])}
 
 

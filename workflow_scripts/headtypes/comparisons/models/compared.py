@@ -177,8 +177,8 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
     ours, theirs = (
-        np.array([[names.index(name) for name in layer] for layer in it.type_of])
-        for it in (partition, parent_partition)
+        np.array([[names.index(name) for name in layer] for layer in divided.type_of])
+        for divided in (partition, parent_partition)
     )
     rng, kept = np.random.default_rng(seed), np.zeros(permutations, dtype=int)
     for index in range(permutations):
@@ -246,7 +246,7 @@ def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
 
     pairs: as `comparisons.models.compared.pairs_table` makes it, at least one.
     """
-    ordered = pairs.sort_values("relation", key=lambda it: it == "", kind="stable").head(_PAIRS)
+    ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}
     doubts = [
         ", ".join(text.format(names[column]) for column, text in texts.items() if names[column])

@@ -127,7 +127,7 @@ def compare_types(
     of a loss in nats per token. Raises `InputError` where the analyses are not of the partition's heads.
     """
     groups = {LAYER: np.indices(partition.shape)[0], PROFILE: profile_groups(partition)}
-    compared = len(groups) * len(partition.types) * sum(it.statistic not in _HIDDEN for it in measures)
+    compared = len(groups) * len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
     draws = max(draws, _DRAWS_EACH * compared)
     rows = []
     for name in partition.types:
@@ -137,7 +137,7 @@ def compare_types(
         values = [_of_sets(measure, own.reshape(1, -1))[0] for measure in asked]
         of_name = derive_seed(seed, "random_heads", name)
         beside = [
-            [{prefix + column: it for column, it in place.items()} for place in places]
+            [{prefix + column: value for column, value in place.items()} for place in places]
             for prefix, of_heads in groups.items()
             for places in [_beside(asked, values, own, draw_heads(own, of_heads, draws, of_name))]
         ]
