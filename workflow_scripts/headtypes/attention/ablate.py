@@ -92,11 +92,6 @@ class Heads:
     means: Float[Tensor, "all_heads channel"] | None
 
     @property
-    def reading(self) -> Reading:
-        """How the paper's text is read."""
-        return self.ablation.reading
-
-    @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
         """The mean outputs of these heads. Raises `InputError` where they are those of another size."""
         sizes = self.means.shape[-1], self.outputs.shape[-1]
@@ -122,7 +117,7 @@ class Heads:
         def without(attention: Tensor, rows: slice, of: SentencePairs, layer: Layer) -> Tensor:
             left = self.ablation.pairs_left(of, pairs, rows.start, rows.stop)
             attention *= left.to(attention.dtype)
-            return layer.renormalised(attention, rows) if self.reading.renormalise else attention
+            return layer.renormalised(attention, rows) if self.ablation.reading.renormalise else attention
 
         self._weigh(without)
 
@@ -160,11 +155,6 @@ class GroupHeads:
         """The layer with these heads and samples alone."""
         return self.of_all_heads.heads(self.heads.heads)
 
-    @property
-    def mask(self) -> Bool[Tensor, "#sample 1 query key"] | None:
-        """As in `Layer`."""
-        return self.of_all_heads.mask
-
     @cached_property
     def value(self) -> Float[Tensor, "sample head key channel"]:
         """The values of these heads."""
@@ -172,7 +162,9 @@ class GroupHeads:
 
     def drawn(self, seed: int) -> Int[Tensor, "sample head token"]:
         """As `SentencePairs.drawn`, for these heads."""
-        drawn = self.pairs.drawn(self.mask, seed=seed, layer=self.heads.number, heads=self.heads.outputs.shape[1])
+        drawn = self.pairs.drawn(
+            self.of_all_heads.mask, seed=seed, layer=self.heads.number, heads=self.heads.outputs.shape[1]
+        )
         return drawn[..., self.heads.heads].transpose(1, 2)
 
     def put(

@@ -39,13 +39,6 @@ def separator_of(header: str) -> str:
     return max(",;\t", key=header.count)
 
 
-def check_id(id_: str, what: str) -> str:
-    """Return an id; raise `InputError` as `check_text` does, and for a NUL, at which HDF5 cuts a text off."""
-    if "\0" in id_:
-        raise InputError(f"{what} holds a NUL character (character {id_.index(chr(0)) + 1}); take it out.")
-    return check_text(id_, what)
-
-
 def check_header(names: Iterable[str], where: Any) -> None:
     """Raise `InputError` where two columns have one name, since readers differ in which they take.
 
@@ -64,8 +57,9 @@ def check_rows(rows: Iterable[Any], where: str) -> None:
     for number, row in enumerate(rows, start=1):
         for field in fields(row):
             value, what = getattr(row, field.name), f"{where}: the {field.name} of row {number}"
-            if field.name == "id":
-                check_id(value, what)
+            # HDF5 cuts a text off there.
+            if field.name == "id" and "\0" in value:
+                raise InputError(f"{what} holds a NUL character (character {value.index(chr(0)) + 1}); take it out.")
             for text in value if isinstance(value, tuple) else (value,):
                 if isinstance(text, str):
                     check_text(text, what)
