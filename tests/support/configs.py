@@ -12,28 +12,16 @@ def full_config(folder: Path) -> dict:
 
     Beside each there is another of the same kind: `other_model`, `other_texts`, `other.json` and so on.
     """
+    json = ("squad", "train", "made", "made_train", "other", "model/config", "other_model/config")
+    treebanks = ("dev", "train", "test", "other", "stories/a", "other_stories/a")
     for name, text in {
-        "model/config.json": "{}",
-        "other_model/config.json": "{}",
-        "squad.json": "{}",
-        "train.json": "{}",
-        "made.json": "{}",
-        "made_train.json": "{}",
-        "other.json": "{}",
-        "pairs.tsv": "a\tb\tgold\tnumber\tx\n",
-        "other.tsv": "a\tb\tgold\tnumber\tx\n",
-        "choices.jsonl": "{}\n",
-        "german.tsv": "a\tb\n",
-        "other.jsonl": "{}\n",
+        **{f"{name}.json": "{}" for name in json},
+        **{f"{name}.conllu": "" for name in treebanks},
+        **dict.fromkeys(("choices.jsonl", "other.jsonl"), "{}\n"),
+        **dict.fromkeys(("pairs.tsv", "other.tsv"), "a\tb\tgold\tnumber\tx\n"),
         "texts/a.txt": "One.\n\nTwo.\n",
         "texts/b.txt": "Three.\n\nFour.\n",
         "other_texts/a.txt": "Five.\n\nSix.\n",
-        "dev.conllu": "",
-        "train.conllu": "",
-        "test.conllu": "",
-        "other.conllu": "",
-        "stories/a.conllu": "",
-        "other_stories/a.conllu": "",
         "vectors.txt": "the 1 2\n",
         "other_vectors.txt": "the 2 1\n",
         "mine.csv": "layer, head, type\n0, 0, near\n0, 1, far\n",

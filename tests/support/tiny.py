@@ -29,16 +29,14 @@ def _bert_backend(words: Sequence[str]) -> Tokenizer:
     return backend
 
 
+def _fast(backend: Tokenizer, *further_inputs: str, **special_tokens: str) -> PreTrainedTokenizerFast:
+    inputs = ["input_ids", *further_inputs, "attention_mask"]
+    return PreTrainedTokenizerFast(tokenizer_object=backend, model_input_names=inputs, **special_tokens)
+
+
 def _as_bert(backend: Tokenizer) -> PreTrainedTokenizerFast:
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-    )
+    names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+    return _fast(backend, "token_type_ids", **names)
 
 
 def bert_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
@@ -78,28 +76,14 @@ def roberta_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
         trim_offsets=True,
         add_prefix_space=False,
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        bos_token="<s>",
-        eos_token="</s>",
-        cls_token="<s>",
-        sep_token="</s>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-        mask_token="<mask>",
-        model_input_names=["input_ids", "attention_mask"],
-    )
+    names = {"bos": "<s>", "eos": "</s>", "cls": "<s>", "sep": "</s>", "pad": "<pad>", "unk": "<unk>", "mask": "<mask>"}
+    return _fast(backend, **{f"{name}_token": token for name, token in names.items()})
 
 
 def gpt2_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
     """Byte-level BPE that adds nothing to `a b` and knows no padding; one token could begin and end a text."""
-    return PreTrainedTokenizerFast(
-        tokenizer_object=_byte_level(words, ["<|endoftext|>"]),
-        bos_token="<|endoftext|>",
-        eos_token="<|endoftext|>",
-        unk_token="<|endoftext|>",
-        model_input_names=["input_ids", "attention_mask"],
-    )
+    end = "<|endoftext|>"
+    return _fast(_byte_level(words, [end]), bos_token=end, eos_token=end, unk_token=end)
 
 
 def llama_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
@@ -108,6 +92,4 @@ def llama_tokenizer(words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
     backend.post_processor = processors.TemplateProcessing(
         single="<s> $A", pair="<s> $A $B:1", special_tokens=[("<s>", backend.token_to_id("<s>"))]
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend, bos_token="<s>", eos_token="</s>", model_input_names=["input_ids", "attention_mask"]
-    )
+    return _fast(backend, bos_token="<s>", eos_token="</s>")
