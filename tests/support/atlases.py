@@ -65,19 +65,8 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     by_head = (np.arange(count) % 101).tolist()
     write_json(folder / "stability.json", {half: {"by_head": by_head} for half in ("heads", "samples")})
     write_csv(folder / "importance.csv", table.assign(importance=0.5, normalised=np.arange(count) / count))
-    write_csv(
-        folder / "gradients.csv",
-        table.assign(
-            sep=1e-5,
-            cls=np.arange(count) / 1000,
-            punctuation=np.nan,
-            other=0.1,
-            all=0.1,
-            loss="masked_words",
-            samples=3,
-            reason=None,
-        ),
-    )
+    gradients = {"sep": 1e-5, "cls": np.arange(count) / 1000, "punctuation": np.nan, "other": 0.1, "all": 0.1}
+    write_csv(folder / "gradients.csv", table.assign(**gradients, loss="masked_words", samples=3, reason=None))
     patterns = rng.random((3, layers, heads, len(COLUMNS))).astype(np.float32)
     write_arrays(folder / "surface.h5", Surface(patterns, np.ones((3, layers), np.float32), length, ids), {})
     total = np.abs(np.subtract.outer(np.arange(count), np.arange(count))).astype(float)

@@ -15,9 +15,7 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForQuestionAnswering,
-    BertConfig,
     BertForQuestionAnswering,
-    RobertaConfig,
     RobertaForQuestionAnswering,
 )
 
@@ -34,36 +32,29 @@ QUESTIONS = [
 
 def tiny_bert(layers: int = 3, heads: int = 5, head_size: int = 7, seed: int = 0):
     """A random BERT with a question-answering head, and its tokenizer."""
-    tokenizer = bert_tokenizer(WORDS)
-    torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=heads * head_size,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
-        intermediate_size=33,
-        max_position_embeddings=64,
-        initializer_range=0.2,
-    )
-    return BertForQuestionAnswering(config).eval(), tokenizer
+    sizes = {"intermediate_size": 33, "max_position_embeddings": 64}
+    return _tiny(BertForQuestionAnswering, bert_tokenizer(WORDS), layers, heads, head_size, seed, **sizes)
 
 
 def tiny_roberta(layers: int = 2, heads: int = 3, head_size: int = 6, seed: int = 1):
     """A random RoBERTa with a question-answering head, and its tokenizer."""
     tokenizer = roberta_tokenizer(WORDS)
+    sizes = {"intermediate_size": 21, "max_position_embeddings": 90, "type_vocab_size": 1}
+    sizes["pad_token_id"] = tokenizer.pad_token_id
+    return _tiny(RobertaForQuestionAnswering, tokenizer, layers, heads, head_size, seed, **sizes)
+
+
+def _tiny(kind: type, tokenizer, layers: int, heads: int, head_size: int, seed: int, **sizes: int):
     torch.manual_seed(seed)
-    config = RobertaConfig(
+    config = kind.config_class(
         vocab_size=len(tokenizer),
         hidden_size=heads * head_size,
         num_hidden_layers=layers,
         num_attention_heads=heads,
-        intermediate_size=21,
-        max_position_embeddings=90,
-        pad_token_id=tokenizer.pad_token_id,
-        type_vocab_size=1,
         initializer_range=0.2,
+        **sizes,
     )
-    return RobertaForQuestionAnswering(config).eval(), tokenizer
+    return kind(config).eval(), tokenizer
 
 
 def opened(model):
