@@ -14,8 +14,8 @@ from headtypes.core.errors import InputError
 from headtypes.pages.summary.answers import YES, Answers, Card, Mark
 from headtypes.pages.summary.cautions import cautions
 from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, verdict_sentence
-from headtypes.pages.summary.made import duration, facts, processor_time
 from headtypes.pages.summary.pictures import caption_of
+from headtypes.pages.summary.run_facts import duration, facts, processor_time
 from headtypes.pages.summary.verdicts import counted, judged_subjects
 from headtypes.papers.guan2020.shown import ablation_shown
 from tests.support.places import ROOT

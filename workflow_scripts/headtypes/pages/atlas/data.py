@@ -1,21 +1,26 @@
 """What the atlas of a model shows, gathered from the results that there are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
+from headtypes.analyses.ablation.results import read_intervals
+from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import has_first_token, read_head_features, read_lengths
 from headtypes.analyses.maps.results import AttentionMaps
-from headtypes.analyses.per_head import Column, rounded
+from headtypes.analyses.per_head import WHOLE, Column, rounded
 from headtypes.analyses.registry import ANALYSES
-from headtypes.analyses.types.partitions import read_partition
+from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.analyses.types.style import type_styles
+from headtypes.core.files import StrPath, read_json, undamaged
+from headtypes.data.kinds.metrics import METRICS
 from headtypes.models.records import ModelRecord
-from headtypes.pages.atlas.data_costs import best_heads, costs_of
 from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_lengths, pack_maps
-from headtypes.pages.atlas.found import Found, of_each_task
-from headtypes.pages.atlas.type_columns import share_columns, stability_columns, type_column
 
+# For each kind of result, the names (tasks or partitions) and files of those that there are.
+ResultFiles = Mapping[str, Sequence[tuple[str, StrPath]]]
 # Base64 characters that all maps of a page may take together; a page has some 12 MB then.
 LARGEST = 11_300_000
 # How many samples a page shows.
@@ -25,7 +30,7 @@ SAMPLES = 8
 def gather(
     model: ModelRecord,
     maps: Sequence[tuple[str, Sequence[AttentionMaps]]],
-    found: Found,
+    files: ResultFiles,
     *,
     distance_bins: int,
     conditions: Mapping[str, Mapping[str, str]],
@@ -35,7 +40,7 @@ def gather(
 
     maps:  the attention maps of each task's samples, the most important task first. Of each task, as many are kept as
         of any other, up to `SAMPLES` in all and as long as the page stays small.
-    found: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
+    files: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
         parents (partitions of the model's parent; the name of each begins with that of the model's own), stability,
         intervals; and those of each analysis by the names of its results. Any may be absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
@@ -43,7 +48,7 @@ def gather(
     Raises `InputError` that names a damaged file.
     """
     samples, packed = _samples(maps)
-    columns = _columns(found)
+    columns = _columns(files)
     data = {
         "title": f"Heads of {model.name}",
         "model": {
@@ -53,38 +58,38 @@ def gather(
             "kind": model.model_type,
             "from": _origin(model),
         },
-        "main": next((name for name, _ in found.get("partitions", ())), None),
+        "main": next((name for name, _ in files.get("partitions", ())), None),
         "columns": [column.as_dict() for column in columns],
         "features": None,
         "divergences": [],
         "samples": samples,
-        "costs": [cost for name, path in found.get("intervals", ()) for cost in costs_of(path, name, conditions)],
-        "names": best_heads(found, model.heads),
+        "costs": [cost for name, path in files.get("intervals", ()) for cost in costs_of(path, name, conditions)],
+        "names": best_heads(files, model.heads),
         "packed": packed,
     }
-    for task, path in found.get("features", ()):
+    for task, path in files.get("features", ()):
         values, _ = read_head_features(path, distance_bins, first_token)
         of_first = first_token and has_first_token(path)
         data["features"] = numbers_on(task, values, read_lengths(path), distance_bins, of_first)
     for analysis in filter(lambda it: it.per_pair, ANALYSES):
-        for task, path in of_each_task(analysis, found):
+        for task, path in of_each_task(analysis, files):
             text, largest = pack_divergence(analysis.per_pair(path))
             data["divergences"].append({"task": task, "packed": len(packed), "largest": largest})
             packed.append(text)
     return data
 
 
-def _columns(found: Found) -> list[Column]:
+def _columns(files: ResultFiles) -> list[Column]:
     return [
-        *(type_column(name, read_partition(path)) for name, path in found.get("partitions", ())),
-        *(type_column(name, read_partition(path), of_parent=True) for name, path in found.get("parents", ())),
-        *(column for _, path in found.get("partitions", ())[:1] for column in share_columns(read_partition(path))),
-        *(column for name, path in found.get("stability", ()) for column in stability_columns(name, path)),
+        *(type_column(name, read_partition(path)) for name, path in files.get("partitions", ())),
+        *(type_column(name, read_partition(path), of_parent=True) for name, path in files.get("parents", ())),
+        *(column for _, path in files.get("partitions", ())[:1] for column in share_columns(read_partition(path))),
+        *(column for name, path in files.get("stability", ()) for column in stability_columns(name, path)),
         *(
             column
             for analysis in sorted(ANALYSES, key=lambda it: not it.leads)
             if analysis.per_head
-            for task, *paths in of_each_task(analysis, found)
+            for task, *paths in of_each_task(analysis, files)
             for column in analysis.per_head(task, *paths)
         ),
     ]
@@ -136,3 +141,95 @@ def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bi
 def _origin(model: ModelRecord) -> str:
     """Where the model comes from, where it was fetched from somewhere."""
     return " ".join(filter(None, (model.hub or model.package, model.revision)))
+
+
+def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
+    """Each task of which there are all files that an analysis is read from, with their paths."""
+    by_task = [dict(files.get(file.name, ())) for file in analysis.files]
+    for task in by_task[0] if by_task else ():
+        if all(task in paths for paths in by_task):
+            yield task, *(paths[task] for paths in by_task)
+
+
+def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
+    """The drop of each metric under each condition that changes something, with its 95 % interval (`Metric`).
+
+    path: of the intervals of a partition; conditions: {type or head: operation} of each. A condition evaluated under a
+        further reading is left out.
+    """
+    table = read_intervals(path)
+    metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]
+    return [
+        {
+            "partition": partition,
+            "condition": row["condition"],
+            "operations": dict(conditions[row["condition"]]),
+            "drops": [{"metric": metric.title, **_interval(row, f"drop_{metric.name}")} for metric in metrics],
+        }
+        for row in table.to_dict("records")
+        if conditions.get(row["condition"])
+    ]
+
+
+def best_heads(files: ResultFiles, heads: int) -> list[dict]:
+    """What heads are best at: the index of the head, layer by layer, and a phrase for each relation and mention."""
+    names = {}
+    for analysis in filter(lambda it: it.best, ANALYSES):
+        for task, *paths in of_each_task(analysis, files):
+            for best in analysis.best(task, *paths):
+                head = int(best["layer"]) * heads + int(best["head"])
+                numbers = {name: rounded(best[name]) for name in ("value", "above")}
+                names[head, best["name"]] = {"head": head, "name": best["name"], **numbers}
+    return list(names.values())
+
+
+def _interval(row: Mapping, name: str) -> dict:
+    ends = (row.get(f"{name}_{end}") for end in ("low", "high"))
+    low, high = (None if pd.isna(end) else rounded(end) for end in ends)
+    return {"drop": rounded(row[name]), "low": low, "high": high}
+
+
+def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
+    """The type of each head; or, with of_parent, in the model that this one was fine-tuned from."""
+    styles = type_styles(partition.types)
+    categories = [
+        {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}
+        for type_ in partition.types
+    ]
+    indices = [partition.types.index(type_) for type_ in partition.table["type"]]
+    key, label = ("parent", "type in its parent") if of_parent else ("type", "type")
+    note = "Types of heads after Guan et al. 2020. A name is doubtful where the type's attention does not fit it."
+    if of_parent:
+        note = "Types in the parent, whose clusters were named by themselves: clusters may have exchanged their names."
+    return Column(f"{key}.{name}", f"{label} ({name})", "Types", indices, categories=categories, note=note)
+
+
+def share_columns(partition: Partition) -> list[Column]:
+    """Near, special and far of each head."""
+    shares = {
+        "near": "near: itself and distance bin 0",
+        "special": "special: [CLS], [SEP], comma, period",
+        "far": "far: everything else",
+    }
+    return [
+        Column(f"share.{share}", label, "Shares of attention", 100 * partition.table[share], "%", scale=WHOLE)
+        for share, label in shares.items()
+    ]
+
+
+def stability_columns(name: str, path: StrPath) -> list[Column]:
+    """How often each head keeps its type in clusterings of random halves; name: of the partition."""
+    with undamaged(path, "does not say how stable types are"):
+        stability = read_json(path)
+        return [
+            Column(
+                f"keeps.{half}",
+                f"keeps its type with half of the {half}",
+                "Stability",
+                stability[half]["by_head"],
+                "%",
+                scale=WHOLE,
+                note=f"Percent of clusterings of random halves of the {half} that give the head its type ({name}).",
+            )
+            for half in ("samples", "heads")
+        ]

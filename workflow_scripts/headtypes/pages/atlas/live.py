@@ -30,7 +30,7 @@ from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import HEADS, MissingHeadError, load_model
 from headtypes.models.model_config import language_head, layers_and_heads
 from headtypes.models.records import ModelRecord
-from headtypes.pages.atlas.data import Found, gather, numbers_on
+from headtypes.pages.atlas.data import ResultFiles, gather, numbers_on
 
 # What the text is called, and the tokens of the longest; a longer one is cut.
 NAME, LONGEST = "your text", 128
@@ -46,11 +46,16 @@ _BEGINNINGS = {
 
 
 def seen(
-    record: ModelRecord, encoded: Encoded, read: Callable, tokenizer: PreTrainedTokenizerFast, found: Found, **features
+    record: ModelRecord,
+    encoded: Encoded,
+    read: Callable,
+    tokenizer: PreTrainedTokenizerFast,
+    files: ResultFiles,
+    **features,
 ) -> dict:
     """What is known of a model's heads, as `data.gather` returns it, with their attention on one text or pair.
 
-    read: reads the encoded text with reducers; norms are shown where it can. found: results of the model, as in
+    read: reads the encoded text with reducers; norms are shown where it can. files: results of the model, as in
         `data.gather`, if there are any. features: distance_bins and first_token of `distances.results.read_distance`.
     Raises `InputError` where a head's attention is not finite, or does not sum to one.
     """
@@ -62,7 +67,7 @@ def seen(
     (attention,), (shares,), *lengths = results or read(encoded, *reducers)
     tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
     maps = AttentionMaps(attention, tokens, NAME, bool(encoded.truncated[0]), *(of_text for (of_text,) in lengths))
-    data = gather(record, [(NAME, [maps])], found, distance_bins=bins, conditions={})
+    data = gather(record, [(NAME, [maps])], files, distance_bins=bins, conditions={})
     distance, first = split(shares)
     values = head_features(distance, bins, first).reshape(record.layers * record.heads, -1)
     numbers = numbers_on(NAME, values, encoded.lengths, bins, first is not None)
@@ -91,9 +96,9 @@ class Answer(NamedTuple):
 class Live:
     """A loaded model, and what it answers. It is not safe in several threads at once."""
 
-    def __init__(self, record: ModelRecord, found: Found, *, precision: str, **features: int | bool):
-        """record, found, features: as in `seen`. It has the head that its weights were saved with, if any."""
-        self.record, self._found, self._features = record, found, features
+    def __init__(self, record: ModelRecord, files: ResultFiles, *, precision: str, **features: int | bool):
+        """record, files, features: as in `seen`. It has the head that its weights were saved with, if any."""
+        self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
         saved = [name for name, head in HEADS.items() if name and head.types.get(record.model_type) in named]
         self._head = saved[0] if saved else language_head(record)
@@ -110,15 +115,15 @@ class Live:
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
         first, second = example if first is None else (first, second)
-        read = self.read(first, second, [], self._found)
+        read = self.read(first, second, [], self._files)
         live = {"asks": asks, "first": first, "second": second or "", "answers": read.pop("answers")}
         return {**read, "live": live}
 
-    def read(self, first: str, second: str | None, off: Sequence[str], found: Found | None = None) -> dict:
+    def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
         """What every head looks at while some are off, and what the model answers, beside the whole model.
 
         off: heads whose output is zero, `layer-head` from 1. Their own attention is shown as it would be; that of later
-            layers is that of a model without them. found: as in `seen`.
+            layers is that of a model without them. files: as in `seen`.
         returns the data of a page of the text, and `answers` (`Answer.beside`).
         Raises `InputError` where the text is empty.
         """
@@ -129,7 +134,7 @@ class Live:
             answers[:] = self._pass(sample, encoded, off, reducers)
             return [reducer.result() for reducer in reducers]
 
-        data = seen(self.record, encoded, read, self._tokenizer, found or {}, **self._features)
+        data = seen(self.record, encoded, read, self._tokenizer, files or {}, **self._features)
         return {**data, "answers": [now.beside(before) for now, before in zip(answers, whole, strict=True)]}
 
     def _read_whole(self, first: str, second: str | None) -> tuple[Sample, Encoded, list[Answer]]:

@@ -163,15 +163,15 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
     marks = [
         Mark(
             name,
-            f"{found['pairwise']:.0f} %, all {found['all_agree']:.0f} %",
-            found["pairwise"],
+            f"{agreement['pairwise']:.0f} %, all {agreement['all_agree']:.0f} %",
+            agreement["pairwise"],
             # Pairs are clustered by themselves, into clusters of other sizes.
             None if half == "pairs" else chance,
-            (found["all_agree"], found["pairwise"]),
+            (agreement["all_agree"], agreement["pairwise"]),
             limit if half == "heads" else None,
         )
         for half, name in _HALVES.items()
-        if (found := stability[half])
+        if (agreement := stability[half])
     ]
     return Card(
         question,
@@ -196,7 +196,7 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: S
     if k is None or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _not_compared())
     numbers = [chosen[criterion] for criterion in _CRITERIA]
-    known = sorted({it for it in numbers if it is not None})
+    known = sorted({number for number in numbers if number is not None})
     place, agree = 100 / (_MOST_CLUSTERS - 1), numbers.count(k)
     marks = [
         Mark(name, "none" if it is None else str(it), place * ((it or k) - 1), place * (k - 1))

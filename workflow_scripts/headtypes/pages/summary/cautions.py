@@ -26,14 +26,14 @@ def cautions(
     costs:    Guan's Table 2, if something was left out.
     finetuned: models that the workflow made.
     """
-    found = [
+    sentences = [
         _of_models(set(hubs), set(papers_models)),
         _of_verdicts(papers),
         _of_names(doubtful),
         _of_random_heads(costs),
         _of_fine_tuning(finetuned),
     ]
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _of_models(own: set[str], theirs: set[str]) -> str:

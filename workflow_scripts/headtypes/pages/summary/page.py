@@ -2,12 +2,59 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from headtypes.core.tables import Shown
 from headtypes.pages.summary.answers import Answers
 from headtypes.pages.summary.pictures import Picture
 from headtypes.pages.summary.verdicts import Judged
-from headtypes.pages.summary.words import WORDS, Word
+
+
+class Word(NamedTuple):
+    """A word and its meaning; icon: of a type, what a map of such a head looks like."""
+
+    word: str
+    meaning: str
+    icon: str = ""
+
+
+WORDS = (
+    Word("dense", "Heads that look at many tokens, near and far.", "dense"),
+    Word("diagonal", "Heads that look at the token itself and at its neighbours.", "diagonal"),
+    Word("vertical", "Heads that look at a few tokens from everywhere: [CLS], [SEP], commas and periods.", "vertical"),
+    Word("dense_vertical", "Heads that do both: far tokens and special ones.", "dense_vertical"),
+    Word("type-1, type-2", "Types of another number of clusters than four, by rising attention to special tokens."),
+    Word("doubtful, ?", "The name of a type that does not fit what its heads look at."),
+    Word("head 3-8", "The eighth head of the third layer."),
+    Word(
+        "qa-kmeans-k4",
+        "A partition, that is a division of a model's heads: by what they look at on the task qa, by k-means, into "
+        "four types. With norms in its name, by attention times the length of what is handed over.",
+    ),
+    Word(
+        "agreement",
+        "On how many heads clusterings of random halves (of heads, inputs, or pairs) agree; chance alone gives some.",
+    ),
+    Word("silhouette", "How much nearer a head is to its own type than to the next one, from -1 to 1."),
+    Word("EM, F1", "Answers that match exactly, and the overlap of their words with the right ones, in percent."),
+    Word("drop", "What leaving heads out costs: the score of the whole model less that without them, in points."),
+    Word(
+        "random heads",
+        "As many heads of the same layers, drawn at random from all of these: what any heads there would cost.",
+    ),
+    Word(
+        "95 % interval",
+        "Of such ranges, each from other inputs of the kind, 95 in 100 hold the true value; in brackets, or on a "
+        "smaller line.",
+    ),
+    Word("FDR", "Of the drops with an FDR below 0.05, at most 5 % are none on average (false discovery rate)."),
+    Word("p, corrected", "How often chance alone gives as much; corrected for the number of comparisons (Holm)."),
+    Word(
+        "holds, fails, open",
+        "Whether a claim of a paper is true of this checkpoint; open where that cannot be told from these inputs, or "
+        "depends on how the paper is read.",
+    ),
+)
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from headtypes.pages.summary import findings
 from headtypes.pages.summary.answers import Answers, matter_card, number_card, types_card
 from headtypes.pages.summary.cautions import cautions
 from headtypes.pages.summary.figures import COMPARED_TYPES
-from headtypes.pages.summary.made import facts
 from headtypes.pages.summary.page import Paper, Summary
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
+from headtypes.pages.summary.run_facts import facts
 from headtypes.pages.summary.verdicts import Judged, judged_subjects
 from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS
@@ -70,7 +70,7 @@ def collect_summary(
     folder = Path(page).parent
     types = {key: read_partition(path) for key, path in inputs["partition"].items()}
     costs = next((read_named(path, "partition", "condition") for path in inputs["ablations"].values()), None)
-    answers = [_answers(inputs, types, costs, folder, **it) for it in partitions]
+    answers = [_answers(inputs, types, costs, folder, **partition) for partition in partitions]
     # Those with most answers first, else in the plan's order.
     answers.sort(key=lambda it: -it.measured)
     by_stem = {Path(path).stem: path for path in captions}
@@ -90,23 +90,24 @@ def collect_summary(
 
     def tables(of: Iterable[Tables]) -> list[Shown]:
         return [
-            found.in_brief(_relative(path, folder))
-            for each in of
-            for key, path in inputs[each.name].items()
-            for found in each.shown(path, *key)
+            shown.in_brief(_relative(path, folder))
+            for declared in of
+            for key, path in inputs[declared.name].items()
+            for shown in declared.shown(path, *key)
         ]
 
     published = {Path(path).stem: yaml.safe_load(Path(path).read_text("utf-8")) for path in inputs["references"]}
     papers, sentences = [], []
     for name, paper in PAPERS.items():
         table, judged = _compared(inputs["comparisons"].get(name), paper.subject, folder)
-        headline = sum(it.model == judged[0].model for it in judged) if paper.judges_tasks else 1
+        headline = sum(subject.model == judged[0].model for subject in judged) if paper.judges_tasks else 1
         shown, figures = tables(paper.tables), pictures(paper.figures)
         url = published[name]["url"] if name in published else ""
         papers.append(Paper(name, paper.authors, paper.full_title, url, judged, shown, figures, headline))
-        for it in judged[:headline]:
-            sentences += [findings.verdict_sentence(paper.authors, it), paper.finding(table, (it.model, it.other))]
-    first = [(it.model, it.partition) for it in answers[:1]]
+        for subject in judged[:headline]:
+            finding = paper.finding(table, (subject.model, subject.other))
+            sentences += [findings.verdict_sentence(paper.authors, subject), finding]
+    first = [(shown.model, shown.partition) for shown in answers[:1]]
     sentences += [_compared_types(inputs, key) for key in inputs[COMPARED_TYPES.name] if key not in first]
     doubtful = {", ".join(key): it.doubtful for key, it in types.items() if it.doubtful}
     theirs = [paper["model"] for paper in published.values()]
@@ -115,7 +116,7 @@ def collect_summary(
         run=_run(models, tasks, partitions, tested),
         answers=answers,
         cautions=cautions(papers, doubtful, theirs, hubs, costs, finetuned),
-        findings=[*(it for about in answers[:1] for it in about.sentences), *filter(None, sentences)],
+        findings=[*(answers[0].sentences if answers else ()), *filter(None, sentences)],
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         apart=pictures([COMPARED_TYPES]),
         ledger=[_ledger(path, folder) for path in inputs["ledger"].values()],
@@ -182,7 +183,7 @@ def _answers(
     of: Of = "weights",
 ) -> Answers:
     """The answers about one partition; costs: Guan's Table 2, if there is one."""
-    key, found = (model, partition), types[model, partition]
+    key, heads = (model, partition), types[model, partition]
     stability = None
     # What decides each question.
     decides: list[list[str]] = [[], [], list(inputs["ablations"].values())[:1]]
@@ -192,9 +193,9 @@ def _answers(
     files = [[_relative(path, folder) for path in paths] for paths in decides]
     figures = [(about, path) for about, paths in results.items() for path in paths if path.endswith(".png")]
     tables = [(about, [path for path in paths if not path.endswith(".png")]) for about, paths in results.items()]
-    counted = findings.types_sentence(model, found)
+    counted = findings.types_sentence(model, heads)
     sentences = [
-        None if costs is None else findings.costs_sentence(costs, model, partition, found.types),
+        None if costs is None else findings.costs_sentence(costs, model, partition, heads.types),
         counted,
         _compared_types(inputs, key),
     ]
@@ -202,9 +203,9 @@ def _answers(
         model,
         partition,
         [
-            types_card(found, stability, files[0]),
+            types_card(heads, stability, files[0]),
             number_card(k, stability and stability["chosen"], files[1]),
-            matter_card(costs, model, partition, found, files[2]),
+            matter_card(costs, model, partition, heads, files[2]),
         ],
         list(filter(None, sentences)),
         {about: (_relative(png, folder), _relative(Path(png).with_suffix(".pdf"), folder)) for about, png in figures},
@@ -223,7 +224,7 @@ def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterable[tuple[str, lis
     named = {
         "Values and claims of the papers beside ours": ("comparisons",),
         "How often each claim holds": ("ledger",),
-        **{f"Tables of {paper.authors}": [it.name for it in paper.tables] for paper in PAPERS.values()},
+        **{f"Tables of {paper.authors}": [tables.name for tables in paper.tables] for paper in PAPERS.values()},
         "Types of heads": ("partition",),
         "Types beside random heads": ("compared_types",),
     }

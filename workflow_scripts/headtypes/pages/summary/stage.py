@@ -24,9 +24,9 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
     return {
         "comparisons": compared,
         "ledger": {"claims": paths.LEDGER_CLAIMS} if compared else {},
-        **{it.name: files(it, plan) for it in (*FIGURES, *TABLES)},
+        **{shown.name: files(shown, plan) for shown in (*FIGURES, *TABLES)},
         **{
-            name: {it.key: pattern.format(**it.wildcards) for it in entries}
+            name: {entry.key: pattern.format(**entry.wildcards) for entry in entries}
             for name, (pattern, entries) in partitions.items()
         },
     }
@@ -43,7 +43,7 @@ _OPENED = (".csv", ".json", ".safetensors", ".png")
 
 def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
     """The files of each partition, and under None those of its model that are of no partition, by what they are."""
-    found: dict[tuple[str, str | None], dict[str, list[str]]] = defaultdict(dict)
+    by_subject: dict[tuple[str, str | None], dict[str, list[str]]] = defaultdict(dict)
     of_all = (result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results)
     for result in (*compared_types.RESULTS, *of_all):
         paths = [path for path in result.paths if path.endswith(_OPENED)]
@@ -51,9 +51,9 @@ def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
             of = result.wildcards(entry)
             if "model" in of and of.keys() <= {"model", "partition", "task"}:
                 about = f"{result.about}: {of['task']}" if "task" in of else result.about
-                of_subject = found[of["model"], of.get("partition")].setdefault(about, [])
+                of_subject = by_subject[of["model"], of.get("partition")].setdefault(about, [])
                 of_subject += [path.format(**of) for path in paths]
-    return found
+    return by_subject
 
 
 @stage()

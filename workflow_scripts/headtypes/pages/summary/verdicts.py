@@ -72,8 +72,8 @@ class Judged:
     def corrected(self) -> dict[str, int] | None:
         """How many of these have which verdict once corrected for their number; None where none has an interval."""
         verdicts = self.claims.loc[self.claims["basis"] == "stated", "verdict_holm"].dropna()
-        found = {name: int((verdicts == name).sum()) for name in VERDICTS}
-        return found if sum(found.values()) > found[NO_VERDICT] else None
+        counts = {name: int((verdicts == name).sum()) for name in VERDICTS}
+        return counts if sum(counts.values()) > counts[NO_VERDICT] else None
 
 
 def sign_of(verdict: str) -> str:
