@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from headtypes.analyses.relations.offsets import measure_offsets, offset_guesses
-from headtypes.analyses.relations.pairs import Pairs, stanford_pairs, universal_pairs
+from headtypes.analyses.relations.pairs import stanford_pairs, universal_pairs
 from tests.support.conllu import sentence
 from tests.support.demo import demo_file, demo_rows
 
@@ -47,14 +46,6 @@ def test_the_rows_are_labels_universal_relations_with_subtypes_and_totals():
 def test_an_offset_that_leaves_the_sentence_guesses_nothing_and_never_the_root():
     assert offset_guesses(SENTENCES, 1).tolist() == [2, 3, 4, 5, -1, -1, 2, 3, -1]
     assert offset_guesses(SENTENCES, -2).tolist() == [-1, -1, 1, 2, 3, -1, -1, -1, 1]
-
-
-def test_accuracies_are_percentages_of_pairs_for_every_head_at_once():
-    guesses = np.array([[2, 1], [-1, 4], [4, 4]])
-    pairs = Pairs(np.array([0, 1, 1, 2]), np.array([2, 4, 0, 4]))
-    assert pairs.accuracy(guesses).tolist() == [50, 50]
-    assert pairs.within(np.array([True, False, True])).accuracy(guesses).tolist() == [100, 50]
-    assert np.isnan(Pairs(np.array([], int), np.array([], int)).accuracy(guesses)).all()
 
 
 def test_offsets_are_scored_on_the_file_its_halves_and_the_test_file():

@@ -104,7 +104,7 @@ def _rows(
 
 def guessed_mentions(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
-) -> tuple[list[Anaphor[Reference]], np.ndarray]:
+) -> tuple[list[Anaphor], np.ndarray]:
     """The coreferent mentions that heads have guessed at, in the order of the guesses, and the document of each.
 
     documents: those that the guesses are of; `InputError` where they are not.
@@ -120,7 +120,7 @@ def guessed_mentions(
     return coreferent, guesses.document[guesses.part]
 
 
-def right_guesses(found: list[Anaphor[Reference]], guesses: AntecedentGuesses) -> np.ndarray:
+def right_guesses(found: list[Anaphor], guesses: AntecedentGuesses) -> np.ndarray:
     """Whether each guess at the mentions of `guessed_mentions` is right, [mention, layer, head, candidates] float64."""
     right = np.array(
         [np.isin(guess, list(anaphor.antecedents)) for guess, anaphor in zip(guesses.guess, found, strict=True)]
@@ -138,7 +138,7 @@ def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 
 
 def _baselines(
-    found: list[Anaphor[Reference]],
+    found: list[Anaphor],
     documents: Sequence[AnnotatedDocument],
     guesses: AntecedentGuesses,
     document: np.ndarray,

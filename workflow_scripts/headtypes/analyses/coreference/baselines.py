@@ -8,14 +8,13 @@ docs/understand/clark.md.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from headtypes.analyses.coreference.mentions import Anaphor, Span, sentence_of, spans_of
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
 
 Number = Literal["singular", "plural"]
 Gender = Literal["male", "female", "neuter"]
-Value = TypeVar("Value")
 
 
 class Features(NamedTuple):
@@ -32,7 +31,7 @@ class Features(NamedTuple):
         )
 
 
-def _all(words: str, value: Value) -> dict[str, Value]:
+def _all(words: str, value: Any) -> dict[str, Any]:
     return dict.fromkeys(words.split(), value)
 
 
@@ -148,22 +147,7 @@ SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
 )
 
 
-def nearest(anaphor: Anaphor[Reference]) -> Reference | None:
-    """The nearest candidate."""
-    return _nearest(anaphor.candidates)
-
-
-def head_match(anaphor: Anaphor[Reference]) -> Reference | None:
-    """The nearest candidate whose head word is the same string in lower case; None if there is none."""
-    return _nearest(_passing(anaphor, SIEVES[1]))
-
-
-def rules(anaphor: Anaphor[Reference]) -> Reference | None:
-    """The nearest candidate of the earliest sieve that any passes."""
-    return next((chosen for sieve in SIEVES if (chosen := _nearest(_passing(anaphor, sieve)))), None)
-
-
-def nearest_other(anaphor: Anaphor[Reference], mentions: Sequence[Reference]) -> Reference | None:
+def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference | None:
     """The mention of the part with the nearest head word, also of those that follow; of two, the earlier one."""
     own = anaphor.mention
     others = (mention for mention in mentions if mention != own and mention.head != own.head)
@@ -175,19 +159,21 @@ def chance(anaphor: Anaphor) -> float:
     return len(anaphor.antecedents) / len(anaphor.candidate_heads)
 
 
-BASELINES: dict[str, Callable[[Anaphor[Reference]], Reference | None]] = {
-    "nearest": nearest,
-    "head_match": head_match,
-    "rules": rules,
+# Of each mention the nearest candidate; the nearest whose head word is the same string in lower case, if there is one;
+# and the nearest of the earliest sieve that any passes.
+BASELINES: dict[str, Callable[[Anaphor], Reference | None]] = {
+    "nearest": lambda anaphor: _nearest(anaphor.candidates),
+    "head_match": lambda anaphor: _nearest(_passing(anaphor, SIEVES[1])),
+    "rules": lambda anaphor: next((chosen for sieve in SIEVES if (chosen := _nearest(_passing(anaphor, sieve)))), None),
 }
 
 
-def is_right(anaphor: Anaphor[Reference], chosen: Reference | None) -> bool:
+def is_right(anaphor: Anaphor, chosen: Reference | None) -> bool:
     """Whether a choice refers to the entity of the mention; none is wrong."""
     return chosen is not None and chosen.entity == anaphor.mention.entity
 
 
-def _passing(anaphor: Anaphor[Reference], passes: Callable[[Reference, Reference], bool]) -> Iterable[Reference]:
+def _passing(anaphor: Anaphor, passes: Callable[[Reference, Reference], bool]) -> Iterable[Reference]:
     return (candidate for candidate in anaphor.candidates if passes(anaphor.mention, candidate))
 
 

@@ -6,7 +6,6 @@ Clark et al. (2019, section 4.3) define none of these; docs/understand/clark.md 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
 
 import numpy as np
 from jaxtyping import Int16, Int32
@@ -108,19 +107,16 @@ class Span:
     entity: str
 
 
-M = TypeVar("M", bound=Span)
-
-
 @dataclass(frozen=True)
-class Anaphor(Generic[M]):
+class Anaphor:
     """A coreferent mention of a part: one that has an antecedent.
 
     candidates:  mentions of the part that end before it starts, in the order of the document.
     antecedents: head words of the candidates that have its entity.
     """
 
-    mention: M
-    candidates: tuple[M, ...]
+    mention: Span
+    candidates: tuple[Span, ...]
     antecedents: frozenset[int]
 
     @property
@@ -147,7 +143,7 @@ def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] |
     return inside
 
 
-def anaphors(mentions: Iterable[M]) -> list[Anaphor[M]]:
+def anaphors(mentions: Iterable[Span]) -> list[Anaphor]:
     """The coreferent mentions of a part, given all of its mentions."""
     mentions, coreferent = list(mentions), []
     for mention in mentions:

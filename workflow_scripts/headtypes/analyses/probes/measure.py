@@ -48,11 +48,6 @@ class ReadSentences(NamedTuple):
         """How many sentences are read, and how many left out, for JSON."""
         return {"read": len(self.sentences), "left_out": self.left_out}
 
-    @property
-    def has_special_tokens(self) -> bool:
-        """Whether some token is of no word."""
-        return -1 in self.encoded.word_of_token[0]
-
 
 def read_sentences(sentences: Sequence[Sentence], run: ModelOnTask) -> ReadSentences:
     """Encode the sentences that the model can read; errors as in `encoding.encode_sentences`."""
@@ -147,7 +142,7 @@ def train_probes(
     of_learnt, of_parsed = (_vectors(run.model, vectors, part) for part in (learnt, parsed))
     drawn = random_network(run.model, derive_seed(seed, "random_network"))
     maps, channels = 2 * record.layers * record.heads, of_learnt.of_sentences[0].shape[1]
-    probes = _probes(maps, channels, learnt.has_special_tokens, starts, root, seed)
+    probes = _probes(maps, channels, -1 in learnt.encoded.word_of_token[0], starts, root, seed)
     trainers = {
         name: (drawn if name == "random_network" else run.model, Trainer(probe, learning_rate, root))
         for name, probe in probes.items()

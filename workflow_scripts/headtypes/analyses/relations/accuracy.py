@@ -18,7 +18,6 @@ from headtypes.analyses.relations.choice import (
     columns_of,
     listed_relations,
     read_treebank,
-    right_in,
 )
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_parts
 from headtypes.analyses.relations.offsets import FILE, OFFSETS
@@ -92,7 +91,7 @@ def measure_relations(
 
 def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.DataFrame:
     pairs = part.pairs[annotation].get(relation, NO_PAIRS)
-    right, can_be = right_in(part, pairs), part.arcs.can_be(pairs.words, pairs.heads)[:, :, None]
+    right, can_be = pairs.right(part.arcs.guess), part.arcs.can_be(pairs.words, pairs.heads)[:, :, None]
     visible = np.broadcast_to(can_be.sum(0), right.shape[1:])
     layer, head, direction = np.indices(right.shape[1:]).reshape(3, -1)
     columns = {

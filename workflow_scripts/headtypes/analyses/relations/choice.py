@@ -252,7 +252,7 @@ def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray, ToSep]:
     Behind them stands how much words look at [SEP]. Scores that cannot be had are NaN.
     """
     choosing, scoring = fold.choosing, fold.scoring
-    accuracy = right_in(fold.chosen_on, choosing).mean(0)
+    accuracy = choosing.right(fold.chosen_on.arcs.guess).mean(0)
     seen = fold.chosen_on.arcs.can_be(choosing.words, choosing.heads).any(0)
     # What cannot be guessed is not a choice.
     accuracy[~np.broadcast_to(seen[:, None], accuracy.shape)] = -1
@@ -300,8 +300,3 @@ def _to_sep(fold: _Fold, best: tuple[int, int], direction: int, leads: np.ndarra
             total / number for total, number in (fold.chosen_on.to_sep(fold.choosing_words), elsewhere, where_called)
         )
     return ToSep(sums, sizes, direction == 0, (OfHeads(best, leads, on_chosen, others - own),))
-
-
-def right_in(part: Part, pairs: Pairs) -> np.ndarray:
-    """Whether each guess is right, [pair, layer, head, direction] bool."""
-    return pairs.right(part.arcs.guess)

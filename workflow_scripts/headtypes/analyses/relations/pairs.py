@@ -100,18 +100,8 @@ class Pairs:
     words: np.ndarray
     heads: np.ndarray
 
-    def accuracy(self, guesses: np.ndarray) -> np.ndarray:
-        """The share of pairs whose guess is right, in percent: for `offsets`; that of heads is computed in `accuracy`.
-
-        guesses: int [word, ...] of all words of all sentences.
-        returns  float64 [...]; NaN if there is no pair.
-        """
-        if not len(self.words):
-            return np.full(guesses.shape[1:], np.nan)
-        return 100 * self.right(guesses).mean(axis=0, dtype=np.float64)
-
     def right(self, guesses: np.ndarray) -> np.ndarray:
-        """Whether each guess is right: bool [pair, ...]; guesses: as in `accuracy`."""
+        """Whether each guess is right: bool [pair, ...]; guesses: int [word, ...] of all words of all sentences."""
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
     def within(self, chosen: np.ndarray) -> "Pairs":
