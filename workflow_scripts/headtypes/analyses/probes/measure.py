@@ -50,7 +50,7 @@ class ReadSentences(NamedTuple):
 
 
 def read_sentences(sentences: Sequence[Sentence], run: ModelOnTask) -> ReadSentences:
-    """Encode the sentences that the model can read; errors as in `encoding.encode_sentences`."""
+    """Encode the sentences that the model can read; errors as in `words.encode_sentences`."""
     encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
     return ReadSentences([sentences[index] for index in encoded.kept], encoded, len(sentences) - len(encoded.kept))
 

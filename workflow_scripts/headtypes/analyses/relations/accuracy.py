@@ -77,7 +77,7 @@ def measure_relations(
       best offset (the head stands so many words behind the dependent); above_offset, the difference;
       forward_above_backward, the best from dependent to head minus the best from head to dependent; visible and
       visible_accuracy of the best head; to_sep and to_sep_others, how much of the attention in it goes to [SEP]
-      (`separators.columns_of`). Each of these and of `QUANTITIES` has an interval over sentences, {name}_low and
+      (`choice.columns_of`). Each of these and of `QUANTITIES` has an interval over sentences, {name}_low and
       {name}_high. Where halves choose differently, layer, head, direction and offset are empty. left_out: how many
       sentences of `file` no head reads, and why, as a sentence; empty where there are none.
     """

@@ -130,7 +130,7 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
 
 
 def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """The rows derived from the tree for the comparison with the paper, by Stanford's names (`stanford.derived`)."""
+    """The rows derived from the tree for the comparison with the paper, by Stanford's names (`derived`)."""
     tagged = any(tag for sentence in sentences for tag in sentence.xpos)
     return _collected(sentences, lambda sentence: derived(sentence, tagged))
 

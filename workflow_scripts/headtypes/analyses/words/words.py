@@ -134,7 +134,7 @@ class WordRows:
 def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
     """The index of each token: [token] int64, 0 before the words, i + 1 for word i, and one more than that behind.
 
-    word_of_token: as `encoding.encode_words` gives it, -1 for special tokens.
+    word_of_token: as `encode_words` gives it, -1 for special tokens.
     """
     words = np.asarray(word_of_token, dtype=np.int64)
     behind = np.arange(len(words)) > np.argmax(words)
@@ -165,7 +165,7 @@ class WordReducer(ListPerSample):
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]]):
-        """word_of_token: [sample][token] as `encoding.encode_words` gives it."""
+        """word_of_token: [sample][token] as `encode_words` gives it."""
         self._word_of_token = word_of_token
 
     def start(self, batch: Batch) -> None:

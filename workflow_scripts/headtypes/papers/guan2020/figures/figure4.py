@@ -39,7 +39,7 @@ def models_figure(
     """Draw a panel per model, a row of it per layer, and below them the models in sum beside their parents.
 
     partitions: by model, in the order in which they are drawn, line by line.
-    comparison: as `descent.comparison_table` makes it.
+    comparison: as `compared.comparison_table` makes it.
     published:  percent of each type's heads in the paper's model of SQuAD, drawn below the others if all these types
         are among theirs.
     A panel's numbers are heads; its strip, where the model has a parent, the percent of each layer's heads that keep

@@ -13,7 +13,7 @@ from headtypes.core.style import COLUMN, layer_ticks, legend_height, styled
 def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
     """Draw each head at its place, each type in its colour and with its marker.
 
-    places: one row per head, by layer and head, as `embedding.embed_heads` makes them.
+    places: one row per head, by layer and head, as `clustering.embed_heads` makes them.
     """
     figure = Figure(figsize=(COLUMN, 2.8 + legend_height(type_labels(partition), 2)), layout="constrained")
     axes = figure.subplots()
