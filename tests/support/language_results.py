@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headtypes.analyses.relations.choice import GROUPS, QUANTITIES, Choice, OfHeads, ToSep
+from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, Choice, OfHeads, ToSep
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.language.scores import MENTIONS, our_relation

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.divergence.projection import layer_test
-from headtypes.analyses.relations.choice import OfHeads, ToSep
+from headtypes.analyses.relations.accuracy import OfHeads, ToSep
 from headtypes.core.statistics import resampled_means
 from headtypes.papers.claims import Claim, correct, judge
 from headtypes.papers.clark2019.language.quantities import Columns, measure_judged, sep_beyond_others

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.relations import analysis
-from headtypes.analyses.relations.accuracy import measure_relations, read_best_heads, read_relations
-from headtypes.analyses.relations.choice import HALVES
+from headtypes.analyses.relations.accuracy import HALVES, measure_relations, read_best_heads, read_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.measure import Guesses
 from headtypes.core.table_files import write_csv

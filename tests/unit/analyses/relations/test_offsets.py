@@ -5,8 +5,7 @@ from collections import defaultdict
 import pandas as pd
 import pytest
 
-from headtypes.analyses.relations.offsets import measure_offsets, offset_guesses
-from headtypes.analyses.relations.pairs import stanford_pairs, universal_pairs
+from headtypes.analyses.relations.pairs import measure_offsets, offset_guesses, stanford_pairs, universal_pairs
 from tests.support.conllu import sentence
 from tests.support.demo import demo_file, demo_rows
 

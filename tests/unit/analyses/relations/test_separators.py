@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headtypes.analyses.relations.accuracy import measure_relations
-from headtypes.analyses.relations.choice import GROUPS, best_heads
+from headtypes.analyses.relations.accuracy import GROUPS, best_heads, measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.papers.claims import judge

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.relations.guesses import ArcGuesses
-from headtypes.analyses.relations.offsets import OFFSETS, offset_guesses, offsets_up_to
+from headtypes.analyses.relations.pairs import OFFSETS, offset_guesses, offsets_up_to
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import read_groups
@@ -80,7 +80,7 @@ def right_words(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """How many words' heads each system finds, sentence by sentence; the arguments are those of `measure_probes`.
 
-    returns the right words of each of `names.PROBES` and `BASELINES`, [start, sentence], and how many words of each
+    returns the right words of each of `PROBES` and `BASELINES`, [start, sentence], and how many words of each
       sentence count.
     """
     kept = [sentences[index] for index in arcs.sentence]

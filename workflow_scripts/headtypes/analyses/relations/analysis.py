@@ -142,7 +142,7 @@ def measure_relations(plan: Plan, model: str, task: str) -> dict:
     return {**given(plan.config.relations), "seed": plan.seed("measure_relations", model, task)}
 
 
-@stage(reads="rows", calls="analyses.relations.offsets:run")
+@stage(reads="rows", calls="analyses.relations.pairs:run")
 def measure_offsets(plan: Plan, task: str) -> dict:
     """Nothing."""
     return {}

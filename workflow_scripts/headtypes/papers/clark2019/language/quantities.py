@@ -19,7 +19,7 @@ import numpy as np
 
 from headtypes.analyses.coreference.accuracy import by_document
 from headtypes.analyses.coreference.mentions import CANDIDATES
-from headtypes.analyses.relations.choice import GROUPS, QUANTITIES, Choice, ToSep
+from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, Choice, ToSep
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import RESAMPLES, effective_units, resampled_sums
@@ -62,7 +62,7 @@ def treebank_quantities(
 ) -> Trees:
     """What is known of a model on a treebank.
 
-    choices: as `relations.choice.best_heads` returns them; probes: as `scores.right_words` returns them, where there
+    choices: as `relations.accuracy.best_heads` returns them; probes: as `scores.right_words` returns them, where there
         are any.
     seed: of the sentences that are drawn for the intervals.
     """

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from headtypes.analyses.coreference.accuracy import score_mentions
 from headtypes.analyses.coreference.mentions import AntecedentGuesses
 from headtypes.analyses.probes.scores import read_probes, right_words
-from headtypes.analyses.relations.choice import best_heads
+from headtypes.analyses.relations.accuracy import best_heads
 from headtypes.analyses.relations.guesses import ArcGuesses, read_parts
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays, read_groups

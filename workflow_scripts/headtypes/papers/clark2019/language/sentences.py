@@ -11,8 +11,7 @@ from headtypes.analyses.coreference.mentions import AntecedentGuesses
 from headtypes.analyses.maps.measure import readable
 from headtypes.analyses.relations.accuracy import read_best_heads
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
-from headtypes.analyses.relations.offsets import FILE
-from headtypes.analyses.relations.pairs import sentence_of_word, stanford_pairs
+from headtypes.analyses.relations.pairs import FILE, sentence_of_word, stanford_pairs
 from headtypes.analyses.words.words import WordMaps, encode_sentences, special_tokens
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError

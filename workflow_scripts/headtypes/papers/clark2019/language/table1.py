@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import pandas as pd
 
-from headtypes.analyses.relations.offsets import FILE
-from headtypes.analyses.relations.pairs import TOTALS
+from headtypes.analyses.relations.pairs import FILE, TOTALS
 from headtypes.core.markdown import document
 from headtypes.core.tables import Column, Table, TextColumn
 from headtypes.papers.clark2019.language.cells import head_names, percent, signed
