@@ -295,6 +295,7 @@ def imported(layers: int, heads: int, **more) -> Partition:
         ({"first": "zero"}, {"partition": imported(2, 5)}, "of 2 layers of 5 heads, but the model has 3 layers of 5"),
         ({"1-1": "mean"}, {}, "mean needs the mean head outputs"),
         ({"1-1": "mean"}, {"head_outputs": np.zeros((3, 4, 7))}, "the model has 3 layers of 5"),
+        ({"1-1": "mean"}, {"head_outputs": np.full((3, 5, 7), np.nan)}, "mean head outputs are not finite"),
         (
             {"1-1": "temperature 0"},
             {},

@@ -111,13 +111,13 @@ def sentences_of(windows: Windows) -> Sentences:
     def sentences(ids: Tensor, attention_mask: Tensor | None) -> np.ndarray:
         ids = ids.cpu().numpy()
         real = np.ones(ids.shape, bool) if attention_mask is None else attention_mask.cpu().numpy() == 1
-        found = np.full(ids.shape, -1)
-        for row, text, of_text in zip(found, ids, real, strict=True):
-            sentence = known.get(tuple(text[of_text].tolist()))
+        numbered = np.full(ids.shape, -1)
+        for row, text, is_token in zip(numbered, ids, real, strict=True):
+            sentence = known.get(tuple(text[is_token].tolist()))
             if sentence is None:
                 raise InputError("A text was read that is none of the windows, so that its sentences are unknown.")
-            row[of_text] = sentence
-        return found
+            row[is_token] = sentence
+        return numbered
 
     return sentences
 

@@ -23,7 +23,7 @@ def checked(function: Callable) -> Callable:
             return validated(*args, **kwargs)
         except ValidationError as error:
             names = list(signature(function).parameters)
-            sentences = dict.fromkeys(_sentence(each, names) for each in error.errors())
+            sentences = dict.fromkeys(_sentence(problem, names) for problem in error.errors())
             raise InputError(f"{function.__name__}: {' '.join(sentences)}") from None
 
     return call

@@ -58,10 +58,12 @@ def detect_heads(
             raise InputError(f"There is a detector {known[0]} already; give yours another name.")
         # Of `x x` alone.
         read = drawn.encoded.of_some(range(sequences))
-        wanted = [np.stack([_wanted(it, look, np.array(ids)) for ids in read.input_ids]) for it, look in own.items()]
+        wanted = [
+            np.stack([_wanted(title, look, np.array(ids)) for ids in read.input_ids]) for title, look in own.items()
+        ]
         reducer = OwnTargets(wanted)
         (found,) = read_attention(body_of(model), read, [reducer], batch_tokens=batch_tokens, what=what)
-        pairs = {it: (found[..., 2 * at], found[..., 2 * at + 1]) for at, it in enumerate(own)}
+        pairs = {title: (found[..., 2 * at], found[..., 2 * at + 1]) for at, title in enumerate(own)}
         scores = pd.concat([scores, scores_of(pairs)], ignore_index=True)
     return detector_table(scores, least=least, seed=seed)
 
@@ -72,16 +74,16 @@ class OwnTargets(PerSample):
     def __init__(self, wanted: list[np.ndarray]):
         """wanted: of each detector, [sequence, row, key] bool."""
         super().__init__(2 * len(wanted))
-        self._wanted = [torch.from_numpy(each) for each in wanted]
+        self._wanted = [torch.from_numpy(masks) for masks in wanted]
 
     def add(self, block: Block) -> None:
         """Add what the rows of a block give to the keys that are wanted, and would give to them as to others."""
         samples, attention = self.batch.samples[block.group.samples], block.attention
         allowed = torch.ones_like(attention[:, :1], dtype=torch.bool) if block.mask is None else block.mask
         for number, of_all in enumerate(self._wanted):
-            of_batch = of_all[samples].to(attention.device)
-            wanted, others = of_batch[:, None, block.rows] & allowed, ~of_batch[:, None, block.rows] & allowed
-            count, rows = wanted.sum(-1), of_batch.any(-1).sum(-1)[:, None, None]
+            in_batch = of_all[samples].to(attention.device)
+            wanted, others = in_batch[:, None, block.rows] & allowed, ~in_batch[:, None, block.rows] & allowed
+            count, rows = wanted.sum(-1), in_batch.any(-1).sum(-1)[:, None, None]
             spread = (attention * others).sum(-1) / others.sum(-1).clamp_min(1) * count
             for side, given in enumerate(((attention * wanted).sum(-1), spread)):
                 given = (given * (count > 0)).sum(-1, keepdim=True) / rows
@@ -90,10 +92,10 @@ class OwnTargets(PerSample):
 
 def _wanted(name: str, detector: Detector, ids: np.ndarray) -> np.ndarray:
     """What a detector looks for in a sequence. Raises `InputError` where that is no such mask, or is empty."""
-    found, shape = np.asarray(detector(ids)), (len(ids), len(ids))
-    if found.shape != shape or found.dtype != bool or not found.any():
-        kind = f"{found.dtype} {list(found.shape)}" if found.shape != shape or found.dtype != bool else "none"
+    mask, shape = np.asarray(detector(ids)), (len(ids), len(ids))
+    if mask.shape != shape or mask.dtype != bool or not mask.any():
+        kind = f"{mask.dtype} {list(mask.shape)}" if mask.shape != shape or mask.dtype != bool else "none"
         raise InputError(
             f"The detector {name} has to return which keys it looks for, bool {list(shape)}; found {kind}."
         )
-    return found
+    return mask

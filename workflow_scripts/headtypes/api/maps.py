@@ -155,8 +155,8 @@ def _real_tokens(tokens: np.ndarray, mask: np.ndarray | None, tokenizer: Tokeniz
 def _check_rows(attention: Tensor, number: int) -> None:
     """Raise `InputError` that names the first head with a row that is no attention."""
     tolerance = TOLERANCE[attention.dtype]
-    of_rows = attention.float()
-    right = ((of_rows.sum(-1) - 1).abs() <= tolerance).all(-1) & (of_rows >= -tolerance).flatten(2).all(-1)
+    rows = attention.float()
+    right = ((rows.sum(-1) - 1).abs() <= tolerance).all(-1) & (rows >= -tolerance).flatten(2).all(-1)
     if not right.all():
         layer, head = (~right).nonzero()[0].tolist()
         raise InputError(

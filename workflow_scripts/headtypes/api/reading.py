@@ -50,10 +50,10 @@ def read_heads(
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
     # The body alone: a language model's logits of every token would be computed for nothing.
     body, what = body_of(model), type(model).__name__
-    found = read_attention(body, encoded, reducers_of(encoded, norms), batch_tokens=batch_tokens, what=what)
+    results = read_attention(body, encoded, reducers_of(encoded, norms), batch_tokens=batch_tokens, what=what)
     lengths = np.array(encoded.lengths, dtype=np.int32)
     ids = [sample.id for sample in samples]
-    return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares_of(found))
+    return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares_of(results))
 
 
 @checked
@@ -86,8 +86,8 @@ def head_types(
     if shares is None:
         raise InputError("The features hold no norms; read them with norms=True.")
     first = first if first_token else None
-    of_heads = head_features(shares, distance_bins, first).reshape(samples, layers * heads, -1)
-    mean = of_heads.mean(0, dtype=np.float64)
+    by_head = head_features(shares, distance_bins, first).reshape(samples, layers * heads, -1)
+    mean = by_head.mean(0, dtype=np.float64)
     clustering = cluster_heads(mean, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     return partition_of(clustering, mean, (layers, heads))
 

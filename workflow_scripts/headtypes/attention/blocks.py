@@ -54,7 +54,7 @@ class Group:
 
     def of(self, layer: Layer) -> Layer:
         """These samples without their padding, which stands at the end."""
-        query, key, value = (each[self.samples, :, : self.length] for each in (layer.query, layer.key, layer.value))
+        query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
         bias = layer.bias
         if bias is not None:
             bias = bias[self.samples if len(bias) > 1 else slice(None), :, : self.length, : self.length]
@@ -86,9 +86,9 @@ class Group:
             return
         for head in range(heads):
             # Copied, since products of what lies scattered take longer.
-            of_head = layer.heads(slice(head, head + 1)).contiguous()
+            single = layer.heads(slice(head, head + 1)).contiguous()
             for rows in self._blocks(_HEAD_PAIRS):
-                yield slice(head, head + 1), of_head, rows
+                yield slice(head, head + 1), single, rows
 
     def _blocks(self, pairs: int) -> Iterator[slice]:
         samples = self.samples.stop - self.samples.start

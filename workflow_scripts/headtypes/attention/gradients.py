@@ -88,26 +88,31 @@ class _Attention(torch.autograd.Function):
         # No layer below the first one needs gradients.
         further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if any(ctx.needs_input_grad[:3]) else []
         for group in groups:
-            part, of_outputs = group.of(layer), gradient[group.samples, :, : group.length]
+            part, output_gradient = group.of(layer), gradient[group.samples, :, : group.length]
             below = [tensor[group.samples, :, : group.length] for tensor in further]
             for rows in group.blocks(query.device):
-                of_attention = torch.matmul(of_outputs[:, :, rows], part.value.transpose(-1, -2))
-                add(number, group, rows, of_attention)
+                attention_gradient = torch.matmul(output_gradient[:, :, rows], part.value.transpose(-1, -2))
+                add(number, group, rows, attention_gradient)
                 if below:
-                    _add_below(below, part, rows, of_outputs[:, :, rows], of_attention, scratch)
+                    _add_below(below, part, rows, output_gradient[:, :, rows], attention_gradient, scratch)
         return *(further or [None] * 3), torch.zeros_like(gradient[0, 0, 0, 0], dtype=torch.float32), *[None] * 4
 
 
 def _add_below(
-    below: list[Tensor], layer: Layer, rows: slice, of_outputs: Tensor, of_attention: Tensor, scratch: Scratch
+    below: list[Tensor],
+    layer: Layer,
+    rows: slice,
+    output_gradient: Tensor,
+    attention_gradient: Tensor,
+    scratch: Scratch,
 ) -> None:
     """Add to the gradients with respect to query, key and value what some query rows contribute to them."""
-    of_query, of_key, of_value = below
+    query_gradient, key_gradient, value_gradient = below
     attention = layer.attention(rows, scratch.of(layer, rows))
-    of_value += torch.matmul(attention.transpose(-1, -2), of_outputs)
+    value_gradient += torch.matmul(attention.transpose(-1, -2), output_gradient)
     # The gradient of a softmax, whose share for no token has none.
-    of_scores = attention * (of_attention - (attention * of_attention).sum(-1, keepdim=True))
+    score_gradient = attention * (attention_gradient - (attention * attention_gradient).sum(-1, keepdim=True))
     if layer.cap is not None:
-        of_scores *= 1 - torch.tanh(layer.scores(rows) / layer.cap) ** 2
-    of_query[:, :, rows] = torch.matmul(of_scores, layer.key) * layer.scale
-    of_key += torch.matmul(of_scores.transpose(-1, -2), layer.query[:, :, rows]) * layer.scale
+        score_gradient *= 1 - torch.tanh(layer.scores(rows) / layer.cap) ** 2
+    query_gradient[:, :, rows] = torch.matmul(score_gradient, layer.key) * layer.scale
+    key_gradient += torch.matmul(score_gradient.transpose(-1, -2), layer.query[:, :, rows]) * layer.scale

@@ -82,7 +82,7 @@ class Layer:
 
     def at_temperature(self, number: float) -> "Layer":
         """The same layer, but with all scores divided by a number just before the softmax."""
-        cap, bias, sink = (None if each is None else each / number for each in (self.cap, self.bias, self.sink))
+        cap, bias, sink = (None if part is None else part / number for part in (self.cap, self.bias, self.sink))
         return replace(self, scale=self.scale / number, cap=cap, bias=bias, sink=sink)
 
     def scores(self, rows: slice, out: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
@@ -136,7 +136,7 @@ class Layer:
         pairs = _PAIRS if self.query.device.type == "cpu" else _GPU_PAIRS
         step = max(_LEAST_ROWS, pairs // self.key.shape[2])
         rows = [slice(start, min(start + step, queries)) for start in range(0, queries, step)]
-        return torch.cat([product(self.attention(each), self.value) for each in rows], 2)
+        return torch.cat([product(self.attention(block), self.value) for block in rows], 2)
 
     def zero_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
         """Head outputs that are all zero."""

@@ -98,9 +98,9 @@ class AttentionReader:
         if not self._in_blocks:
             outputs = layer.head_outputs()
             for group in self._groups:
-                of_group = outputs[group.samples, :, : group.length]
-                heads, rows = slice(0, of_group.shape[1]), slice(0, group.length)
-                self._add(Block(number, group, heads, rows, None, of_group, None))
+                group_outputs = outputs[group.samples, :, : group.length]
+                heads, rows = slice(0, group_outputs.shape[1]), slice(0, group.length)
+                self._add(Block(number, group, heads, rows, None, group_outputs, None))
             return outputs
         outputs = layer.zero_outputs()
         for group in self._groups:
@@ -124,11 +124,11 @@ class AttentionReader:
             attention = part.attention(rows, self._scratch.of(part, rows))
             outputs[:, heads, rows] = product(attention, part.value)
             mask = None if part.mask is None else part.mask[:, :, rows]
-            attention, of_heads = attention.float(), outputs[:, heads, rows]
+            attention, head_outputs = attention.float(), outputs[:, heads, rows]
             to_none = None if part.sink is None else (1 - attention.sum(-1)).clamp_min(0)
-            written = None if stream is None else self._lengths.of(number, heads, of_heads)
+            written = None if stream is None else self._lengths.of(number, heads, head_outputs)
             more = {"to_none": to_none, "stream": stream, "written": written}
-            block = Block(number, group, heads, rows, attention, of_heads, mask, **more)
+            block = Block(number, group, heads, rows, attention, head_outputs, mask, **more)
             self._add(block)
             if lengths is not None:
                 scaled = scale_rows(attention, lengths[:, heads])

@@ -46,7 +46,7 @@ def probe_layers(model: PreTrainedModel) -> list[Probed]:
         return outputs
 
     def look(module: nn.Module, arguments: tuple, named: Mapping) -> None:
-        tensors = (each for each in (*arguments, *named.values()) if isinstance(each, Tensor))
+        tensors = (argument for argument in (*arguments, *named.values()) if isinstance(argument, Tensor))
         read = next(tensors, None)
         if read is None or not read.is_floating_point():
             return

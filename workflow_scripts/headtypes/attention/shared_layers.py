@@ -126,7 +126,7 @@ def _begins_anywhere(model: PreTrainedModel, current: _Current) -> bool:
         try:
             whole, states = run(model, inputs, hook), {}
             passes = [current.run(model, inputs, _Later(hook, first, set(layers[1:]), states)) for first in layers]
-            return all(_equal(whole, each) for each in passes)
+            return all(_equal(whole, output) for output in passes)
         except Exception:  # Layers that do more than to return a tensor fail in many ways without it.
             return False
 

@@ -44,7 +44,7 @@ class ResidualStream:
                 hook.remove()
 
     def _keep(self, module: nn.Module, arguments: tuple, named: Mapping) -> None:
-        self._latest = next(each for each in (*arguments, *named.values()) if isinstance(each, Tensor))
+        self._latest = next(argument for argument in (*arguments, *named.values()) if isinstance(argument, Tensor))
 
 
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
@@ -52,7 +52,7 @@ def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
 
     Where layers without heads come before it, what they were added to is nearly the same, but not as near.
     """
-    written, found, least = layer.written, None, torch.inf
+    written, nearest, least = layer.written, None, torch.inf
     for module, stream in layer.before:
         if written is not None and stream.shape == written.shape:
             # What attention reads as it is may be a norm of the stream, of which the feed-forward layer makes use too.
@@ -64,9 +64,9 @@ def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
                 beside = not is_projected and torch.equal(read, stream)
                 if beside or torch.allclose(read, sums, rtol=_CLOSE, atol=near):
                     off = 0.0 if beside else (read - sums).abs().max().item()
-                    found, least = (module, off) if off < least else (found, least)
-    if found is not None:
-        return found
+                    nearest, least = (module, off) if off < least else (nearest, least)
+    if nearest is not None:
+        return nearest
     raise InputError(
         f"{type(model).__name__} changes the output of attention layer {number + 1} before it adds it to the residual "
         "stream, or adds it to something else, so that what its heads write has no size beside the stream."

@@ -15,7 +15,7 @@ class InputError(Exception):
     """
 
     def __init__(self, message: str):
-        line = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
+        line = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in message)
         half = _LONGEST // 2
         super().__init__(line if len(line) <= _LONGEST else f"{line[:half]}…{line[-half:]}")
 
@@ -33,6 +33,6 @@ def shortened(text: str) -> str:
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """Return ` Did you mean "…"?` for the closest of `allowed`, or nothing where none is close."""
     known = list(allowed)
-    close = [it for it in known if it.casefold() == name.casefold()]
+    close = [candidate for candidate in known if candidate.casefold() == name.casefold()]
     close += difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f' Did you mean "{close[0]}"?' if close else ""

@@ -136,11 +136,11 @@ def read_json(path: StrPath, unique: bool = False) -> Any:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON; raises `InputError`, without the file's name, where it has a key twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         (name, _), *_ = Counter(name for name, _ in pairs).most_common(1)
         raise InputError(f"has the key {shortened(repr(name))} more than once in one object; leave one of them.")
-    return found
+    return members
 
 
 def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:

@@ -67,7 +67,7 @@ def to_html(page: str, provenance: dict) -> str:
     """A page of Markdown as one HTML file that needs no other; what made it is kept in its head."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     body = _SENTENCE.sub('<td class="text">', renderer.render(page))
-    body = re.sub(r"<h2>(.*?)</h2>", lambda it: f'<h2 id="{anchor(unescape(it[1]))}">{it[1]}</h2>', body)
+    body = re.sub(r"<h2>(.*?)</h2>", lambda heading: f'<h2 id="{anchor(unescape(heading[1]))}">{heading[1]}</h2>', body)
     title = escape(page.partition("\n")[0].removeprefix("# "))
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'

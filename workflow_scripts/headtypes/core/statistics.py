@@ -63,18 +63,18 @@ def score_intervals(
     both = np.stack([values, drops])
     means, table = mean_over(both, sizes), {}
     drawn = {"sizes": sizes, "baseline": baseline, "seed": seed, "resamples": resamples}
-    found = {
+    resampled = {
         "": _ends_and_p(both, None, **drawn),
         "_by_article": _ends_and_p(both, articles, **drawn) if articles is not None else None,
     }
     for index, metric in enumerate(scores):
         for kind, name in enumerate((metric, f"drop_{metric}")):
             columns = {name: means[kind, index]}
-            for unit, of_unit in found.items():
-                ends = (np.nan, np.nan) if of_unit is None else (end[kind, index] for end in of_unit[:2])
+            for unit, results in resampled.items():
+                ends = (np.nan, np.nan) if results is None else (end[kind, index] for end in results[:2])
                 columns |= dict(zip((f"{name}_low{unit}", f"{name}_high{unit}"), ends, strict=True))
-            for unit, of_unit in found.items() if kind == 1 else ():
-                p = np.full(values.shape[1], np.nan) if of_unit is None else of_unit[2][index]
+            for unit, results in resampled.items() if kind == 1 else ():
+                p = np.full(values.shape[1], np.nan) if results is None else results[2][index]
                 columns |= {f"{name}_p{unit}": p, f"{name}_fdr{unit}": false_discovery_rates(p)}
             known = kind == 0 or baseline is not None
             table |= {column: value if known else np.nan for column, value in columns.items()}
@@ -142,20 +142,20 @@ def crossed_intervals(
     The bounds are those of `bounds`, for the fewer of the two; NaN where there is only one of either.
     """
     *shape, draws, _ = values.shape
-    sums, of_units = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles, sizes)
-    if min(draws, len(of_units)) < 2:
+    sums, unit_sizes = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles, sizes)
+    if min(draws, len(unit_sizes)) < 2:
         return np.full(shape, np.nan), np.full(shape, np.nan)
     # [each, draw, unit]
-    sums = sums.T.reshape(-1, draws, len(of_units))
+    sums = sums.T.reshape(-1, draws, len(unit_sizes))
     means = np.empty((resamples, len(sums)))
     with threadpool_limits(1):
         shares = np.concatenate(list(draw_units(draws, resamples, [seed, 1]))) / draws
         done = 0
-        for units in draw_units(len(of_units), resamples, seed):
+        for units in draw_units(len(unit_sizes), resamples, seed):
             rows = slice(done, done := done + len(units))
-            for each, of_each in enumerate(sums):
-                means[rows, each] = ((shares[rows] @ of_each) * units).sum(axis=1) / (units @ of_units)
-    fewer = of_units if effective_units(of_units) < draws else np.ones(draws)
+            for column, column_sums in enumerate(sums):
+                means[rows, column] = ((shares[rows] @ column_sums) * units).sum(axis=1) / (units @ unit_sizes)
+    fewer = unit_sizes if effective_units(unit_sizes) < draws else np.ones(draws)
     low, high = bounds(means, fewer)
     return low.reshape(shape), high.reshape(shape)
 
@@ -185,7 +185,7 @@ def resampled_sums(
     """Both over the drawn units of each resample, [resample, column]; all as in `ratio_intervals`."""
     with threadpool_limits(1):
         drawn = [(units @ sums, units @ sizes) for units in draw_units(len(sums), resamples, seed)]
-    totals, counts = (np.concatenate(each) for each in zip(*drawn, strict=True))
+    totals, counts = (np.concatenate(blocks) for blocks in zip(*drawn, strict=True))
     return totals, counts
 
 
@@ -245,8 +245,8 @@ def exact_ends(
     they can (as pairs of right and wrong answers do: McNemar's test); otherwise it may be anything. Each has half of
     the error.
     """
-    found, counts = np.unique(values.round(9), return_counts=True)
-    common = found[counts.argmax()]
+    distinct, counts = np.unique(values.round(9), return_counts=True)
+    common = distinct[counts.argmax()]
     away = values.round(9) - common
     most, differ = max(highest - common, common - lowest), int((away != 0).sum())
     if differ >= few:
@@ -413,11 +413,11 @@ def _resampled(
             f"{broken} of {values.size} scores are NaN or infinite: means over different questions do not compare. "
             "Evaluate every condition on all questions."
         )
-    sums, of_units = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles, sizes)
-    if len(of_units) < 2:
+    sums, unit_sizes = sums_by_unit(values.reshape(-1, values.shape[-1]).T, articles, sizes)
+    if len(unit_sizes) < 2:
         return None
-    means = resampled_means(sums, of_units, seed=seed, resamples=resamples)
-    return means.reshape(len(means), *values.shape[:-1]), of_units
+    means = resampled_means(sums, unit_sizes, seed=seed, resamples=resamples)
+    return means.reshape(len(means), *values.shape[:-1]), unit_sizes
 
 
 def _share_at_most(means: np.ndarray, limit: float) -> np.ndarray:

@@ -82,7 +82,7 @@ def _tested(plan: Plan) -> list[dict[str, str]]:
 
 
 def _answered(plan: Plan) -> list:
-    return [*plan.ablations, *(each for each in plan.gradients if not plan.is_text(each.task))]
+    return [*plan.ablations, *(gradient for gradient in plan.gradients if not plan.is_text(gradient.task))]
 
 
 SECTION = "Inputs and fine-tuned models"

@@ -45,7 +45,7 @@ class Windows:
     @property
     def texts(self) -> tuple[list | None, ...]:
         """Of each window the tokens, their segments (None as `token_type_ids`) and their sentences."""
-        return tuple(rows_of(each, self.offsets) for each in (self.input_ids, self.token_type_ids, self.sentence))
+        return tuple(rows_of(array, self.offsets) for array in (self.input_ids, self.token_type_ids, self.sentence))
 
     def tokens(self, window: int) -> slice:
         """Where a window's tokens are in the arrays of tokens."""
@@ -153,8 +153,8 @@ def read_windows(path: StrPath) -> Windows:
             arrays = {name: data[:] for name, data in file.items()}
         question_ids = np.char.decode(arrays.pop("question_ids"), "utf-8").tolist()
         windows = Windows(**{"token_type_ids": None, **arrays}, question_ids=question_ids)
-        of_tokens = [getattr(windows, name) for name in _OF_TOKENS]
-        if {len(array) for array in of_tokens if array is not None} != {windows.offsets[-1]}:
+        token_arrays = [getattr(windows, name) for name in _OF_TOKENS]
+        if {len(array) for array in token_arrays if array is not None} != {windows.offsets[-1]}:
             raise ValueError("its arrays are not of the same tokens")
         if len(windows.offsets) != len(windows.question) + 1:
             raise ValueError("its arrays are not of the same windows")

@@ -118,8 +118,8 @@ def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
 
     expected: SHA-256 by file, of `record.weights` or `record.files`.
     """
-    found = {file.name for file in weight_files(record.folder, record.pickle, record.gguf)}
-    changed = sorted(found ^ set(record.weights))
+    present = {file.name for file in weight_files(record.folder, record.pickle, record.gguf)}
+    changed = sorted(present ^ set(record.weights))
     changed += [
         name
         for name, digest in expected.items()

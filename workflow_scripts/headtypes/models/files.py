@@ -37,7 +37,7 @@ def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
     """The files of a model's folder that loading it reads, sorted; pickle: whether its weights may be one."""
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
     files = Path(folder).iterdir() if Path(folder).is_dir() else ()
-    return sorted(it for it in files if it.is_file() and any(fnmatchcase(it.name, pattern) for pattern in patterns))
+    return sorted(file for file in files if file.is_file() and any(fnmatchcase(file.name, form) for form in patterns))
 
 
 def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None) -> list[Path]:

@@ -46,7 +46,7 @@ class _Attend:
 def _mpnet(module: nn.Module, attend: _Attend, hidden_states, attention_mask=None, position_bias=None, **kwargs):
     """`MPNetSelfAttention.forward`, whose scores have a bias that depends on the distance, the same in all layers."""
     shape = (*hidden_states.shape[:-1], -1, module.attention_head_size)
-    query, key, value = (each(hidden_states).view(shape).transpose(1, 2) for each in (module.q, module.k, module.v))
+    query, key, value = (linear(hidden_states).view(shape).transpose(1, 2) for linear in (module.q, module.k, module.v))
     return (module.o(attend(query, key, value, attention_mask, position_bias=position_bias).flatten(2)),)
 
 
@@ -81,7 +81,7 @@ def _falcon(
             "computes them; this architecture is not supported."
         )
     heads = module._split_heads(module.query_key_value(hidden_states))
-    query, key, value = (each.transpose(1, 2) for each in heads)
+    query, key, value = (states.transpose(1, 2) for states in heads)
     query, key = apply_rotary_pos_emb(query, key, *position_embeddings)
     if layer_past is not None:
         key, value = layer_past.update(key, value, module.layer_idx)

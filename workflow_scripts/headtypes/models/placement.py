@@ -50,9 +50,9 @@ def device_of(model: "nn.Module") -> "torch.device":
     import torch
 
     for module in model.modules():
-        found = getattr(getattr(module, "_hf_hook", None), "execution_device", None)
-        if found is not None:
-            return torch.device(found)
+        device = getattr(getattr(module, "_hf_hook", None), "execution_device", None)
+        if device is not None:
+            return torch.device(device)
     return next(model.parameters()).device
 
 

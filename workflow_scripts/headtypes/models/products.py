@@ -7,20 +7,22 @@ on all of them. Both add in float32, in another order.
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from headtypes.core.processor import has_avx512_that_mkl_leaves_unused
 from headtypes.models.placement import device_of, replace_for
 
 
 @cache
 def prefers_onednn() -> bool:
-    """Whether oneDNN is the faster one on this processor."""
+    """Whether oneDNN is the faster one: on a processor with AVX-512 that is not Intel's, as Linux says."""
+    processor = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     return (
-        has_avx512_that_mkl_leaves_unused()
+        "avx512f" in processor
+        and "GenuineIntel" not in processor
         and torch.backends.mkl.is_available()
         and torch.backends.mkldnn.is_available()
         # PyTorch can be told to do without (`ATEN_CPU_CAPABILITY`).

@@ -61,12 +61,12 @@ def write_model_record(path: StrPath, record: ModelRecord) -> None:
 
 def read_model_record(path: StrPath) -> ModelRecord:
     """The record in a file; `InputError` where it is damaged or the model's folder is gone."""
-    found = read_json(path)
+    content = read_json(path)
     with undamaged(path, "is not a record of a model"):
-        lacking = [field.name for field in fields(ModelRecord) if field.name not in found]
+        lacking = [field.name for field in fields(ModelRecord) if field.name not in content]
         if lacking:
             raise ValueError(f"it lacks {lacking[0]}")
-        record = ModelRecord(**found)
+        record = ModelRecord(**content)
     if not Path(record.folder).is_dir():
         raise InputError(
             f"{path}: {record.folder} is no longer there; delete {path} and run again to fetch the model again."

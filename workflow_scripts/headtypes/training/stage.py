@@ -32,7 +32,7 @@ def train_model(plan: Plan, model: str) -> dict:
 
 def _taught(plan: Plan) -> list[dict[str, str]]:
     made = [made for model in plan.models if (made := plan.finetuned(model))]
-    return [{"task": each.task} for each in [*made, *plan.probed]]
+    return [{"task": entry.task} for entry in [*made, *plan.probed]]
 
 
 def _finetuned(plan: Plan) -> list[dict[str, str]]:

@@ -1,7 +1,6 @@
 """Multiple choice by likelihood: that of a plain Transformers loop, of the dense computation, and what is chosen."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
@@ -155,19 +154,6 @@ def test_a_question_that_is_too_long_loses_its_first_tokens(made):
     assert read(made, windows=cut)[window, 0] == pytest.approx(expected, abs=1e-4)
     with pytest.raises(InputError, match=r"question b: its choice 'the old house by the river, and it ran' leaves no"):
         windows_for(record, tokenizer, QUESTIONS[1:], max_seq_length=8)
-
-
-def test_space_before_a_choice_and_after_a_question_is_no_matter(made):
-    _, tokenizer, record, _ = made
-    table = pd.DataFrame({"question": ["It sat by the  "], "choices": [[" river ", "house"]], "answer": [0]})
-    columns = {name: name for name in ("question", "choices", "answer")}
-    read_rows = KINDS[KIND].rows_of_file(table, "a file", "tasks.t.columns", columns)
-    plain = [ChoiceQuestion("0", "It sat by the", ("river", "house"), 0)]
-    assert read_rows == plain
-    assert (
-        windows_for(record, tokenizer, read_rows).input_ids.tolist()
-        == windows_for(record, tokenizer, plain).input_ids.tolist()
-    )
 
 
 def test_importance_and_gradients_are_of_the_right_choice(made):

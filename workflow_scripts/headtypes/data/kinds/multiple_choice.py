@@ -185,33 +185,33 @@ def build_choices(
     if not questions:
         raise InputError("There are no questions to encode.")
     texts = [question.text(choice) for question in questions for choice in range(len(question.choices))]
-    of_text = [index for index, question in enumerate(questions) for _ in question.choices]
+    question_of_text = [index for index, question in enumerate(questions) for _ in question.choices]
     encoded = tokenizer(texts, truncation=False, padding=False, return_offsets_mapping=True, verbose=False)
     ids, sentences, targets = [], [], []
-    for number, (index, text) in enumerate(zip(of_text, texts, strict=True)):
+    for number, (index, text) in enumerate(zip(question_of_text, texts, strict=True)):
         question = questions[index]
         tokens = np.array(encoded["input_ids"][number])
         # None, of special tokens, becomes NaN.
         ordinary = np.array(encoded.sequence_ids(number), dtype=float) == 0
         characters = np.array(encoded["offset_mapping"][number])
-        of_choice = ordinary & (characters[:, 1] > len(question.question))
+        in_choice = ordinary & (characters[:, 1] > len(question.question))
         starts = np.array([without_space(text, *ends)[0] for ends in characters.tolist()])
         sentence = np.where(ordinary, sentence_of(starts, split_sentences(text)), -1)
-        if not of_choice.any():
+        if not in_choice.any():
             raise InputError(f"question {question.id}: one of its choices has no tokens; leave it out of the data.")
-        kept = _kept(ordinary & ~of_choice, max_length)
-        if not (kept & ordinary & ~of_choice).any():
+        kept = _kept(ordinary & ~in_choice, max_length)
+        if not (kept & ordinary & ~in_choice).any():
             raise InputError(
                 f"question {question.id}: its choice {text[len(question.question) + 1 :][:40]!r} leaves no room for "
                 f"the question in {max_length} tokens; leave it out of the data, or make windows.max_seq_length larger."
             )
-        wanted = np.where(np.append(of_choice[1:], False), np.append(tokens[1:], -1), -1)
+        wanted = np.where(np.append(in_choice[1:], False), np.append(tokens[1:], -1), -1)
         ids.append(tokens[kept])
         sentences.append(sentence[kept])
         targets.append(wanted[kept])
     types = list(map(np.zeros_like, ids)) if "token_type_ids" in tokenizer.model_input_names else None
     names = [question.id for question in questions]
-    return windows_without_context(ids, types, sentences, targets, of_text, names)
+    return windows_without_context(ids, types, sentences, targets, question_of_text, names)
 
 
 def _kept(of_question: np.ndarray, max_length: int) -> np.ndarray:

@@ -171,12 +171,12 @@ def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows
     for row, text in enumerate(second):
         # None, of special tokens, becomes NaN.
         part = np.array(encoded.sequence_ids(row), dtype=float)
-        of_second = part == 1
+        in_second = part == 1
         offsets = np.full((len(part), 2), -1)
-        characters = np.array(encoded["offset_mapping"][row])[of_second].tolist()
-        offsets[of_second] = np.array([without_space(text, *ends) for ends in characters], int).reshape(-1, 2)
+        characters = np.array(encoded["offset_mapping"][row])[in_second].tolist()
+        offsets[in_second] = np.array([without_space(text, *ends) for ends in characters], int).reshape(-1, 2)
         sentence.append(np.where(part == 0, 0, -1))
-        sentence[-1][of_second] = 1 + sentence_of(offsets[of_second, 0], boundaries[text])
+        sentence[-1][in_second] = 1 + sentence_of(offsets[in_second, 0], boundaries[text])
         start.append(offsets[:, 0])
         end.append(offsets[:, 1])
     has_types = "token_type_ids" in tokenizer.model_input_names
@@ -206,7 +206,7 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
         pair = pairs[numbers.index(None)]
         if pair.label is None:
             raise InputError(f"Pair {pair.id} has no label; name the column of the labels in the task's columns.label.")
-        unknown = dict.fromkeys(each.label for each, number in zip(pairs, numbers, strict=True) if number is None)
+        unknown = dict.fromkeys(other.label for other, number in zip(pairs, numbers, strict=True) if number is None)
         raise InputError(
             f"{where} knows the labels {', '.join(indices)}, and pair {pair.id} has {pair.label!r}, "
             f"the first such pair of {numbers.count(None):,}; "

@@ -39,5 +39,5 @@ def _reader(file: str) -> Callable[[str], Iterator[AnnotatedDocument]]:
     # OntoNotes' own files end in .v4_gold_conll.
     if suffix.endswith("conll"):
         return read_conll2012
-    found = suffix or "no suffix"
-    raise InputError(f"{file}: coreference is read from .conllu (CoNLL-U) or .conll (CoNLL-2012); found {found}.")
+    ending = suffix or "no suffix"
+    raise InputError(f"{file}: coreference is read from .conllu (CoNLL-U) or .conll (CoNLL-2012); found {ending}.")

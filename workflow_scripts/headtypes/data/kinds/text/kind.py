@@ -164,12 +164,12 @@ def _sentences(texts: list[str], segment: Sample, encoded) -> np.ndarray:
         boundaries, before = [np.concatenate([first, second + len(segment.first) + len(_BETWEEN)])], [0]
     else:
         boundaries, before = [first, second], [0, len(first)]
-    found = np.full(len(encoded["input_ids"]), -1)
+    sentence = np.full(len(encoded["input_ids"]), -1)
     # None, of special tokens, becomes NaN.
     part = np.array(encoded.sequence_ids(0), dtype=float)
     for number, text in enumerate(texts):
-        of_text = part == number
-        characters = np.array(encoded["offset_mapping"])[of_text].tolist()
+        in_text = part == number
+        characters = np.array(encoded["offset_mapping"])[in_text].tolist()
         starts = np.array([without_space(text, *ends)[0] for ends in characters], int)
-        found[of_text] = before[number] + sentence_of(starts, boundaries[number])
-    return found
+        sentence[in_text] = before[number] + sentence_of(starts, boundaries[number])
+    return sentence
