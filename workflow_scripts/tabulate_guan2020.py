@@ -7,8 +7,8 @@ from headtypes.core.progress import warn
 from headtypes.core.table_files import write_csv
 from headtypes.core.tables import latex
 from headtypes.papers.guan2020.published import read_guan2020
+from headtypes.papers.guan2020.quantities import read_intervals_of
 from headtypes.papers.guan2020.readings import readings_page, readings_table
-from headtypes.papers.guan2020.results import read_controls, read_intervals_of
 from headtypes.papers.guan2020.shown import (
     ablation_page,
     ablation_shown,
@@ -17,7 +17,7 @@ from headtypes.papers.guan2020.shown import (
     stability_shown,
     with_baseline,
 )
-from headtypes.papers.guan2020.tables import ablation_table, reservations, shortages, stability_table
+from headtypes.papers.guan2020.tables import ablation_table, read_controls, reservations, shortages, stability_table
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     published, seeds = read_guan2020(inputs.reference), spec["seeds"]

@@ -28,15 +28,14 @@ class Nobody2030(Published):
 claim = Claims("heads")
 
 
-@claim(
+claim(
     "no-type-has-all",
     place="section 2",
     text="No type has more than half of the heads.",
     wording="no type rules",
     limit="half of the heads",
+    ask=lambda quantities: [quantities.quantity("share", "largest share of a type").below(50)],
 )
-def _(quantities: Quantities):
-    return [quantities.quantity("share", "largest share of a type").below(50)]
 
 
 def compare(partitions: Mapping[tuple[str, str], str], published: Nobody2030) -> Compared:
@@ -49,5 +48,5 @@ def compare(partitions: Mapping[tuple[str, str], str], published: Nobody2030) ->
         values = [value_row("Table 1", "share", "largest share", ours["share"], published.most, published)]
         subjects.append(Subject(dict(zip(KEYS, key, strict=True)), claim, ours, theirs, values))
     table = comparison_table(subjects, [*KEYS, *comparison.COLUMNS, "doubtful"])
-    page = comparison.comparison_page("Beside Nobody", ["Words."], table, KEYS, claim, published, subject_parts)
+    page = comparison.comparison_page("Beside Nobody", ["Words."], table, KEYS, claim, published, [], subject_parts)
     return Compared(tidy_table(quantities, KEYS), table, page)

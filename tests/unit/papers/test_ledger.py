@@ -12,7 +12,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
 from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED, over_models, read_over_models, share_interval
-from headtypes.papers.ledger.table import COLUMNS, ledger_table, read_ledger
+from headtypes.papers.ledger.table import COLUMNS, ledger_table
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
 from tests.support.ledgers import FAMILIES, PARTITIONS, made_ledger, written_comparisons
 
@@ -39,13 +39,6 @@ def test_every_claim_of_every_comparison_has_a_row_for_each_cell(tmp_path):
     assert ledger[ledger["paper"] == "tasked"]["method"].isna().all()
 
 
-def test_papers_that_judge_tasks_alone_have_a_ledger(tmp_path):
-    tasked = {"tasked": written_comparisons(tmp_path)[0]["tasked"]}
-    ledger = ledger_table(tasked, {}, families=FAMILIES, partitions=PARTITIONS, page=tmp_path / "ledger.html")
-    assert len(ledger)
-    assert ledger["partition"].isna().all()
-
-
 def test_a_reading_is_a_cell_where_it_changes_what_a_claim_rests_on(ledger):
     further = ledger[ledger["reading"] == "strict"]
     # On `child` the strict reading changes the value of `few`, but not the verdict; it leaves the others as they are.
@@ -61,15 +54,13 @@ def test_a_link_leads_to_the_part_of_the_page_that_decides(ledger):
     assert f"tasked/comparison.html#{ids[1]}" in links.tolist()
 
 
-def test_a_ledger_is_read_as_it_was_written(ledger, tmp_path):
-    write_csv(tmp_path / "ledger.csv", ledger)
+def test_claims_over_models_are_read_as_they_were_written(ledger, tmp_path):
     claims = over_models(ledger)
     write_csv(tmp_path / "claims.csv", claims)
-    again = read_ledger(tmp_path / "ledger.csv")
-    pd.testing.assert_frame_equal(over_models(again), claims)
     pd.testing.assert_frame_equal(read_over_models(tmp_path / "claims.csv"), claims, check_exact=False)
-    with pytest.raises(InputError, match=r"claims\.csv"):
-        read_ledger(tmp_path / "claims.csv")
+    write_csv(tmp_path / "ledger.csv", ledger)
+    with pytest.raises(InputError, match=r"ledger\.csv"):
+        read_over_models(tmp_path / "ledger.csv")
 
 
 def test_a_claim_holds_in_a_model_if_it_does_in_each_of_its_cells(ledger):
@@ -97,19 +88,11 @@ def test_untrained_networks_are_counted_beside_the_models(ledger):
     told = 2 * counted["untrained_hold"] <= counted["untrained"]
     pd.testing.assert_frame_equal(counted.loc[told, same], without.loc[told[told].index, same], check_dtype=False)
     # What random weights bear out as well says nothing of training.
-    assert not told.all()
-    met, before = counted[~told], without.loc[told[~told].index]
-    assert met["models_hold"].tolist() == [0] * len(met)
-    assert before["models_hold"].sum() > 0
-    assert (met["models_open"] == before["models_open"] + before["models_hold"]).all()
-    alone = (
-        over_models(ledger[of_child].assign(family="own"))
-        .set_index("id")[["models", "models_hold"]]
-        .reindex(counted.index, fill_value=0)
-    )
     assert counted["untrained"].sum() > 0
-    assert counted["untrained"].tolist() == alone["models"].tolist()
-    assert counted["untrained_hold"].tolist() == alone["models_hold"].tolist()
+    met, before = counted[~told], without.loc[told[~told].index]
+    assert before["models_hold"].sum() > 0
+    assert met["models_hold"].tolist() == [0] * len(met)
+    assert (met["models_open"] == before["models_open"] + before["models_hold"]).all()
 
 
 def test_the_interval_is_that_of_a_proportion_where_every_family_is_one_model():
@@ -117,11 +100,6 @@ def test_the_interval_is_that_of_a_proportion_where_every_family_is_one_model():
         verdicts = [HOLDS] * holds + [FAILS] * (models - holds)
         expected = binomtest(holds, models).proportion_ci(method="exact")
         np.testing.assert_allclose(share_interval(verdicts, map(str, range(models))), expected)
-
-
-def test_models_of_one_family_count_as_one():
-    families = ["a", "b", "c"]
-    assert share_interval([HOLDS] * 3, families) == share_interval([HOLDS] * 90, families * 30)
 
 
 def test_an_open_verdict_counts_as_either():
@@ -137,7 +115,7 @@ def test_the_fewest_families_are_those_whose_agreement_says_something_of_most_mo
     assert share_interval([HOLDS] * (FEWEST_FAMILIES - 1), families[1:])[0] < 0.5
 
 
-@pytest.mark.parametrize("families", range(1, 61))
+@pytest.mark.parametrize("families", [1, 2, 5, 6, 12, 33, 60])
 def test_among_models_that_are_families_of_their_own_no_number_has_too_few_intervals_with_the_truth(families):
     """Not simulated: the probability of every outcome is known."""
     names = list(map(str, range(families)))
@@ -172,10 +150,8 @@ def simulated(
     ("families", "largest", "alike", "undecided", "seeds"),
     [
         (12, 8, 1, 0, 1),
-        (12, 8, 0.5, 0, 1),
         (40, 4, 0.8, 0, 1),
         (25, 3, 0.9, 0.3, 1),
-        (6, 3, 0.5, 0, 5),
         (25, 3, 0, 0, 5),
     ],
 )
@@ -189,13 +165,3 @@ def test_a_claim_that_is_true_of_seventy_percent_of_models_lies_in_95_percent_of
     if not undecided and families >= 25:
         # Which is not because it says nothing.
         assert (ends[:, 1] - ends[:, 0]).mean() < 0.4
-
-
-def test_models_that_were_taken_for_independent_would_be_told_too_narrowly():
-    rng = np.random.default_rng(37)
-    covered = 0
-    for _ in range(SIMULATIONS):
-        verdicts, _ = simulated(rng, 12, 8, 1, 0)
-        low, high = share_interval(verdicts, map(str, range(len(verdicts))))
-        covered += low <= TRUTH <= high
-    assert covered / SIMULATIONS < 0.85

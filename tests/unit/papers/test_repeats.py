@@ -18,16 +18,23 @@ MODELS = [f"bert-{seed}" for seed in range(6)]
 claim = Claims("heads")
 
 
-@claim("costs", place="Table 1", text="It costs.", wording="is costly", limit="above 0")
-def _(quantities):
-    return quantities.quantity("cost", "points").above(0)
+claim(
+    "costs",
+    place="Table 1",
+    text="It costs.",
+    wording="is costly",
+    limit="above 0",
+    ask=lambda quantities: quantities.quantity("cost", "points").above(0),
+)
 
 
-@claim("some", place="Table 1", text="Some do.", wording="some", limit="above 1, or 2 where there are many")
-def _(quantities):
+def _some(quantities):
     if "cost" in quantities and quantities["cost"].value > 90:
         raise NoVerdictError("too dear")
     return quantities.quantity("cost", "points").above(1 if quantities["cost"].value < 50 else 2)
+
+
+claim("some", place="Table 1", text="Some do.", wording="some", limit="above 1, or 2 where there are many", ask=_some)
 
 
 class Nobody(Published):

@@ -1,18 +1,17 @@
-"""Claims of papers: a function of quantities registered with the paper's words; which of them hold, and how surely.
+"""Claims of papers, with their words and a function of quantities; which of them hold, and how surely.
 
 A paper's claims stand in its folder:
 
     claim = Claims("heads")
 
-    @claim(
+    claim(
         "vertical-last-layers",
         place="section 4, Figure 3",
         text="Vertical heads are mainly in the last layers.",
         wording="the paper's words that it follows from",
         limit="how the limit follows from them",
+        ask=lambda model: model.in_third("vertical", "last").above(0),
     )
-    def _(model: Model):
-        return model.in_third("vertical", "last").above(0)
 """
 
 import math
@@ -51,10 +50,10 @@ class Claim:
 
     id: what files and pages call it.
     place: the section, and the table or figure; text: the claim in our words.
+    wording: what of the paper it follows from; empty where its figures alone show it.
     limit: how the limits follow from the wording or figures.
     ask: a function of quantities that returns what is found: one finding, or several that all have to hold.
     about: what decides it, such as the answers of a model, or a kind of task.
-    wording: what of the paper the claim and its limits follow from; empty where its figures alone show it.
     basis: whether the paper says so, whether it follows from what it says, or whether only its figures show it.
     types: those whose names the claim rests on.
     """
@@ -77,7 +76,7 @@ class Claim:
     def find(self, quantities: Quantities) -> tuple[Finding, ...]:
         """What is found of it. Raises `NoVerdictError` where the quantities do not decide it, whatever they are.
 
-        That is where one that it needs is missing, and where a type that it rests on is missing or its name doubtful.
+        That is where one is missing, and where a type that it rests on is missing or its name doubtful.
         """
         for types, reason in (
             ([name for name in self.types if name not in quantities.types], "the partition lacks "),
@@ -90,16 +89,18 @@ class Claim:
 
 
 class Claims(list[Claim]):
-    """A paper's claims about one thing, in their order; called as a decorator of functions, it adds one more."""
+    """A paper's claims about one thing, in their order; called with the other fields of a `Claim`, it adds one more."""
 
     def __init__(self, about: str) -> None:
         """Begin with none. about: as of `Claim`."""
         super().__init__()
         self.about = about
 
-    def __call__(self, id_: str, **said) -> Callable[[Callable[[Quantities], Findings]], None]:
-        """Register the decorated function as a claim; said: the other fields of `Claim`."""
-        return lambda ask: self.append(Claim(id_, ask=ask, about=self.about, **said))
+    def __call__(self, id_: str, **said) -> Callable:
+        """Add a claim; said: the other fields of `Claim`, where a function that is decorated may stand for `ask`."""
+        if "ask" in said:
+            self.append(Claim(id_, about=self.about, **said))
+        return lambda ask: self(id_, ask=ask, **said)
 
 
 def wanted_by(claims: Iterable[Claim], kind: type[Quantities], **known) -> dict[str, Measure]:
@@ -123,9 +124,8 @@ class Verdict:
     def deciding(self) -> int | None:
         """Index of the finding that makes the verdict, None where there is no verdict.
 
-        Of several it is the one with the largest p-value, which has to hold as the others do, and of those that fail
-        that with the smallest, since one is enough; the first of equals. Of several readings it is that whose finding,
-        chosen so, has the largest p-value.
+        Of several it is the one with the largest p-value, and of those that fail, of which one is enough, that with the
+        smallest; the first of equals. Of several readings it is that whose finding, chosen so, has the largest p-value.
         """
         p = np.nan_to_num([it.p for it in self.findings])
         verdicts, chosen = _of_each(self.findings), []
@@ -140,8 +140,7 @@ class Verdict:
 def judge(claim: Claim, quantities: Quantities) -> Verdict:
     """Judge one claim: it fails where one of its findings does, is open where one is, and holds where all do.
 
-    Where the paper can be read in several ways, it does so under every reading, or is open. A claim gets no verdict
-    where the quantities do not decide it.
+    Where the paper can be read in several ways, it does so under every reading, or is open.
     """
     try:
         findings = claim.find(quantities)
@@ -164,8 +163,7 @@ def verdict_of(claim: Claim, findings: tuple[Finding, ...]) -> Verdict:
 class Correction:
     """What is left of a verdict once it is corrected for the number of findings that were tested beside it.
 
-    p, p_holm: of the finding that makes the verdict, before and after; NaN where it has no interval, and then there is
-        no corrected verdict either: it is empty.
+    verdict: empty where the finding that makes it has no interval; p, p_holm: its p-values before and after, NaN there.
     """
 
     verdict: str
@@ -176,8 +174,8 @@ class Correction:
 def correct(verdicts: Sequence[Verdict]) -> list[Correction]:
     """Correct the verdicts on the claims of one subject by Holm's procedure, over all findings that have a p-value.
 
-    A finding whose corrected p-value is not below 0.05 is open; the others stay as they are. So with probability 0.95
-    none of the findings that were decided by intervals is wrong. Nothing says how sure those without a p-value are.
+    A finding whose corrected p-value is not below 0.05 is open. So with probability 0.95 none of the findings that were
+    decided by intervals is wrong. Nothing says how sure those without a p-value are.
     """
     p = np.array([finding.p for verdict in verdicts for finding in verdict.findings])
     corrected = iter(holm(p).tolist())
@@ -200,8 +198,8 @@ def correct(verdicts: Sequence[Verdict]) -> list[Correction]:
 def _of_each(findings: Sequence[Finding]) -> list[str]:
     """The verdicts on the findings of a claim, in their order.
 
-    One that fails is enough for a claim to fail, so that of several that are true one would fail too often: each fails
-    only where its p-value does, multiplied by their number. That all hold by chance is rarer than that one does.
+    One that fails is enough for a claim to fail: lest one of several true ones does by chance, each fails only where
+        its p-value does, multiplied by their number.
     """
     several = {number: len(numbers) for numbers in _by_reading(findings).values() for number in numbers}
     return [

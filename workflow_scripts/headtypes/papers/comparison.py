@@ -27,6 +27,8 @@ _STRICTER = ", ".join(
     for units, times in STRICTER.items()
 )
 HOW_CLAIMS_ARE_JUDGED = (
+    "*Stated* claims are in the paper's words. Others are counted apart: *inferred* ones follow from its words, and "
+    "those *from the table* are what its figures show, of which it says nothing. "
     "A claim holds or fails where the whole interval of its quantity lies on one side of the limit, and is open where "
     "the limit lies inside the interval; where the paper can be read in several ways, it does so in each of them or "
     "is open. Of several quantities that a claim is about, one on the wrong side is enough for it to fail; lest one "
@@ -37,19 +39,14 @@ HOW_CLAIMS_ARE_JUDGED = (
     "and p the p-value of the limit, before and after. A claim without an interval has neither. Limits for which the "
     "verdict would be the same are given beside each that is not 0."
 )
-HOW_CLAIMS_ARE_KNOWN = (
-    "*Stated* claims are in the paper's words. Others are counted apart: *inferred* ones follow from its words, and "
-    "those *from the table* are what its figures show, of which it says nothing."
-)
 
 
 @dataclass(frozen=True)
 class Subject:
     """What is compared with a paper, such as a model under one partition or on one task.
 
-    names: in the columns of the table that name it, and what else is the same in all of its rows.
-    claims: those that it decides; ours, theirs: the quantities of it and of the paper; value_rows: published values
-        beside ours, as `value_row` makes them.
+    names: the columns of the table that name it, and what else is the same in all of its rows.
+    claims: those that it decides; ours, theirs: the quantities of it and of the paper; value_rows: of `value_row`.
     """
 
     names: Mapping[str, str | float | None]
@@ -62,10 +59,10 @@ class Subject:
 def comparison_table(
     subjects: Iterable[Subject], columns: Sequence[str], repeats: Mapping[str, Sequence[str]] | None = None
 ) -> pd.DataFrame:
-    """For each subject first the verdicts on its claims, then values.
+    """For each subject first the verdicts on its claims, then values: the given columns.
 
-    columns: those of the table, in their order; repeats: models that differ in a seed alone, by what they are called
-        together, which follow in the same way, as kinds that end in `TOGETHER`.
+    repeats: models that differ in a seed alone, by what they are called together, which follow in the same way, as
+        kinds that end in `TOGETHER`.
     """
     judged = [_Judged(it, [judge(claim, it.ours) for claim in it.claims], list(it.value_rows)) for it in subjects]
     rows = [
@@ -144,11 +141,13 @@ def comparison_page(
     keys: Sequence[str],
     claims: Sequence[Claim],
     published: Published,
-    section: Callable[..., Iterable[str]],
+    units: Sequence[str],
+    section: Callable[[pd.DataFrame], Iterable[str]],
 ) -> str:
     """The comparison as Markdown: all claims, a section for each subject, and the notes on the published values.
 
-    keys: the columns that name the subjects; section: the parts of a page about one, from its rows.
+    keys: the columns that name the subjects; units: those that say on how many questions, say, one is judged
+        (`n_questions`), empty for others; section: the parts of a page about one, from its rows.
     """
     parts = [
         *introduction,
@@ -158,16 +157,15 @@ def comparison_page(
         _claim_list(claims),
     ]
     for subject, rows in table.groupby(list(keys), sort=False):
-        parts += [f"## {subject_title(*subject)}", *section(rows.assign(kind=rows["kind"].str.removesuffix(TOGETHER)))]
+        counts = [(unit.removeprefix("n_"), rows[unit].iloc[0]) for unit in units]
+        parts += [f"## {subject_title(*subject)}", *(f"{n:,.0f} {unit}." for unit, n in counts if pd.notna(n))]
+        parts += section(rows.assign(kind=rows["kind"].str.removesuffix(TOGETHER)))
     notes = "".join(f"- {note.place}: {note.text}\n" for note in published.notes)
     return document(title, [*parts, "## Notes on the published values", notes])
 
 
 def _verdict_counts(table: pd.DataFrame, keys: Sequence[str]) -> str:
-    """How many claims have which verdict, one row of Markdown per subject and basis of the claims.
-
-    table: claims and values of all subjects, which the columns `keys` name.
-    """
+    """How many claims have which verdict, one row of Markdown per subject and basis of the claims."""
     claims = table[table["kind"] == "claim"]
     counts = []
     for subject, of_subject in claims.groupby(list(keys), sort=False):
@@ -208,10 +206,7 @@ def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def tidy_table(subjects: Mapping[tuple[str, ...], Quantities], keys: Iterable[str]) -> pd.DataFrame:
-    """All quantities, one per row: the columns `keys`, then quantity, value, low, high (NaN without an interval).
-
-    subjects: by what the keys name, such as a model and a partition.
-    """
+    """All quantities, one per row: the columns `keys`, then quantity, value, low, high (NaN without an interval)."""
     keys = list(keys)
     rows = [
         [*subject, name, it.value, it.low, it.high]

@@ -16,7 +16,7 @@ PARTITION, TASK = ("model", "partition"), ("model", "task")
 class Figure(NamedTuple):
     """A figure: `name` of its files among the page's inputs, title, `caption` by name, and path of its PNG.
 
-    of: the wildcards of the path that its title and its caption name; entries: those of which it is shown.
+    of: the wildcards of the path that its title and caption name; entries: those of which it is shown.
     """
 
     name: str

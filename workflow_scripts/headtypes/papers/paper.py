@@ -1,11 +1,11 @@
-"""What a paper declares, once, in the `paper.py` of its folder: how its results are compared, and what is shown of it.
+"""What a paper declares in the `paper.py` of its folder: how its results are compared, and what is shown of it.
 
-A module with declarations loads little, since the configuration and whatever plans jobs read it; methods import what
-they need themselves.
+The configuration and whatever plans jobs read declarations, which load little: methods import what they need.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -21,16 +21,14 @@ if TYPE_CHECKING:
 # `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.registry.paths`, whose room stands above.
 Plan = Any
 Paths = Any
+# Results of the papers, with which a reader begins.
+to_read_first = partial(Result, section="To read first")
 # Files by their keys, of each kind.
 Found = Mapping[str, Mapping[Any, str]]
 
 
 class Compared(NamedTuple):
-    """What stands beside a paper.
-
-    quantities: those that its claims are judged on, as `comparison.tidy_table` has them; table: as
-    `comparison.comparison_table` has it; page: the same as Markdown.
-    """
+    """What stands beside a paper: `comparison.tidy_table`, `comparison.comparison_table`, and the same as Markdown."""
 
     quantities: "pd.DataFrame"
     table: "pd.DataFrame"
@@ -79,10 +77,7 @@ class Paper:
         raise NotImplementedError
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
-        """Set our results beside what it published, and judge its claims.
-
-        found: the files of `inputs`; published: as `read` has it; spec: as `spec` has it.
-        """
+        """Set our results, the files of `inputs`, beside what it published, and judge its claims."""
         raise NotImplementedError
 
     def readings(self, plan: Plan) -> str:

@@ -35,9 +35,7 @@ def third_of(layer: int, layers: int) -> Third:
 class Ranked:
     """A measure of several numbers, [..., number], of which the `rank`-th largest is claimed (from -1, the smallest).
 
-    Called, it gives that number. It is not resampled: see `statistics.ranked_bounds`.
-
-    rank: or a function that finds it from how many numbers there are.
+    rank: or a function of how many numbers there are. On resamples, see `statistics.ranked_bounds`.
     """
 
     several: Measure
@@ -72,12 +70,11 @@ class NoVerdictError(Exception):
 class Measured:
     """A value and the interval that it lies in, or the value alone (low and high are NaN).
 
-    The value is NaN where there is only a range: a number that can be read in several ways.
-
-    p_value: by a limit and the side of it ("above" or "below") on which the value is claimed to be, the p-value that
-        fits the interval, as `statistics.p_of_side` finds it; None where there is none.
-    over: what the interval and the p-values are over, in words, such as articles.
-    units: how many of these of equal size they count as, where few are too few (`statistics.effective_units`).
+    value: NaN where there is only a range: a number that can be read in several ways.
+    p_value: of a limit and the side of it on which the value is claimed to be (`statistics.p_of_side`); None without
+        one.
+    over: what the interval and the p-values are over, such as articles.
+    units: how many of these of equal size they count as (`statistics.effective_units`).
     """
 
     value: float
@@ -99,10 +96,7 @@ class Measured:
 
     @classmethod
     def with_error(cls, value: float, error: float, freedom: float = math.inf, over: str = "") -> "Measured":
-        """A value that is distributed around the truth with this standard error, by Student's t.
-
-        freedom: its degrees of freedom; infinitely many make a normal distribution.
-        """
+        """A value with this standard error, by Student's t with these degrees of freedom; infinitely many: normal."""
 
         def p_value(limit: float, side: str) -> float:
             return 2 * float(t.sf(abs(value - limit) / error, freedom))
@@ -127,9 +121,9 @@ class Measured:
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
         """A value less what permutations give on average, with an interval and p-value of no difference from them.
 
-        chance: [permutation]. The ends are the value less the quantiles of these, which 0 lies between where
-        more than 5 percent of these give as much; the p-value is of both sides and of the limit 0, which alone is to be
-        asked for.
+        chance: [permutation]. The ends are the value less the quantiles of these, which 0 lies between where more than
+            5 percent of these give as much; the p-value is of both sides and of the limit 0, which alone is to be asked
+            for.
         """
         low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
         tails = ((1 + (sign * chance >= sign * value).sum()) / (1 + len(chance)) for sign in (1, -1))
@@ -225,10 +219,7 @@ class Finding:
 
     @property
     def same_for(self) -> str:
-        """In words the other limits for which the verdict would be the same; empty where something is compared with 0.
-
-        Most limits but 0 are ours, where the paper gives no number.
-        """
+        """In words the other limits with the same verdict; empty where something is compared with 0."""
         if self.scale is not None:
             return self._same_on_scale(self.scale)
         low, high = self.measured.ends
@@ -263,10 +254,7 @@ Findings = Finding | Sequence[Finding]
 
 
 def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
-    """What is found of a claim of which the paper leaves open what is counted, by the reading.
-
-    It is decided only where it is under every reading, and in the same way.
-    """
+    """What is found where the paper leaves open what is counted, by the reading: all have to decide alike."""
     return [
         replace(finding, reading=reading)
         for reading, found in readings.items()
@@ -297,13 +285,11 @@ class Quantities:
 
     A paper derives a class of its own, with a method for each kind of quantity that its claims ask for.
 
-    by_name: each quantity by its name, which the paper's module chooses, such as `share.dense`; what is not known is
-        absent.
-    interval: the value and interval of a weighted sum of quantities, {name: weight}, from samples drawn together for
-        all of them, and exact for a claim where they hardly differ; None where there are no such draws, and the sum of
-        the values decides alone. A quantity that is no weighted sum of others is measured with its interval where
-        quantities are collected, under its own name.
-    missing: why a quantity is not known, by its name, where there is a reason to give; otherwise: why any other is not.
+    by_name: each quantity by its name, such as `share.dense`; what is not known is absent.
+    interval: a weighted sum of quantities, {name: weight}, with its interval, from samples drawn together for all of
+        them, exact for a claim where these hardly differ; None where there are no such draws, and the sum of the values
+        decides alone.
+    missing: why a quantity is not known, by its name; otherwise: why any other is not.
     published: the paper's data, for names and limits.
     wanted: what claims ask for, by its name, if they are asked before anything is measured (see `wanted_by`).
     """
@@ -337,7 +323,7 @@ class Quantities:
     def quantity(self, name: str, label: str, measure: Measure | None = None) -> Quantity:
         """The quantity of this name for a claim. Raises `NoVerdictError` where it is not known.
 
-        measure: how it is measured on evidence, and on resamples of it; None for what is measured whatever is claimed.
+        measure: how it is measured on evidence and resamples of it; None for what is measured whatever is claimed.
         """
         if self.wanted is not None:
             if measure is not None:

@@ -22,8 +22,7 @@ _NO_BRACKETS = str.maketrans("", "", "[]")
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     """The verdict on a claim over models, from those on it in each: the mean over models of what was found is judged.
 
-    Models without a verdict are left out, and so are those without one of its findings from the mean of this one; there
-    is none over fewer than `FEWEST` others.
+    Models without a verdict, or without a finding, are left out of its mean; none is judged over fewer than `FEWEST`.
     """
     claim = verdicts[0].claim
     judged = [verdict for verdict in verdicts if verdict.findings]

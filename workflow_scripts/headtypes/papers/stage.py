@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
-from headtypes.papers.paper import Paths
+from headtypes.papers.paper import Paths, to_read_first
 from headtypes.papers.registry import PAPERS
 
 
@@ -21,12 +21,11 @@ def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
         return [{"paper": name} for name, paper in PAPERS.items() if paper.inputs(plan, paths())]
 
     return (
-        Result(
+        to_read_first(
             "results/{paper}/comparison.{csv,md,html}",
             "compare_with_paper",
             "the claims and values of a paper beside those found",
             of=compared,
-            section="To read first",
             content="the values and claims of a paper next to ours, for every "
             + "; ".join(f"{paper.judged} (`{paper.name}`)" for paper in PAPERS.values())
             + ", with intervals (`over` says of what) and verdicts; `basis` tells claims in words (`stated`) from "
@@ -36,12 +35,11 @@ def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
             "the kinds `claim over models` and `figure over models` are "
             "[means over seeds](../understand/ledger.md#over-seeds)",
         ),
-        Result(
+        to_read_first(
             "results/{paper}/quantities.csv",
             "compare_with_paper",
             "the claims and values of a paper beside those found",
             of=compared,
-            section="To read first",
             content="the quantities that its claims are judged on: what they are of, quantity, value, and the ends of "
             "its interval",
         ),

@@ -1,6 +1,5 @@
 """The paper's claims: each holds on results that are as the paper says, and each can be broken by itself."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,13 +8,12 @@ import pytest
 from headtypes.analyses.gradients.results import Gradients
 from headtypes.papers.claims import judge, wanted_by
 from headtypes.papers.clark2019 import quantities as quantities_module
-from headtypes.papers.clark2019.claims import CLAIMS
 from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
 from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities, published_quantities
 from headtypes.papers.clark2019.statistics import Statistics
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT
 from tests.support.clark_results import CLARK, gradients_of, head_values, layers_of, surface_of
 
 PUBLISHED = read_clark2019(CLARK)
@@ -94,7 +92,7 @@ def as_broad_before() -> Evidence:
 @pytest.fixture(autouse=True)
 def _few_resamples(monkeypatch):
     """Enough for intervals that are far from every limit."""
-    monkeypatch.setattr(quantities_module, "RESAMPLES", 200)
+    monkeypatch.setattr(quantities_module, "RESAMPLES", 500)
 
 
 EVERYWHERE = slice(None)
@@ -129,9 +127,6 @@ BROKEN = {
 
 def test_every_claim_holds_on_results_that_are_as_the_paper_says():
     assert verdicts(Evidence()) == dict.fromkeys(TEXTS, HOLDS)
-
-
-def test_every_claim_is_broken_somewhere():
     assert BROKEN.keys() == TEXTS.keys()
 
 
@@ -169,13 +164,6 @@ def test_the_numbers_are_those_of_the_released_figures_worked_out_by_hand():
         assert [finding.measured.value for finding in findings] == pytest.approx(numbers), name
 
 
-def test_a_limit_within_the_interval_leaves_a_claim_open():
-    evidence = heads(sep=(slice(5, 10), 0.5))
-    evidence.noise = 0.05
-    assert verdicts(evidence)["sep-middle"] == OPEN
-    assert verdicts(Evidence(layers=layers_of(-0.005)))["layers-alike"] == OPEN
-
-
 def test_broad_heads_are_those_above_a_share_of_our_uniform_attention():
     """A head of 3.85 nats is broad on the shorter segments of the released figure, and not on ours."""
     evidence = Evidence()
@@ -190,38 +178,16 @@ def test_a_causal_model_without_separators_gets_verdicts_on_what_can_be_asked_of
     evidence = Evidence()
     for name in ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"):
         evidence.heads[name][:] = np.nan
-    evidence.heads["first"][:] = 0.5
     quantities = evidence.quantities()
     found = {name: judge(claim, quantities) for name, claim in TEXTS.items()}
-    reasons = {name: verdict.reason for name, verdict in found.items() if verdict.verdict == NO_VERDICT}
-    no_cls, no_sep, no_next = (
-        "its inputs have no [CLS]",
-        "its inputs have no [SEP]",
-        "the model lets no token look at the next one",
-    )
-    assert reasons == {
-        "next-heads": no_next,
-        "offsets-early": no_next,
-        "cls-early": no_cls,
-        "sep-middle": no_sep,
-        "sep-most-in-middle": no_sep,
-        "special-over-half": no_cls,
-        "sep-looks-at-sep": no_sep,
-        "sep-no-op": no_sep,
-        "sep-hands-over-little": no_sep,
-        "sep-gradients-fall": no_sep,
-        "cls-broad-last": no_cls,
-        "cls-entropy-near": no_cls,
+    no_sep = ("middle", "most-in-middle", "looks-at-sep", "no-op", "hands-over-little", "gradients-fall")
+    assert {name: verdict.reason for name, verdict in found.items() if verdict.verdict == NO_VERDICT} == {
+        **dict.fromkeys(("next-heads", "offsets-early"), "the model lets no token look at the next one"),
+        **{f"sep-{name}": "its inputs have no [SEP]" for name in no_sep},
+        **dict.fromkeys(("cls-early", "special-over-half"), "its inputs have no [CLS]"),
+        **dict.fromkeys(("cls-broad-last", "cls-entropy-near"), "its inputs have no [CLS]"),
     }
-    assert "sink.3.first" in quantities
     assert not quantities.of_kind("layer.next")
-
-
-def test_a_narrow_mean_hides_no_broad_heads_of_the_first_layer():
-    evidence = heads(entropy=(slice(0, 1), 1.0))
-    evidence.heads["entropy"][0, 3], evidence.heads["peak"][0] = 4.2, 0.05
-    assert evidence.heads["entropy"].mean(axis=1).argmin() == 0
-    assert judge(TEXTS["broad-lower-layers"], evidence.quantities()).verdict == HOLDS
 
 
 def measure_of(claim: str):
@@ -238,15 +204,10 @@ def test_one_head_above_the_limit_is_enough_and_most_are_more_than_half():
     assert measure_of("special-over-half")(Statistics({"special": values}, {})).tolist() == [0.5, 0.4]
 
 
-def test_the_paper_s_layers_are_those_as_deep_in_a_model_of_another_depth():
-    def layers(depth: int) -> list[int]:
-        found = [Statistics({}, {"sep": row}).of_depth("sep", 5 / 12, 10 / 12) > 0 for row in np.eye(depth)]
-        return [number for number, is_one in enumerate(found, start=1) if is_one]
-
-    assert layers(12) == [6, 7, 8, 9, 10]
-    assert layers(24) == list(range(11, 21))
-    assert layers(6) == [3, 4, 5]
-    assert layers(3) == [2]
+@pytest.mark.parametrize(("depth", "layers"), [(3, [2]), (6, [3, 4, 5]), (12, [6, 7, 8, 9, 10]), (24, range(11, 21))])
+def test_the_paper_s_layers_are_those_as_deep_in_a_model_of_another_depth(depth, layers):
+    found = [Statistics({}, {"sep": row}).of_depth("sep", 5 / 12, 10 / 12) > 0 for row in np.eye(depth)]
+    assert [number for number, is_one in enumerate(found, start=1) if is_one] == [*layers]
 
 
 def test_a_ratio_is_averaged_over_the_layers_that_are_chosen_on_all_segments():
@@ -266,24 +227,3 @@ def test_models_of_another_depth_are_judged_by_thirds(layers, judged):
     assert judged or verdict.reason == "the model has fewer than three layers"
     alone = judge(TEXTS["cls-broad-last"], evidence.quantities())
     assert (alone.verdict == NO_VERDICT) == (layers == 1)
-
-
-def test_claims_are_about_the_kind_of_task_of_their_section():
-    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) == 34
-    places = {
-        "text": ("section 3.", "section 6"),
-        "treebank": ("section 1, Table 1", "section 3.2, Figure 5", "section 4.2", "section 5"),
-        "coreference": ("section 4.3",),
-    }
-    assert Counter(claim.about for claim in CLAIMS) == {"text": 19, "treebank": 12, "coreference": 3}
-    for claim in CLAIMS:
-        assert claim.place.startswith(places[claim.about])
-        assert claim.text.endswith(".")
-
-
-def test_limits_of_heads_are_those_of_the_behaviours():
-    limits = {rule.statistic: rule.above for rule in PUBLISHED.behaviours.rules}
-    quantities = Evidence().quantities()
-    for name in ("previous", "next"):
-        (finding,) = judge(TEXTS[f"{name}-heads"], quantities).findings
-        assert (finding.side, finding.limit) == ("above", limits[name])

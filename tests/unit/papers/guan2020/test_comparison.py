@@ -7,7 +7,6 @@ import pytest
 from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.markdown import to_html
-from headtypes.papers.guan2020.claims import CLAIMS
 from headtypes.papers.guan2020.comparison import COLUMNS, compare_with_guan, comparison_page
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
@@ -119,23 +118,11 @@ def like_the_paper():
     return of_one(published(), intervals={KEY: around(published(), 0.5)}, **beside())
 
 
-def test_a_table_that_satisfies_every_claim_says_so():
-    table = of_one(published(), **beside())
-    assert claims(table)["verdict"].tolist() == ["holds"] * len(CLAIMS)
-    page = comparison_page(table, REFERENCE)
-    assert "| bert | squad-kmeans-k4 | stated | 25 | 0 | 0 | 0 | 18 | 7 | 0 |" in page
-    assert "| bert | squad-kmeans-k4 | inferred from the text | 3 | 0 | 0 | 0 | 2 | 1 | 0 |" in page
-    assert "| bert | squad-kmeans-k4 | from the table | 6 | 0 | 0 | 0 | 6 | 0 | 0 |" in page
-    assert "No verdict:" not in page
-
-
 def test_a_table_that_breaks_a_claim_names_it():
     table = of_one(published(c3=(40, 50)))
     row = claims(table).loc["zero-diagonal-breaks"]
-    assert row["verdict"] == "fails"
-    assert row["ours"] == pytest.approx(40 - 82.85 / 10)
-    assert row["published"] == pytest.approx(4.59 - 82.85 / 10)
-    assert row["difference"] == pytest.approx(40 - 4.59)
+    numbers = row[["ours", "published", "difference"]].tolist()
+    assert numbers == pytest.approx([40 - 82.85 / 10, 4.59 - 82.85 / 10, 40 - 4.59])
     assert claims(table).query("verdict == 'fails'").index.tolist() == ["zero-diagonal-breaks"]
     page = comparison_page(table, REFERENCE)
     # 40 of 82.85 are left, 48.3 percent; the value ends in a 5 that floats miss.
@@ -153,13 +140,16 @@ def test_the_figures_of_a_claim_are_those_of_the_rule_that_decides():
     assert row[["ours", "published"]].tolist() == pytest.approx([2 - 4.59, 73.33 - 4.59])
 
 
-def test_models_with_partitions_of_one_name_are_kept_apart():
-    other = ("roberta", KEY[1])
-    partitions = {KEY: partition(LIKE_THE_PAPER), other: partition(LIKE_THE_PAPER)}
+def test_models_and_tasks_are_kept_apart():
+    """Partitions of one name; and sentence pairs, whose F1 is not that of answers."""
+    other, pairs = ("roberta", KEY[1]), ("pairs", KEY[1])
+    partitions = dict.fromkeys((KEY, other, pairs), partition(LIKE_THE_PAPER))
     tables = [ablations(partitions, published()), ablations(partitions, published(c3=(40, 50)), key=other)]
+    tables.append(ablations(partitions, published(), key=pairs).assign(exact_match=np.nan))
     table = compare(partitions, pd.concat(tables, ignore_index=True))
     verdicts = {model: claims(rows).loc["zero-diagonal-breaks", "verdict"] for model, rows in table.groupby("model")}
-    assert verdicts == {"bert": "holds", "roberta": "fails"}
+    assert verdicts == {"bert": "holds", "roberta": "fails", "pairs": "no verdict"}
+    assert not figures(table.query("model == 'pairs'")).index.str.contains("f1").any()
 
 
 def test_every_published_figure_has_its_row_in_the_papers_order(like_the_paper):
@@ -196,28 +186,16 @@ def test_figures_have_interval_and_difference():
 
 
 def test_contradictions_of_the_paper_stand_beside_the_figure(like_the_paper):
-    remarks = figures(like_the_paper)["remark"]
+    remarks, page = figures(like_the_paper)["remark"], comparison_page(like_the_paper, REFERENCE)
     assert remarks["12.exact_match"] == "Table 3; the text has 19.96"
     assert remarks["12.f1"] == ""
-    assert "26.56" in remarks["share.diagonal"]
     of_claims = claims(like_the_paper)["remark"]
-    assert of_claims["types-stable"] == "the paper's own value for MNLI is 94.37"
     assert set(of_claims[of_claims != ""].index) == {name for note in REFERENCE.notes for name in note.claims}
     for note in REFERENCE.notes:
-        assert note.figures or note.claims
-        for figure in note.figures:
-            assert (
-                remarks[[each for each in remarks.index if note.concerns(each)]]
-                .str.contains(note.remark, regex=False)
-                .all()
-            )
-            assert any(each.startswith(figure) for each in remarks.index)
-    page = comparison_page(like_the_paper, REFERENCE)
-    assert (
-        "| exact match, drop_intra diagonal | 16.96 | 16.46 to 17.46 | 16.96 | 0.00 | Table 3; the text has 19.96 |"
-        in page
-    )
-    assert all(note.text in page for note in REFERENCE.notes)
+        concerned = remarks[[each for each in remarks.index if note.concerns(each)]]
+        assert len(concerned) >= len(note.figures)
+        assert concerned.str.contains(note.remark, regex=False).all()
+        assert note.text in page
 
 
 def test_other_types_have_no_shares_stability_or_verdicts():
@@ -227,17 +205,6 @@ def test_other_types_have_no_shares_stability_or_verdicts():
     assert figures(table).index.tolist() == ["1.exact_match", "1.f1"]
     assert set(claims(table)["verdict"]) == {"no verdict"}
     assert claims(table).loc["zero-dense-little", "reason"] == "the partition lacks dense"
-    page = comparison_page(table, REFERENCE)
-    assert "| bert | squad-kmeans-k5 | stated | 0 | 0 | 0 | 25 | 0 | 0 | 0 |" in page
-    assert "| bert | squad-kmeans-k5 | from the table | 0 | 0 | 0 | 6 | 0 | 0 | 0 |" in page
-
-
-def test_the_f1_of_sentence_pairs_is_not_compared_with_that_of_answers():
-    partitions = {KEY: partition(LIKE_THE_PAPER)}
-    table = ablations(partitions, published())
-    table["exact_match"] = np.nan
-    table = compare(partitions, table)
-    assert not figures(table).index.str.contains("f1").any()
 
 
 def test_heads_are_compared_with_those_of_the_parent():
@@ -261,27 +228,11 @@ def test_heads_are_compared_with_those_of_the_parent():
 
 def test_the_page_has_verdicts_before_figures_and_becomes_html(like_the_paper):
     page = comparison_page(like_the_paper, REFERENCE)
-    places = [
-        page.index(text)
-        for text in (
-            "## The claims",
-            "| zero-diagonal-breaks | stated |",
-            "## bert, squad-kmeans-k4",
-            "1,000 questions.",
-            "### Claims: stated",
-            "| zero-diagonal-breaks | holds |",
-            "### Claims: inferred",
-            "### Claims: from the table",
-            "### Section 4\n",
-            "### Section 4, Table 1",
-            "### Section 5, Table 2",
-            "### Section 5, Table 3",
-            "## Notes",
-        )
-    ]
-    assert places == sorted(places)
+    parts = ["## The claims", "| zero-diagonal-breaks | stated |", "## bert, squad-kmeans-k4", "1,000 questions."]
+    parts += ["### Claims: stated", "| zero-diagonal-breaks | holds |", "### Claims: from the table"]
+    parts += ["### Section 4, Table 1", "### Section 5, Table 2", "### Section 5, Table 3", "## Notes"]
+    assert sorted(parts, key=page.index) == parts
     html = to_html(page, {})
-    assert '<td class="text">less than 10 percent of the baseline' in html
     assert "<td>16.46 to 17.46</td>" in html
     assert html.count("<table>") == 9
     assert "nan" not in page.lower().replace("guan", "")

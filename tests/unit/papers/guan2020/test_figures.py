@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +36,7 @@ from tests.support.drawing import (
     planted_maps,
     texts,
 )
-from tests.support.places import ROOT
+from tests.support.places import ROOT, SCRIPTS
 from tests.support.planted import TYPES, typed
 
 # Figure 1
@@ -66,31 +65,19 @@ def test_figure_1_boxes_are_those_of_the_types_features():
     features, partition = planted()
     figure = heads_figure(planted_maps(), features, partition)
     plots = [axes for axes in figure.axes if axes.get_title().endswith(" of 24 heads")]
-    assert plots[0].get_ylabel() == "share of attention"
-    assert "distance bin (0: the nearest), the token itself, special tokens" in texts(figure)
     types = partition.type_of.reshape(-1)
     for axes, name in zip(plots, TYPES, strict=True):
         mine = features[types == name]
         boxes = [patch for patch in axes.patches if isinstance(patch, PathPatch)]
-        assert len(boxes) == 21
         assert {to_hex(box.get_facecolor()) for box in boxes} == {colour(name)}
-        for column, box in enumerate(boxes):
-            heights = box.get_path().vertices[:, 1]
-            np.testing.assert_allclose(
-                [heights.min(), heights.max()], np.percentile(mine[:, column], [25, 75]), atol=1e-12
-            )
-        medians = [
-            line.get_ydata()[0]
-            for line in axes.lines
-            if line.get_color() == "black" and len(line.get_xdata()) == 2 and line.get_linewidth() == 0.9
-        ]
-        np.testing.assert_allclose(medians, np.median(mine, axis=0), atol=1e-12)
+        heights = [box.get_path().vertices[:, 1] for box in boxes]
+        ends = [[height.min(), height.max()] for height in heights]
+        np.testing.assert_allclose(ends, np.percentile(mine, [25, 75], axis=0).T, atol=1e-12)
         assert f"{len(mine)} of 24 heads" == axes.get_title()
         labels = [label.get_text() for label in axes.get_xticklabels()]
         assert labels == [*map(str, range(16)), "self", "[CLS]", "[SEP]", "comma", "period"]
     assert len({axes.get_ylim() for axes in plots}) == 1
     assert "vertical (doubtful)" in texts(figure)
-    assert "dense" in texts(figure)
 
 
 # Figure 2
@@ -154,26 +141,6 @@ def by_row(axes: Axes) -> dict[float, list[str]]:
     return rows
 
 
-def test_figure_4_has_a_panel_of_layers_for_each_model():
-    partitions, parents = family()
-    layers, _, _ = panels(models_figure(partitions, comparison_table(partitions, parents), {}))
-    for axes, partition in zip(layers, partitions.values(), strict=True):
-        bars = {container.get_label(): container for container in axes.containers}
-        assert list(bars) == list(partition.types)
-        assert ("doubtful: vertical" in texts(axes)) == ("vertical" in partition.doubtful)
-        for layer in range(LAYERS):
-            heads = {name: int((partition.type_of[layer] == name).sum()) for name in TYPES}
-            for name, number in heads.items():
-                bar = bars[name][layer]
-                assert bar.get_width() == number
-                assert bar.get_y() + bar.get_height() / 2 == pytest.approx(layer + 1)
-                assert to_hex(bar.get_facecolor()) == colour(name)
-            # Every number is there, of a single head as well.
-            assert by_row(axes)[layer + 1] == [str(number) for number in heads.values() if number]
-        assert axes.get_ylim()[0] > axes.get_ylim()[1]
-        assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "2", "3"]
-
-
 def test_figure_4_shows_which_heads_keep_their_cluster_whatever_its_name():
     partitions, parents = family()
     parent = partitions["bert"]
@@ -204,8 +171,7 @@ def test_figure_4_shows_each_models_shares_and_its_comparison():
     partitions, parents = family()
     # A type of a single head among 24, whose part of the bar is narrower than its number, and a type that is absent.
     names = np.array(["dense"] * 14 + ["diagonal"] + ["dense_vertical"] * 9, dtype=object)
-    doubtful = names == "diagonal"
-    partitions["bert"] = Partition(partitions["bert"].table.assign(type=names, doubtful=doubtful))
+    partitions["bert"] = Partition(partitions["bert"].table.assign(type=names, doubtful=names == "diagonal"))
     comparison = comparison_table(partitions, parents)
     figure = models_figure(partitions, comparison, {})
     _, _, summary = panels(figure)
@@ -215,22 +181,13 @@ def test_figure_4_shows_each_models_shares_and_its_comparison():
         for name in TYPES:
             bar, share = bars[name][row], 100 * (partition.type_of == name).mean()
             assert bar.get_width() == pytest.approx(share)
-            assert bar.get_y() + bar.get_height() / 2 == pytest.approx(row)
             assert to_hex(bar.get_facecolor()) == colour(name)
             if share:
                 written.remove(f"[{share:.0f}]" if name in partition.doubtful else f"{share:.0f}")
         assert not written
-    assert by_row(summary)[-0.5] == ["[4]"]
-    assert summary.get_ylim()[0] > summary.get_ylim()[1]
-    assert "[ ]: doubtful name" in summary.get_xlabel()
     shown = texts(figure)
-    for name in partitions:
-        assert shown.count(name) >= 2  # Above its panel and beside its bar.
     for row in comparison.to_dict("records"):
-        assert f"{row['same_type']:.0f}" in shown
-        assert f"{row['same_cluster']:.0f}" in shown
-        assert f"{row['adjusted_rand']:.2f}" in shown
-    assert legend_texts(figure) == list(TYPES)
+        assert {f"{row['same_type']:.0f}", f"{row['same_cluster']:.0f}", f"{row['adjusted_rand']:.2f}"} <= set(shown)
 
 
 def test_figure_4_shows_the_published_shares_below_the_models_where_the_types_are_the_papers():
@@ -242,36 +199,32 @@ def test_figure_4_shows_the_published_shares_below_the_models_where_the_types_ar
     _, _, summary = panels(models_figure(partitions, comparison, published))
     bars = {container.get_label(): container for container in summary.containers}
     assert {name: bars[name][len(partitions)].get_width() for name in TYPES} == pytest.approx(published)
-    assert by_row(summary)[len(partitions)] == ["26", "26", "34", "13"]
-    assert [label.get_text() for label in summary.get_yticklabels()][-1] == "published: BERT-large on SQuAD"
     _, _, summary = panels(models_figure(partitions, comparison, published | {"other": 1}))
     assert len(summary.get_yticklabels()) == len(partitions)
 
 
-@pytest.mark.parametrize("models", [1, 2, 3, 4, 6, 7])
+@pytest.mark.parametrize("models", [1, 4, 6, 7])
 def test_figure_4_of_any_number_of_models_numbers_every_head_of_bert_large(models):
     rng = np.random.default_rng(0)
     types = rng.choice(TYPES, 384).astype(object)
-    partitions = {}
-    for number in range(models):
-        child = np.where(rng.random(384) < 0.1, rng.choice(TYPES, 384), types)
-        partitions[f"m{number}"] = typed(child.reshape(24, 16), ["dense"])
+    children = [np.where(rng.random(384) < 0.1, rng.choice(TYPES, 384), types) for _ in range(models)]
+    partitions = {f"m{number}": typed(child.reshape(24, 16), ["dense"]) for number, child in enumerate(children)}
     figure = models_figure(partitions, comparison_table(partitions, dict.fromkeys(partitions, "m0") | {"m0": None}), {})
     lettering(figure)
     layers, strips, _ = panels(figure)
     assert (len(layers), len(strips)) == (models, models - 1)
-    assert figure.get_figwidth() == pytest.approx(6.9)
-    for axes in layers:
-        rows = by_row(axes)
-        assert all(sum(map(int, rows[number])) == 16 for number in range(1, 25))
+    for axes, partition in zip(layers, partitions.values(), strict=True):
+        rows, bars = by_row(axes), {container.get_label(): container for container in axes.containers}
+        for layer, of_layer in enumerate(partition.type_of):
+            heads = {name: int((of_layer == name).sum()) for name in partition.types}
+            assert {name: bars[name][layer].get_width() for name in heads} == heads
+            assert rows[layer + 1] == [str(number) for number in heads.values() if number]
         # A number is as wide as its part of the bar at most.
         one = axes.get_window_extent().width / 16
-        for text in axes.texts:
-            if text.get_text().isdigit():
-                assert text.get_window_extent().width <= one * int(text.get_text()) + 0.5
+        for text in (text for text in axes.texts if text.get_text().isdigit()):
+            assert text.get_window_extent().width <= one * int(text.get_text()) + 0.5
     # The paper's four models, and its pre-trained model on three tasks beside the others, are on one page.
-    if models <= 6:
-        assert figure.get_figheight() <= 9.21
+    assert models > 6 or figure.get_figheight() <= 9.21
 
 
 # Figure 5
@@ -305,42 +258,28 @@ def test_every_head_is_once_in_the_atlas_in_its_place_and_its_types_colour():
 # What all have in common
 
 
-def figures() -> dict[str, Callable[[], Figure]]:
+def save_two(folder: Path) -> dict[str, str]:
     features, partition = planted()
-    partitions, parents = family()
-    return {
-        "1": lambda: heads_figure(planted_maps(), features, partition),
-        "2": lambda: projection_figure(embed_heads(features, partition.shape, 0), partition),
-        "3": lambda: layers_figure(partition),
-        "4": lambda: models_figure(partitions, comparison_table(partitions, parents), dict.fromkeys(TYPES, 25.0)),
-        "5": lambda: atlas_figure(planted_maps(), partition),
-    }
-
-
-def save_all(folder: Path) -> dict[str, str]:
-    kinds = {"2": "pdf", "3": "svg", "4": "svg", "5": "pdf"}
-    for name, kind in kinds.items():
-        save_figure(figures()[name](), folder / f"{name}.{kind}", folder / f"{name}.png", {})
+    save_figure(
+        projection_figure(embed_heads(features, partition.shape, 0), partition), folder / "2.pdf", folder / "2.png", {}
+    )
+    save_figure(layers_figure(partition), folder / "3.svg", folder / "3.png", {})
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
 def test_equal_inputs_give_equal_bytes_in_another_process_at_another_time_under_other_settings(tmp_path):
-    here = save_all(tmp_path / "here")
-    # Nothing but the files themselves is left.
-    assert len(here) == 8
-    (tmp_path / "matplotlibrc").write_text("font.size: 30\naxes.facecolor: red\ntext.color: green\nsavefig.dpi: 50\n")
+    here = save_two(tmp_path / "here")
+    (tmp_path / "matplotlibrc").write_text("font.size: 30\naxes.facecolor: red\nsavefig.dpi: 50\n")
     program = (
-        "import json, pathlib, sys\nfrom tests.unit.papers.guan2020.test_figures import save_all\n"
-        "print(json.dumps(save_all(pathlib.Path(sys.argv[1]))))"
+        "import json, pathlib, sys\nfrom tests.unit.papers.guan2020.test_figures import save_two\n"
+        "print(json.dumps(save_two(pathlib.Path(sys.argv[1]))))"
     )
-    root = ROOT
     environment = {
-        **os.environ,
-        "PYTHONPATH": f"{root / 'workflow_scripts'}:{root}",
+        "PYTHONPATH": f"{SCRIPTS}:{ROOT}",
         "PYTHONHASHSEED": "7",
         "MATPLOTLIBRC": str(tmp_path / "matplotlibrc"),
     }
     command = [sys.executable, "-c", program, str(tmp_path / "there")]
     # Dates in files count in seconds, of which the start of another process takes more than one.
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, env=os.environ | environment, check=True, capture_output=True, text=True)
     assert json.loads(done.stdout) == here

@@ -53,14 +53,6 @@ def test_shares_are_of_all_heads(reference):
     assert printed["diagonal"] == 25.56
 
 
-def test_stability_is_no_multiple_of_a_head(reference):
-    figures = reference.stability.models
-    assert figures == {"pre-trained": 95.98, "squad": 96.26, "mrpc": 95.98, "mnli": 94.37}
-    multiples = {round(100 * heads / 384, 2) for heads in range(385)}
-    assert not multiples & set(figures.values())
-    assert reference.rows == ("pre-trained", "squad", "mrpc", "mnli")
-
-
 def test_a_remark_belongs_to_the_figures_that_it_names(reference):
     by_figure = {figure: note for note in reference.notes for figure in note.figures}
     assert by_figure["stability"].concerns("stability.heads_pairwise")

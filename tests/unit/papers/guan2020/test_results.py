@@ -8,28 +8,11 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.paper import GUAN2020
-from headtypes.papers.guan2020.results import (
-    families_of,
-    parents_of,
-    read_controls,
-    read_intervals_of,
-    read_stabilities,
-    read_tables,
-)
+from headtypes.papers.guan2020.quantities import families_of, read_intervals_of, read_stabilities, read_tables
+from headtypes.papers.guan2020.tables import read_controls
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import paths
-
-
-def test_tables_stand_one_below_the_other(tmp_path):
-    tables = [pd.DataFrame({"model": ["a", "b"], "f1": [1.5, np.nan]}), pd.DataFrame({"model": ["c"], "f1": [2.0]})]
-    for number, table in enumerate(tables):
-        write_csv(tmp_path / f"{number}.csv", table)
-    found = read_tables([tmp_path / "0.csv", tmp_path / "1.csv"])
-    pd.testing.assert_frame_equal(found, pd.concat(tables, ignore_index=True))
-    write_csv(tmp_path / "empty.csv", tables[0].iloc[:0])
-    assert read_tables([tmp_path / "1.csv", tmp_path / "empty.csv"])["model"].tolist() == ["c"]
-    assert read_tables([]) is None
 
 
 @pytest.mark.parametrize("names", [["1", "2", "007", "1e3", "5"], ["NA", "None", "nan", "null", "a"]])
@@ -115,15 +98,6 @@ def test_a_partition_is_judged_by_clusterings_that_differ_in_k_alone(tmp_path):
     write_json(tmp_path / "p.json", {})
     with pytest.raises(InputError, match=r"p\.json is damaged or does not say how stable types are"):
         read_stabilities(partitions[:1], keys, {})
-
-
-def test_a_parents_partition_is_the_one_of_the_same_name():
-    read = {("base", "p"): "base p", ("base", "q"): "base q", ("fine", "p"): "fine p", ("fine", "r"): "fine r"}
-    parents = {"base": None, "fine": "base", "finest": "fine"}
-    partitions = [
-        {"model": model, "partition": name, "parent": parents[model]} for model, name in (*read, ("finest", "p"))
-    ]
-    assert parents_of(partitions, read) == {("fine", "p"): "base p", ("finest", "p"): "fine p"}
 
 
 def test_a_family_is_of_one_way_and_of_the_same_task_where_there_is_one():

@@ -44,7 +44,6 @@ def draw_heads(
     """Draw a dot for each head of each series, the series side by side, and lines of the layers' means.
 
     published: the paper's layer means, drawn as thick pale lines where it has them; None beside another model.
-    means: whether means are drawn.
     """
     for index, one in enumerate(series):
         heads = statistics.heads[one.statistic]

@@ -22,18 +22,16 @@ HIGH = 0.25
 _RATIO = f"{LABELS['gradient.sep']} divided by {LABELS['gradient.all']}"
 
 
-@of_surface(
+of_surface(
     "little-self",
     place="section 3.1",
     text="Most heads put little attention on the current token.",
     wording="most heads put little attention on the current token",
     limit="no number is given; little is less than a tenth, and most are more than half of the heads",
+    ask=lambda heads: heads.in_more_than(50, "self", "below").below(0.1),
 )
-def _(heads: Heads):
-    return heads.in_more_than(50, "self", "below").below(0.1)
 
-
-@of_surface(
+of_surface(
     "previous-heads",
     place="section 3.1",
     text="Some heads put more than half of their attention on the previous token.",
@@ -41,23 +39,19 @@ def _(heads: Heads):
         "four attention heads (in layers 2, 4, 7, and 8) on average put >50% of their attention on the previous token"
     ),
     limit="the paper's 50 percent, in as large a share of the heads as four of 144",
+    ask=lambda heads: heads.largest("previous", 4).above(0.5),
 )
-def _(heads: Heads):
-    return heads.largest("previous", 4).above(0.5)
 
-
-@of_surface(
+of_surface(
     "next-heads",
     place="section 3.1",
     text="Some heads put more than half of their attention on the next token.",
     wording="five attention heads (in layers 1, 2, 2, 3, and 6) put >50% of their attention on the next token",
     limit="the paper's 50 percent, in as large a share of the heads as five of 144",
+    ask=lambda heads: heads.largest("next", 5).above(0.5),
 )
-def _(heads: Heads):
-    return heads.largest("next", 5).above(0.5)
 
-
-@of_surface(
+of_surface(
     "offsets-early",
     place="section 3.1",
     text="More heads look at the next or the previous token in early layers than in deep ones.",
@@ -66,31 +60,26 @@ def _(heads: Heads):
         "the network"
     ),
     limit="the paper's 50 percent; there are more such heads in a layer of the first third than in one of the last",
+    ask=lambda heads: heads.mean_less_third("offset_heads", "first", "last").above(0),
 )
-def _(heads: Heads):
-    return heads.mean_less_third("offset_heads", "first", "last").above(0)
 
-
-@of_surface(
+of_surface(
     "cls-early",
     place="section 3.2, Figure 2",
     text="Early heads attend to [CLS] more than middle and deep ones do.",
     wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit="early are the first third of the layers, in which the mean is above that of either other third",
+    ask=lambda heads: [heads.mean_less_third("cls", "first", other).above(0) for other in ("middle", "last")],
 )
-def _(heads: Heads):
-    return [heads.mean_less_third("cls", "first", other).above(0) for other in ("middle", "last")]
 
-
-@of_surface(
+of_surface(
     "sep-middle",
     place="section 3.2, Figure 2",
     text="In layers 6 to 10 of 12 over half of the attention goes to [SEP].",
     wording="over half of BERT's attention in layers 6-10 focuses on [SEP]",
     limit="the paper's half, as the mean of the layers that lie as deep in a model of another depth",
+    ask=lambda heads: heads.mean("sep", "layers_6_to_10").above(0.5),
 )
-def _(heads: Heads):
-    return heads.mean("sep", "layers_6_to_10").above(0.5)
 
 
 @of_surface(
@@ -108,26 +97,23 @@ def _(heads: Heads):
     return [heads.mean("sep", "middle").above(HIGH), *more]
 
 
-@of_surface(
+of_surface(
     "punctuation-deep",
     place="section 3.2, Figure 2",
     text="Deep heads attend to periods and commas more than early and middle ones do.",
     wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit="deep are the last third of the layers, in which the mean is above that of either other third",
+    ask=lambda heads: [heads.mean_less_third("punctuation", "last", other).above(0) for other in ("first", "middle")],
 )
-def _(heads: Heads):
-    return [heads.mean_less_third("punctuation", "last", other).above(0) for other in ("first", "middle")]
 
-
-@of_surface(
+of_surface(
     "special-over-half",
     place="section 3.2, Figure 2",
     text="A head's attention to [CLS], [SEP], periods and commas together is often more than half of all.",
     wording="Often more than half of a head's total attention is to these tokens",
     limit="the paper's half; often is more than a quarter of the heads",
+    ask=lambda heads: heads.in_more_than(25, "special", "above").above(0.5),
 )
-def _(heads: Heads):
-    return heads.in_more_than(25, "special", "above").above(0.5)
 
 
 @of_surface(

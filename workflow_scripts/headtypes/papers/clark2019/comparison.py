@@ -1,30 +1,34 @@
 """Our values beside those of Clark et al. 2019, and which of the paper's claims hold."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from headtypes.core.markdown import markdown_table
 from headtypes.papers import comparison
-from headtypes.papers.clark2019.claims import CLAIMS
+from headtypes.papers.clark2019.claims_of_texts import of_layers, of_surface
 from headtypes.papers.clark2019.heads import Heads
+from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.language.comparison import coreference_values, treebank_values
-from headtypes.papers.clark2019.language.quantities import published_language
+from headtypes.papers.clark2019.language.quantities import collect_coreference, collect_treebanks, published_language
 from headtypes.papers.clark2019.language.scores import Documents, Trees
 from headtypes.papers.clark2019.published import DIGITISED, Clark2019, SurfaceValue
-from headtypes.papers.clark2019.quantities import published_quantities
+from headtypes.papers.clark2019.quantities import collect_all, published_quantities
 from headtypes.papers.clark2019.statistics import LABELS
 from headtypes.papers.comparison import (
     HOW_CLAIMS_ARE_JUDGED,
-    HOW_CLAIMS_ARE_KNOWN,
     Subject,
     comparison_table,
     subject_parts,
+    tidy_table,
     value_row,
 )
 from headtypes.papers.keys import TASK_KEYS, Key
+from headtypes.papers.paper import Compared, Found
 from headtypes.papers.quantities import THIRDS, Quantities, join
 
+CLAIMS = (*of_surface, *of_relations, *of_coreference, *of_probes, *of_layers)
 # What a model can be asked, by the kind of task that it reads.
 _KINDS: tuple[type[Quantities], ...] = (Heads, Trees, Documents)
 _UNITS = [kind.unit for kind in _KINDS]
@@ -35,6 +39,27 @@ _OURS_ALONE = "sections 3.1 to 3.3"
 _DIVERGENCES = {"within": "heads of one layer", "between": "heads of two layers"}
 
 
+def compare_files(
+    found: Found,
+    published: Clark2019,
+    *,
+    beside: Collection[str],
+    relations: Mapping[str, Any],
+    seed: int,
+    repeats: Mapping[str, Sequence[str]],
+) -> Compared:
+    """Set the files that `paper.CLARK2019` names beside what was published, and judge its claims.
+
+    relations: how accuracies are measured; beside, repeats: as of `compare_with_clark`.
+    """
+    quantities = collect_all(found["surfaces"], found["gradients"], found["fits"], published, seed=seed)
+    trees = found["arcs"], found["sentences"], found["tests"], found["probes"]
+    quantities |= collect_treebanks(*trees, published, **relations, seed=seed)
+    quantities |= collect_coreference(found["antecedents"], found["documents"], published, seed=seed)
+    table = compare_with_clark(quantities, beside, published, repeats)
+    return Compared(tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))
+
+
 def compare_with_clark(
     quantities: Mapping[Key, Quantities],
     beside: Collection[str],
@@ -43,19 +68,17 @@ def compare_with_clark(
 ) -> pd.DataFrame:
     """Set what is published beside ours, and judge the paper's claims.
 
-    quantities: by model and task, as `quantities.collect_quantities` and `language.quantities` make them; the order of
-        the result within each model.
+    quantities: by model and task, as `collect_all`, `collect_treebanks` and `collect_coreference` make them; the order
+        of the result within each model.
     beside: models beside which the published values stand; the others stand alone, but for what decides a claim.
-    returns the columns `COLUMNS`; for each model and task first the claims about such a task in the order of the
-      reference, then values. Of a text: those that the paper's text gives; means by layer (`layer.{statistic}.{layer}`,
-      from 1), or by thirds of the layers (`third.{statistic}.{third}`) where the model has another number of them than
-      the paper's; and for each layer the kind of token with the most attention (`sink.{layer}`) and its gradient
-      divided by that of all tokens (`sink_gradient.{layer}`). Of a treebank or of coreference: as
-      `language.comparison` has them. Claims about a kind of task that a model does not have follow without a task.
-      kind: claim or figure, or these over models, which differ in a seed (`repeats`). ours, low, high, published,
-      difference (ours less published): shares of attention, nats, percent of heads, percent of words, or numbers of
-      heads, as `quantity` says; of a claim those of the finding that makes the verdict. basis, p, p_holm, verdict_holm:
-      as `claims.correct` has them.
+    returns the columns `COLUMNS`; for each model and task first the claims about such a task, then values. Of a text:
+      those that the paper's text gives; means by layer (`layer.{statistic}.{layer}`, from 1), or by thirds of the
+      layers (`third.{statistic}.{third}`) where the model has another number of them than the paper's; and for each
+      layer the kind of token with the most attention (`sink.{layer}`) and its gradient divided by that of all tokens
+      (`sink_gradient.{layer}`). Of a treebank or of coreference: as `language.comparison` has them. Claims about a kind
+      of task that a model does not have follow without a task. ours, low, high, published, difference: shares of
+      attention, nats, percent of heads, percent of words, or numbers of heads, as `quantity` says; the other columns
+      are as in `guan2020.comparison`.
     """
     theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
     claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}
@@ -84,7 +107,7 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
         f"Published: {published.paper}. Its values are for {published.model}, on {data.segments.source} (texts), on "
         f"the {data.treebank.source} (treebanks) and on {data.coreference.source} (coreference). They stand beside "
         "ours for models that name them in the config. Its claims are judged for every model.",
-        f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED} "
+        f"{HOW_CLAIMS_ARE_JUDGED} "
         "Intervals are over segments, sentences or documents, but for that of layers-alike: 2.5 and 97.5 % of what "
         "permutations of the layers give are taken from the value. Values of gradients have none.",
         "Shares of attention are between 0 and 1. Heads are broad above "
@@ -101,7 +124,7 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
             f"the paper: {links}."
         )
     title = "Beside Clark et al. 2019"
-    return comparison.comparison_page(title, introduction, table, TASK_KEYS, CLAIMS, published, _section)
+    return comparison.comparison_page(title, introduction, table, TASK_KEYS, CLAIMS, published, _UNITS, _section)
 
 
 def sink_sentence(comparison: pd.DataFrame, model: str, task: str) -> str:
@@ -124,9 +147,6 @@ def _section(rows: pd.DataFrame) -> Iterator[str]:
     start = rows["id"].str.partition(".")[0]
     by_layer = rows[start.isin(["layer", "third"]) & (rows["kind"] == "figure")]
     sinks = rows[start.isin(["sink", "sink_gradient"])]
-    for unit in _UNITS:
-        if rows[unit].notna().any():
-            yield f"{int(rows[unit].iloc[0]):,} {unit.removeprefix('n_')}."
     yield from subject_parts(rows.drop(index=[*by_layer.index, *sinks.index]))
     yield from _layer_parts(by_layer)
     yield from _sink_parts(sinks)

@@ -34,10 +34,7 @@ class Heads(Quantities):
     absent: ClassVar[str] = "the model reads no text"
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """What as large a share of the heads as so many of BERT-base's 144 have of a statistic, at least.
-
-        Of the paper, as far as its figures show it.
-        """
+        """What as large a share of the heads as so many of BERT-base's 144 have of a statistic, at least."""
 
         def measure(statistics: Statistics) -> np.ndarray:
             if not statistics.heads:

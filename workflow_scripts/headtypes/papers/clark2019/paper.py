@@ -60,8 +60,8 @@ class _Clark2019(Paper):
         }
 
     def compare(self, found: Found, published: "Clark2019", spec: Mapping[str, Any]) -> Compared:
-        """As `comparison.compare_with_clark`."""
-        from headtypes.papers.clark2019.results import compare_files
+        """As `comparison.compare_files`."""
+        from headtypes.papers.clark2019.comparison import compare_files
 
         return compare_files(found, published, **spec)
 

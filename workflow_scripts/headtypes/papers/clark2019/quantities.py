@@ -54,10 +54,10 @@ def collect_all(
     *,
     seed: int,
 ) -> dict[Key, Heads]:
-    """What is known of every model on every task of text: the quantities of each, in the order of the surface patterns.
+    """What is known of every model on every task of text, in the order of the surface patterns.
 
-    surfaces, gradients, fits: files by model and task; of gradients there may be fewer. fits: what `project_heads` says
-        of the projection and of the layers.
+    surfaces, gradients, fits: files by model and task; of gradients there may be fewer. fits: what `plot_text` says of
+        the projection and of the layers.
     seed: of the segments that are drawn for intervals; subjects with equally many segments draw the same ones.
     """
     return {
@@ -77,8 +77,7 @@ def collect_quantities(
 ) -> Heads:
     """What is known of a model on a task.
 
-    surface: on at least one segment; gradients: of the same model, where they were measured.
-    layers: how alike heads of one layer are, as `projection.layer_test` returns it, where it was measured.
+    surface: on at least one segment; gradients: where they were measured; layers: `projection.layer_test`, likewise.
     seed: of the segments that are drawn for the intervals. Gradients have none, since single segments are not stored.
     """
     whole = whole_statistics(surface, gradients, published)

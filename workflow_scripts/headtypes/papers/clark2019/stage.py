@@ -2,6 +2,7 @@
 
 from headtypes.core.results import PICTURED, TEXT, Result
 from headtypes.core.stage import Plan, of_inputs_alone, stage
+from headtypes.papers.paper import to_read_first
 
 
 @stage()
@@ -22,29 +23,26 @@ def is_beside(plan: Plan, model: str) -> bool:
 
 
 RESULTS = (
-    Result(
+    to_read_first(
         "results/clark2019/{model}/{task}/figure1.{pdf,png}",
         "plot_text",
         "heads that show a pattern best",
         of=lambda plan: plan.texts,
-        section="To read first",
         content="Clark's Figure 1: heads that show a pattern best",
         withheld=PICTURED,
     ),
-    Result(
+    to_read_first(
         "results/clark2019/{model}/{task}/figure{2,4}.{pdf,png}",
         "plot_text",
         "attention to special tokens and neighbours, and its entropy",
         of=lambda plan: plan.texts,
-        section="To read first",
         content="Clark's Figures 2 and 4: attention to special tokens and neighbours, and entropy, by layer",
     ),
-    Result(
+    to_read_first(
         "results/clark2019/{model}/{task}/figure3.{pdf,png}",
         "plot_gradients",
         "gradients by kind of token",
         of=lambda plan: [entry for entry in plan.gradients if not plan.is_text(entry.task)],
-        section="To read first",
         content="Clark's Figure 3: gradients by kind of token; also for a task that the model answers",
     ),
     Result(
@@ -53,12 +51,11 @@ RESULTS = (
         "gradients by kind of token",
         of=lambda plan: [entry for entry in plan.gradients if plan.is_text(entry.task)],
     ),
-    Result(
+    to_read_first(
         "results/clark2019/{model}/{task}/figure6.{pdf,png}",
         "plot_text",
         "heads in two dimensions, by how differently they attend",
         of=lambda plan: plan.texts,
-        section="To read first",
         content="Clark's Figure 6: heads in two dimensions by how differently they attend",
     ),
     Result(

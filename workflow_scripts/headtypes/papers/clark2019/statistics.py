@@ -107,9 +107,7 @@ class Statistics:
 
 
 def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
-    """The limit of a behaviour, [..., layer] or [1].
-
-    It moves with the entropy of uniform attention where it was set for one, since longer inputs have larger entropies.
+    """The limit of a behaviour, [..., layer] or [1]; it moves with the entropy of uniform attention if set for one.
 
     uniform: in nats, [..., layer]; None for that of the released figures.
     """
@@ -164,10 +162,7 @@ def published_statistics(published: Clark2019) -> Statistics:
 
 
 def sink_of(whole: Statistics, layer: int) -> str:
-    """The kind of token that gets the most attention in a layer, from 0: one of `SINKS`.
-
-    A first token that is [CLS] counts as that.
-    """
+    """The kind of token that gets the most attention in a layer, from 0: one of `SINKS`, a first [CLS] as [CLS]."""
     # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
     return max((name for name in SINKS if name in whole.layers), key=lambda name: round(whole.layers[name][layer], 6))
 

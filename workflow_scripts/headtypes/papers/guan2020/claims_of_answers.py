@@ -10,7 +10,6 @@ alone attend to others (19): how much is enough is a judgement, and the values s
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.papers.claims import Claims
-from headtypes.papers.guan2020.model import Model
 from headtypes.papers.quantities import in_each_reading
 
 # How the paper's words for a loss become numbers: the percentage of the baseline's exact match that is left. These are
@@ -21,55 +20,47 @@ INOPERATIVE, POOR, STILL_WORKS, COSTS_LITTLE = 10, 25, 50, 95
 claim = Claims("answers")
 
 
-@claim(
+claim(
     "zero-diagonal-breaks",
     place="section 5.1, Table 2",
     types=("diagonal",),
     text="Without its diagonal heads the model hardly answers anything.",
     wording="makes the model totally inoperative",
     limit="less than 10 percent of the baseline's exact match is left (published, 5.5)",
+    ask=lambda model: model.left(3, INOPERATIVE).below(0),
 )
-def _(model: Model):
-    return model.left(3, INOPERATIVE).below(0)
 
-
-@claim(
+claim(
     "zero-diagonal-costliest",
     place="section 5.1, Table 2",
     types=TYPES,
     text="Leaving out the diagonal heads costs more than leaving out any other type.",
     wording="pruning all diagonal heads (3) makes the model totally inoperative, compared with (2, 4, 5)",
     limit="a larger drop than each of the others; nothing is said of their order",
+    ask=lambda model: [model.drop_beyond(3, other).above(0) for other in (2, 4, 5)],
 )
-def _(model: Model):
-    return [model.drop_beyond(3, other).above(0) for other in (2, 4, 5)]
 
-
-@claim(
+claim(
     "zero-vertical-little",
     place="section 5.1, Table 2",
     types=("vertical",),
     text="Leaving out the vertical heads costs less than 1.5 points of exact match.",
     wording="has less than 1.5% accuracy loss",
     limit="the paper's, in points of exact match, which is its accuracy",
+    ask=lambda model: model.drop(5).below(1.5),
 )
-def _(model: Model):
-    return model.drop(5).below(1.5)
 
-
-@claim(
+claim(
     "zero-vertical-cheapest",
     place="section 5.1, Table 2",
     types=TYPES,
     text="Leaving out the vertical heads costs less than leaving out any other type.",
     wording="Diagonal type is vital for BERT processing and vertical type is the opposite",
     limit="a smaller drop than each of the others",
+    ask=lambda model: [model.drop_beyond(other, 5).above(0) for other in (2, 3, 4)],
 )
-def _(model: Model):
-    return [model.drop_beyond(other, 5).above(0) for other in (2, 3, 4)]
 
-
-@claim(
+claim(
     "dense_vertical-important",
     basis="inferred",
     place="section 5.2, Table 2",
@@ -77,24 +68,20 @@ def _(model: Model):
     text="Leaving out the dense_vertical heads costs more than leaving out the dense or the vertical ones.",
     wording="After identifying the diagonal and dense & vertical types as the important heads",
     limit="a larger drop than without either of the two types that are not named; of diagonal, other claims speak",
+    ask=lambda model: [model.drop_beyond(4, other).above(0) for other in (2, 5)],
 )
-def _(model: Model):
-    return [model.drop_beyond(4, other).above(0) for other in (2, 5)]
 
-
-@claim(
+claim(
     "keeping-dense_vertical-better",
     place="section 5.1, Table 2",
     types=("dense", "dense_vertical", "vertical"),
     text="Beside diagonal heads, keeping dense_vertical ones is better than keeping dense ones.",
     wording="Keeping dense&vertical type (6) together results in a better accuracy",
     limit="a smaller drop without dense and vertical (6) than without dense_vertical and vertical (7)",
+    ask=lambda model: model.drop_beyond(7, 6).above(0),
 )
-def _(model: Model):
-    return model.drop_beyond(7, 6).above(0)
 
-
-@claim(
+claim(
     "uniform-dense-little",
     place="section 5.1, Table 2",
     types=("dense",),
@@ -104,12 +91,10 @@ def _(model: Model):
         "the paper's, in points or in percent of the baseline, of which more than 90 percent of it is left then "
         "(published, 90.1); decided where both agree"
     ),
+    ask=lambda model: in_each_reading({"points": model.drop(8).below(10), "percent": model.left(8, 90).above(0)}),
 )
-def _(model: Model):
-    return in_each_reading({"points": model.drop(8).below(10), "percent": model.left(8, 90).above(0)})
 
-
-@claim(
+claim(
     "uniform-vertical-works",
     place="section 5.1, Table 2",
     types=("vertical",),
@@ -119,12 +104,12 @@ def _(model: Model):
         "the paper's, in percent of all questions, or more than 50 percent of the baseline's exact match, since models "
         "differ in their baselines (published, 64.2); decided where both agree"
     ),
+    ask=lambda model: in_each_reading(
+        {"questions": model.score(11).above(50), "baseline": model.left(11, STILL_WORKS).above(0)}
+    ),
 )
-def _(model: Model):
-    return in_each_reading({"questions": model.score(11).above(50), "baseline": model.left(11, STILL_WORKS).above(0)})
 
-
-@claim(
+claim(
     "uniform-dense_vertical-costs",
     place="section 5.1, Table 2",
     types=("dense", "dense_vertical", "vertical"),
@@ -137,84 +122,73 @@ def _(model: Model):
         "less than 50 percent of the baseline's exact match is left (published, 11.0), and a larger drop than with "
         'dense and with vertical heads, from whose losses "However" sets it off (of the latter, "over 50%" are left)'
     ),
+    ask=lambda model: [
+        *(model.drop_beyond(10, other).above(0) for other in (8, 11)),
+        model.left(10, STILL_WORKS).below(0),
+    ],
 )
-def _(model: Model):
-    return [*(model.drop_beyond(10, other).above(0) for other in (8, 11)), model.left(10, STILL_WORKS).below(0)]
 
-
-@claim(
+claim(
     "zero-dense-little",
     basis="from_table",
     place="section 5.1, Table 2",
     types=("dense",),
     text="Leaving out the dense heads costs little.",
     limit="more than 95 percent of the baseline's exact match is left (published, 96.5)",
+    ask=lambda model: model.left(2, COSTS_LITTLE).above(0),
 )
-def _(model: Model):
-    return model.left(2, COSTS_LITTLE).above(0)
 
-
-@claim(
+claim(
     "zero-dense_vertical-and-vertical-costlier",
     basis="from_table",
     place="section 5.1, Table 2",
     types=("dense_vertical", "vertical"),
     text="Leaving out dense_vertical and vertical heads together costs more than their two losses add up to.",
     limit="a larger drop than the sum of the two (published, 25.98 and 10.95)",
+    ask=lambda model: model.drop_beyond(7, 4, 5).above(0),
 )
-def _(model: Model):
-    return model.drop_beyond(7, 4, 5).above(0)
 
-
-@claim(
+claim(
     "uniform-diagonal-breaks",
     basis="from_table",
     place="section 5.1, Table 2",
     types=("diagonal",),
     text="With uniform attention in its diagonal heads the model hardly answers anything.",
     limit="less than 10 percent of the baseline's exact match is left (published, 1.5)",
+    ask=lambda model: model.left(9, INOPERATIVE).below(0),
 )
-def _(model: Model):
-    return model.left(9, INOPERATIVE).below(0)
 
-
-@claim(
+claim(
     "uniform-dense-costlier",
     basis="from_table",
     place="section 5.1, Table 2",
     types=("dense",),
     text="Uniform attention in the dense heads is worse than no dense heads.",
     limit="a larger drop (published, 8.17 and 2.93)",
+    ask=lambda model: model.drop_beyond(8, 2).above(0),
 )
-def _(model: Model):
-    return model.drop_beyond(8, 2).above(0)
 
-
-@claim(
+claim(
     "uniform-dense_vertical-costlier",
     basis="from_table",
     place="section 5.1, Table 2",
     types=("dense_vertical",),
     text="Uniform attention in the dense_vertical heads is worse than no dense_vertical heads.",
     limit="a larger drop (published, 73.72 and 9.52)",
+    ask=lambda model: model.drop_beyond(10, 4).above(0),
 )
-def _(model: Model):
-    return model.drop_beyond(10, 4).above(0)
 
-
-@claim(
+claim(
     "uniform-vertical-costlier",
     basis="from_table",
     place="section 5.1, Table 2",
     types=("vertical",),
     text="Uniform attention in the vertical heads is worse than no vertical heads.",
     limit="a larger drop (published, 29.68 and 1.43)",
+    ask=lambda model: model.drop_beyond(11, 5).above(0),
 )
-def _(model: Model):
-    return model.drop_beyond(11, 5).above(0)
 
-
-@claim(
+claim(
     "drop_intra-diagonal-breaks",
     place="section 5.2, Table 3",
     types=("diagonal",),
@@ -224,29 +198,25 @@ def _(model: Model):
         "no number is given; less than 25 percent of the baseline's exact match is left, or less than 50 percent of it "
         "(published, 20.5); decided where both agree"
     ),
-)
-def _(model: Model):
-    return in_each_reading(
+    ask=lambda model: in_each_reading(
         {
             "a quarter": model.left(12, POOR).below(0),
             "half": model.left(12, STILL_WORKS).below(0),
         }
-    )
+    ),
+)
 
-
-@claim(
+claim(
     "drop_inter-diagonal-little",
     place="section 5.2, Table 3",
     types=("diagonal",),
     text="Taking attention between sentences from the diagonal heads costs little.",
     wording="removing inter-sentence part (13) has little interference",
     limit="more than 95 percent of the baseline's exact match is left (published, 99.3)",
+    ask=lambda model: model.left(13, COSTS_LITTLE).above(0),
 )
-def _(model: Model):
-    return model.left(13, COSTS_LITTLE).above(0)
 
-
-@claim(
+claim(
     "diagonal-intra-over-inter",
     place="section 5.2, Table 3",
     types=("diagonal",),
@@ -259,12 +229,10 @@ def _(model: Model):
         "a larger drop without the one (12) than without the other (13), which leaves more than 95 percent of the "
         "baseline's exact match (published, 99.3)"
     ),
+    ask=lambda model: [model.drop_beyond(12, 13).above(0), model.left(13, COSTS_LITTLE).above(0)],
 )
-def _(model: Model):
-    return [model.drop_beyond(12, 13).above(0), model.left(13, COSTS_LITTLE).above(0)]
 
-
-@claim(
+claim(
     "dense_vertical-inter-mostly",
     place="section 5.2, Table 3",
     types=("diagonal", "dense_vertical"),
@@ -275,12 +243,10 @@ def _(model: Model):
         "more than 50 percent of the baseline's exact match is left where these do (published, 91.2); the paper lets "
         "neither dense nor vertical heads do so alone"
     ),
+    ask=lambda model: [model.drop_beyond(17, 19).above(0), model.left(19, STILL_WORKS).above(0)],
 )
-def _(model: Model):
-    return [model.drop_beyond(17, 19).above(0), model.left(19, STILL_WORKS).above(0)]
 
-
-@claim(
+claim(
     "diagonal-intra-mostly",
     place="section 5.2, Table 3",
     types=("diagonal", "dense_vertical"),
@@ -291,12 +257,10 @@ def _(model: Model):
         "more than 50 percent of the baseline's exact match is left where these do (published, 86.7); the paper lets "
         "neither dense nor vertical heads do so alone"
     ),
+    ask=lambda model: [model.drop_beyond(18, 16).above(0), model.left(16, STILL_WORKS).above(0)],
 )
-def _(model: Model):
-    return [model.drop_beyond(18, 16).above(0), model.left(16, STILL_WORKS).above(0)]
 
-
-@claim(
+claim(
     "dense_vertical-inter-over-intra",
     basis="inferred",
     place="section 5.2, Table 3",
@@ -304,6 +268,5 @@ def _(model: Model):
     text="In the dense_vertical heads attention between sentences matters more than attention inside them.",
     wording="absorb information globally from other sentences",
     limit="a larger drop without the one (15) than without the other (14), which the paper does not compare",
+    ask=lambda model: model.drop_beyond(15, 14).above(0),
 )
-def _(model: Model):
-    return model.drop_beyond(15, 14).above(0)

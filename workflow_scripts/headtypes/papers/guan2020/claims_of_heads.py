@@ -40,37 +40,32 @@ def _(model: Model):
     return Quantity("gap statistic of the clusters less that of a single one", gap).above(0)
 
 
-@claim(
+claim(
     "types-stable",
     place="section 4, Table 1",
     text="All clusterings of random halves agree on more than 95 percent of the heads.",
     wording="over 95% attention heads are clustered stably",
     limit='the paper\'s; its stability counts what "is consistent on all models", whatever was halved',
+    ask=lambda model: model.stability(4).above(95),
 )
-def _(model: Model):
-    return model.stability(4).above(95)
 
-
-@claim(
+claim(
     "three-clusters-stable",
     place="section 4",
     text="Clustering is stable with three clusters, too.",
     wording="stable clustering results with 3 or 5 clusters",
     limit="that which the paper calls stable for four clusters, 95 percent",
+    ask=lambda model: model.stability(3).above(95),
 )
-def _(model: Model):
-    return model.stability(3).above(95)
 
-
-@claim(
+claim(
     "five-clusters-stable",
     place="section 4",
     text="Clustering is stable with five clusters, too.",
     wording="stable clustering results with 3 or 5 clusters",
     limit="that which the paper calls stable for four clusters, 95 percent",
+    ask=lambda model: model.stability(5).above(95),
 )
-def _(model: Model):
-    return model.stability(5).above(95)
 
 
 @claim(
@@ -114,40 +109,35 @@ def _(model: Model):
     return Quantity(label, Measured(min(differences))).above(0)
 
 
-@claim(
+claim(
     "dense-first-layers",
     place="section 4, Figure 3",
     types=("dense",),
     text="Dense heads are mainly in the first layers.",
     wording="mainly appear at the beginning layers",
     limit="more of them in the first third of the layers than in either other third, beyond permutations",
+    ask=lambda model: model.in_third("dense", "first").above(0),
 )
-def _(model: Model):
-    return model.in_third("dense", "first").above(0)
 
-
-@claim(
+claim(
     "dense_vertical-middle-layers",
     place="section 4, Figure 3",
     types=("dense_vertical",),
     text="The heads called dense_vertical are mainly in the middle layers.",
     wording="mainly appear at middle layers",
     limit="more of them in the middle third of the layers than in either other third, beyond permutations",
+    ask=lambda model: model.in_third("dense_vertical", "middle").above(0),
 )
-def _(model: Model):
-    return model.in_third("dense_vertical", "middle").above(0)
 
-
-@claim(
+claim(
     "vertical-last-layers",
     place="section 4, Figure 3",
     types=("vertical",),
     text="Vertical heads are mainly in the last layers.",
     wording="mainly appear at higher layers",
     limit="more of them in the last third of the layers than in either other third, beyond permutations",
+    ask=lambda model: model.in_third("vertical", "last").above(0),
 )
-def _(model: Model):
-    return model.in_third("vertical", "last").above(0)
 
 
 @claim(

@@ -4,24 +4,64 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.files import read_each
+from headtypes.core.table_files import read_csv
 from headtypes.papers import comparison
 from headtypes.papers.comparison import (
     HOW_CLAIMS_ARE_JUDGED,
-    HOW_CLAIMS_ARE_KNOWN,
     Subject,
     comparison_table,
     subject_parts,
+    tidy_table,
     value_row,
 )
-from headtypes.papers.guan2020.claims import CLAIMS
+from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
 from headtypes.papers.guan2020.model import Model, bracket, name_operations
 from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
-from headtypes.papers.guan2020.quantities import published_quantities
+from headtypes.papers.guan2020.quantities import (
+    collect_quantities,
+    families_of,
+    parents_of,
+    published_quantities,
+    published_stability,
+    read_intervals_of,
+    read_stabilities,
+    read_tables,
+)
 from headtypes.papers.keys import PARTITION_KEYS, Key
-from headtypes.papers.quantities import Measured
+from headtypes.papers.paper import Compared, Found
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, join
 
+CLAIMS = (*claims_of_heads.claim, *claims_of_answers.claim)
 _HALVES = {half: half for half in HALVES} | {"pairs": "pairs of a head and a sample"}
 COLUMNS = [*PARTITION_KEYS, *comparison.COLUMNS, "doubtful", "n_questions"]
+
+
+def compare_files(
+    found: Found, published: Guan2020, *, partitions: Sequence[dict], seed: int, repeats: Mapping[str, Sequence[str]]
+) -> Compared:
+    """Set the files that `paper.GUAN2020` names beside what was published, and judge its claims.
+
+    partitions: as `quantities.read_stabilities` and `families_of` take them.
+    """
+    read = read_each(read_partition, found["partitions"])
+    stabilities = read_tables(found["stability"].values())
+    quantities = collect_quantities(
+        read,
+        read_tables(found["ablations"].values()),
+        stabilities,
+        published,
+        intervals=read_intervals_of(found["scores"], seed),
+        choices=read_stabilities(partitions, found["stabilities"], found["numbers"]),
+        parents=parents_of(partitions, read),
+        families=families_of(partitions, read),
+    )
+    table = compare_with_guan(quantities, published_stability(stabilities, list(read)), published, repeats)
+    for path in found["readings"].values():
+        columns = ["model", "partition", "id", "reading", "verdict"]
+        table = under_every_reading(table, read_csv(path, "does not say what readings decide", columns, rows=0))
+    return Compared(tidy_table(quantities, PARTITION_KEYS), table, comparison_page(table, published))
 
 
 def compare_with_guan(
@@ -33,14 +73,13 @@ def compare_with_guan(
     """Set what is published beside ours, and judge the paper's claims.
 
     quantities: by model and partition, as `quantities.collect_quantities` makes them; the order of the result.
-    stability: the published stability beside which each of them stands, as `quantities.published_stability` makes it.
-    returns the columns `COLUMNS`; for each partition first the claims in the order of the reference, then the
-      values in that of the paper. kind: claim or figure, or these over models, which differ in a seed (`repeats`).
-      basis: of a claim, as `claims.Basis`. id: the claim's, or share.{type}, stability.{k}.{halves},
-      {condition}.{metric} and {condition}.drop_{metric}. ours, low, high, published, difference (ours less published):
-      percent or points; of a claim those of the finding that makes the verdict, and so p and p_holm. verdict_holm: as
-      `claims.correct` leaves it. remark: how the published value contradicts others. doubtful: types that the row rests
-      on and whose name is doubtful.
+    stability: the published stability beside which each of them stands (`quantities.published_stability`).
+    returns the columns `COLUMNS`; for each partition first the claims, then the values in the paper's order. kind:
+      claim or figure, or these over models, which differ in a seed (`repeats`). id: the claim's, or share.{type},
+      stability.{k}.{halves}, {condition}.{metric} and {condition}.drop_{metric}. ours, low, high, published, difference
+      (ours less published): percent or points; of a claim those of the finding that makes the verdict, and so p and
+      p_holm. verdict_holm: as `claims.correct` leaves it. remark: how the published value contradicts others. doubtful:
+      types that the row rests on and whose name is doubtful.
     """
     subjects = []
     for key, ours in quantities.items():
@@ -51,22 +90,35 @@ def compare_with_guan(
     return comparison_table(subjects, COLUMNS, repeats).astype({"n_questions": "Int64"})
 
 
+def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
+    """The comparison with those verdicts open that are not the same under every reading that gives one.
+
+    compared: as `comparison.compare_with_guan` returns it; readings: as `readings_table` does, of the same models.
+    """
+    judged = readings[readings["verdict"] != NO_VERDICT].groupby(["model", "partition", "id"])
+    by_reading = {key: dict(zip(rows["reading"], rows["verdict"], strict=True)) for key, rows in judged}
+    compared = compared.copy()
+    for index, row in compared[(compared["kind"] == "claim") & compared["verdict"].isin([HOLDS, FAILS])].iterrows():
+        verdicts = by_reading.get((row["model"], row["partition"], row["id"]), {})
+        if len(set(verdicts.values())) > 1:
+            said = join(f"{verdict} under {reading}" for reading, verdict in verdicts.items())
+            compared.loc[index, ["verdict", "verdict_holm", "reason"]] = OPEN, OPEN, f"{said}; {row['reason']}"
+    return compared
+
+
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
     """The comparison as Markdown: a section per model and partition, verdicts first, then the values."""
     introduction = [
         f"Published: {published.paper}. Its values are for {published.model} on {published.task}. Another model has "
         "other heads, so that only the order and the direction of the drops can be compared.",
-        f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED} A claim that rests on a doubtful name has no verdict.",
+        f"{HOW_CLAIMS_ARE_JUDGED} A claim that rests on a doubtful name has no verdict.",
     ]
     return comparison.comparison_page(
-        "Beside the paper", introduction, table, PARTITION_KEYS, CLAIMS, published, _section
+        "Beside the paper", introduction, table, PARTITION_KEYS, CLAIMS, published, ["n_questions"], _section
     )
 
 
 def _section(rows: pd.DataFrame) -> Iterator[str]:
-    questions = rows["n_questions"].iloc[0]
-    if pd.notna(questions):
-        yield f"{questions:,} questions."
     if rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     yield from subject_parts(rows)

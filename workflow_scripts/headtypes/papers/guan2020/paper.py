@@ -67,8 +67,8 @@ class _Guan2020(Paper):
         return "results/guan2020/readings.csv" if plan.readings and plan.ablations else ""
 
     def compare(self, found: Found, published: "Guan2020", spec: Mapping[str, Any]) -> Compared:
-        """As `comparison.compare_with_guan`."""
-        from headtypes.papers.guan2020.results import compare_files
+        """As `comparison.compare_files`."""
+        from headtypes.papers.guan2020.comparison import compare_files
 
         return compare_files(found, published, **spec)
 

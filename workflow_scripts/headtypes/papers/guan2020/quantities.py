@@ -3,19 +3,24 @@
 `model` lists their names.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
+from headtypes.analyses.ablation.intervals import weighted_sums
+from headtypes.analyses.ablation.results import read_scores
 from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import matched_clusters
 from headtypes.comparisons.models.compared import kept_by_chance
+from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.seeds import derive_seed
+from headtypes.core.table_files import read_csv
 from headtypes.papers.guan2020.model import Model
-from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
-from headtypes.papers.keys import Key
+from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, METRICS, Guan2020
+from headtypes.papers.keys import NAMED, Key
 from headtypes.papers.quantities import Measured
 
 _SCORES = ["id", "condition", *METRICS, "n_questions"]
@@ -39,16 +44,11 @@ def collect_quantities(
     """What is known of every model and partition.
 
     partitions: by model and name of the partition; the order of the result.
-    ablations, stabilities: of these partitions, as `tables.ablation_table` and `tables.stability_table` make them;
-        partitions may be missing from either, and either may be None.
-    intervals: by partition, where there are scores of single questions: a function of {condition's name: weight},
-        a metric (exact_match or f1), and whether it decides a claim, that returns the sum of the conditions' mean
-        scores times their weights, the ends of its interval, NaN where it has none, and its p-values, as
-        `intervals.WeightedSum` has them.
-    choices: by partition, what clusterings like it say: `results.read_stabilities`.
-    parents: by partition, that of the model's parent, made in the same way on the same task.
-    families: by partition of the model beside the paper's main one, the partitions, made in the same way, of the models
-        beside those of its Table 1, by their names there.
+    ablations, stabilities: of these, as `tables.ablation_table` and `tables.stability_table` make them; partitions may
+        be missing from either, and either may be None.
+    intervals: by partition, where there are scores of single questions: `intervals.weighted_sums`.
+    choices: by partition, what clusterings like it say: `read_stabilities`.
+    parents: by partition, that of the model's parent: `parents_of`; families: as of `families_of`.
     """
     return {
         key: _quantities(
@@ -159,3 +159,78 @@ def _layout(partition: Partition) -> dict[str, int]:
     values = {f"doubtful.{name}": 1 for name in partition.doubtful}
     by_type = _heads(partition).items()
     return values | {f"heads.{layer}.{name}": int(n) for name, counts in by_type for layer, n in enumerate(counts)}
+
+
+def read_tables(paths: Iterable[StrPath]) -> pd.DataFrame | None:
+    """Tables of ours with the same columns, one below the other; None where there is none."""
+    read = [read_csv(path, "is not a table of this workflow", ["model"], rows=0, **NAMED) for path in paths]
+    return pd.concat(read, ignore_index=True) if read else None
+
+
+def read_intervals_of(scores: Mapping[tuple[str, str, str], StrPath], seed: int) -> dict[Key, object]:
+    """The intervals of weighted sums of every partition that is evaluated: `intervals.weighted_sums`.
+
+    scores: files of the scores of each question, by model, partition and condition.
+    """
+    by_partition: dict[Key, dict[str, StrPath]] = {}
+    for (model, partition, condition), path in scores.items():
+        by_partition.setdefault((model, partition), {})[condition] = path
+    return {
+        key: weighted_sums(dict(zip(files, read_scores(list(files.values())), strict=True)), seed=seed)
+        for key, files in by_partition.items()
+    }
+
+
+def read_stabilities(
+    partitions: Iterable[dict], stabilities: Mapping[Key, StrPath], numbers: Mapping[Key, StrPath]
+) -> dict[Key, dict[str, float]]:
+    """What clusterings like each partition say: quantities, as `model` names them.
+
+    partitions: model, partition and k of each; stabilities, numbers: both files of `measure_stability`, of each
+        partition that clustering made.
+    returns by partition the stability of clusterings that differ from it in k alone, its gap less that of a single
+      cluster and the standard error of that, and the agreement of k-means and each Gaussian mixture with its k.
+    """
+    found = {}
+    for partition in partitions:
+        key = partition["model"], partition["partition"]
+        found[key] = {}
+        if key not in stabilities:
+            continue
+        with undamaged(stabilities[key], "does not say how stable types are"):
+            stability = read_json(stabilities[key])
+            if stability["gap"] is not None:
+                found[key] |= {name: stability[name] for name in ("gap", "gap_error")}
+            found[key] |= {f"mixture_agreement.{kind}": rand for kind, rand in stability["mixtures"].items()}
+        columns = {half: f"{half}_all_agree" for half in HALVES}
+        by_k = read_csv(numbers[key], "is not a table of numbers of types", ["k", *columns.values()])
+        for row in by_k[by_k["k"] != partition["k"]].to_dict("records"):
+            of_k = {f"stability.{row['k']}.{half}": row[column] for half, column in columns.items()}
+            found[key] |= {name: value for name, value in of_k.items() if not math.isnan(value)}
+    return found
+
+
+def parents_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, Partition]:
+    """The partition of each model's parent, made in the same way on the same task, where there is one."""
+    parents = {(it["model"], it["partition"]): (it["parent"], it["partition"]) for it in partitions}
+    return {key: read[parent] for key, parent in parents.items() if parent in read}
+
+
+def families_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
+    """Beside each partition of the paper's main model, those made in the same way of all models of its Table 1.
+
+    partitions: model, partition, method, k and published (the model's name in Table 1, or None) of each, in the
+        config's order. Of a model's partitions that on the same task is taken, else the first: a fine-tuned model
+        is read on its own task, though the paper does not say on which it read its models.
+    """
+    partitions, families = list(partitions), {}
+    for main in partitions:
+        if main["published"] != MAIN_MODEL or main["method"] is None:
+            continue
+        alike = [it for it in partitions if (it["method"], it["k"]) == (main["method"], main["k"]) and it["published"]]
+        alike.sort(key=lambda it: (it is not main, it["partition"] != main["partition"]))
+        family: dict[str, Partition] = {}
+        for it in alike:
+            family.setdefault(it["published"], read[it["model"], it["partition"]])
+        families[main["model"], main["partition"]] = family
+    return families

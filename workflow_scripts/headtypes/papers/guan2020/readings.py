@@ -13,7 +13,7 @@ from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities
 from headtypes.papers.guan2020.tables import ablation_table
 from headtypes.papers.keys import OWN_READING, Key
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, join
+from headtypes.papers.quantities import NO_VERDICT, join
 
 _CLAIM = ["model", "partition", "basis", "id", "place", "claim"]
 _JUDGED = ["verdict", "ours", "low", "high", "p", "reason"]
@@ -30,13 +30,11 @@ def readings_table(
     """Judge the paper's claims on answers under every reading.
 
     rows: one per evaluation: model, partition, condition (as evaluated), base (the condition itself), reading (None for
-        the config's own) and operations.
+        the config's own) and operations; metrics: of these, in their order.
     readings: the further readings. A condition that one cannot change counts there as under the config's own.
-    metrics: of the evaluations, in the order of the rows.
     intervals: by partition, as `quantities.collect_quantities` takes them.
-    returns one row per model, partition, claim and reading, of the claims that answers decide under some reading:
-        model, partition, basis (as `claims.Basis`), id, place, claim, reading, verdict, ours, low, high, p and
-        reason, as in the comparison, and depends (whether the readings differ in the verdict).
+    returns a row per model, partition, claim and reading, of the claims that answers decide under some reading: columns
+      as in the comparison, the claim's text as `claim`, and depends (whether the readings differ in the verdict).
     """
     # Claims about shares of types, for instance, do not depend on answers.
     of_answers = [claim.id for claim in claims_of_answers.claim]
@@ -58,22 +56,6 @@ def readings_table(
     decided = verdicts.transform(lambda verdict: (verdict != NO_VERDICT).any())
     columns = [*_CLAIM, "reading", *_JUDGED, "depends"]
     return table.assign(claim_number=verdicts.ngroup())[decided].sort_values("claim_number", kind="stable")[columns]
-
-
-def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
-    """The comparison with those verdicts open that are not the same under every reading that gives one.
-
-    compared: as `comparison.compare_with_guan` returns it; readings: as `readings_table` does, of the same models.
-    """
-    judged = readings[readings["verdict"] != NO_VERDICT].groupby(["model", "partition", "id"])
-    by_reading = {key: dict(zip(rows["reading"], rows["verdict"], strict=True)) for key, rows in judged}
-    compared = compared.copy()
-    for index, row in compared[(compared["kind"] == "claim") & compared["verdict"].isin([HOLDS, FAILS])].iterrows():
-        verdicts = by_reading.get((row["model"], row["partition"], row["id"]), {})
-        if len(set(verdicts.values())) > 1:
-            said = join(f"{verdict} under {reading}" for reading, verdict in verdicts.items())
-            compared.loc[index, ["verdict", "verdict_holm", "reason"]] = OPEN, OPEN, f"{said}; {row['reason']}"
-    return compared
 
 
 def readings_page(table: pd.DataFrame) -> str:

@@ -173,10 +173,7 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
 
 
 def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
-    """Of Table 2 or 3 what the paper prints: scores and drops, each with its interval and the published value.
-
-    table: as `tables.ablation_table` makes it, with all columns.
-    """
+    """Of Table 2 or 3 what the paper prints: scores and drops, each with its interval and the published value."""
     scores = [column for it in _scores(measured_in(table)) for column in (it, *interval(it), f"published_{it}")]
     return table[["model", "partition", "id", "condition", "heads", "n_questions", *scores]]
 

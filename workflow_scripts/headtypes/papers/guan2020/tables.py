@@ -1,14 +1,22 @@
 """The values of the paper's Tables 1, 2 and 3, with ours beside the published ones."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import FAMILIES, SEEDS, prefix
+from headtypes.analyses.ablation.control_drops import (
+    FAMILIES,
+    SEEDS,
+    control_drops,
+    drops_over_seeds,
+    prefix,
+    read_scored,
+)
 from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
+from headtypes.core.files import StrPath
 from headtypes.core.statistics import holm
 from headtypes.data.kinds.catalogue import counted_by
 from headtypes.data.kinds.metrics import MAIN_METRICS, METRICS, Metric, tested_metric
@@ -60,12 +68,11 @@ def stability_table(
     """Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
 
     rows: one per clustering: model, partition, `published`, the paper's row beside which it stands, or None; and, where
-        known, samples and samples_asked, how many samples it is from and how many were asked for.
-    partitions, stabilities: of the same clusterings, in the same order.
+        known, samples and samples_asked. partitions, stabilities: of the same, in the same order.
     returns one row per clustering: model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's
-        one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster,
-        gap, gap_low and gap_high, the gap statistic of the clusters less that of a single one with its interval,
-        share_{type}, the types whose name is doubtful, samples and samples_asked.
+      one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster, gap, gap_low
+      and gap_high, the gap statistic of the clusters less that of a single one with its interval, share_{type}, the
+      types whose name is doubtful, samples and samples_asked.
     """
     table = []
     for row, partition, stability in zip(rows, partitions, stabilities, strict=True):
@@ -102,24 +109,20 @@ def ablation_table(
 
     A loss is in nats per token, and its drop is by how much it rises (`Metric`).
 
-    rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many questions
-        or pairs were asked for, for the condition and for its controls: questions, control_questions, where not all;
-        and, where it stands beside one of the paper's models, `published`: only the main one has published scores.
-    partitions: by model and name of the partition.
-    metrics: of the evaluations, in the order of the rows: exact_match and f1, or accuracy (and f1) of sentence pairs,
-        or accuracy and accuracy_normalised of multiple choice, or loss and perplexity of texts.
-    intervals: `intervals.condition_intervals` of each partition.
-    controls: `control_drops.control_drops` of the conditions that have controls, by model, partition and condition.
-    returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or
-        3), id (the paper's, or none), condition, the number of heads that something is done to, operation_{target}
-        of every type and of every head that a condition names,
-        and for exact_match, f1 and accuracy, and for what some language model is evaluated by: the score, its
-        drop, both with the ends of their intervals over questions and over articles, the drop with its p-values and
-        false discovery rates too, and both as published; then what is known of the controls, with how many questions
-        were asked for as control_questions_asked, the own_rank_p of the one metric by which they are tested
-        (`tested_metric`), and holm_{metric}, the same corrected for the conditions of the partition that have controls,
-        of which there are control_conditions; n_questions (or pairs, or documents), n_questions_asked, the types
-        whose name is doubtful and, with a loss, the perplexity.
+    rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many inputs
+        were asked for, where not all: questions, control_questions; and `published`, the paper's model that it stands
+        beside.
+    metrics: of the evaluations, in the order of the rows, as `metrics.json` has them.
+    intervals: `intervals.condition_intervals` of each partition; controls: `control_drops.control_drops` by model,
+        partition and condition.
+    returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or 3), id
+      (the paper's, or none), condition, the number of heads that something is done to, operation_{target} of every type
+      and head that a condition names; for exact_match, f1 and accuracy, and for what some language model is evaluated
+      by: the score, its drop, both with the ends of their intervals over questions and over articles, the drop with its
+      p-values and false discovery rates too, and both as published; then what is known of the controls, with
+      control_questions_asked, the own_rank_p of the one metric by which they are tested (`tested_metric`), and
+      holm_{metric}, corrected for the control_conditions of the partition; n_questions (or pairs, or documents),
+      n_questions_asked, the types whose name is doubtful and, with a loss, the perplexity.
     """
     baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
@@ -173,19 +176,30 @@ def ablation_table(
     return found.join(corrected).assign(control_conditions=conditions.astype("Int64"))
 
 
-def least_p(rows: pd.DataFrame) -> float:
-    """The smallest p-value beside random heads, corrected for the conditions, that so many draws can give.
+def read_controls(
+    files: Mapping[tuple[str, str, str], Sequence[StrPath]], repeats: Iterable[Sequence[str]], *, seed: int
+) -> dict[tuple[str, str, str], dict[str, float | int]]:
+    """What conditions cost beside random heads, `control_drops`, and over models that differ in a seed alone.
 
-    rows: of Table 2 or 3, with control_draws_planned and control_conditions.
+    files: of the scores with random heads, with the condition's own and of the baseline, by model, partition and
+        condition; repeats: the models of each group that differ in a seed.
     """
+    controls = {key: control_drops(*read_scored(*each), seed=seed) for key, each in files.items()}
+    for models in repeats:
+        for of in dict.fromkeys(key[1:] for key in files if key[0] in models):
+            several = [key for model in models if (key := (model, *of)) in files]
+            together = drops_over_seeds([read_scored(*files[key]) for key in several], seed=seed)
+            controls |= {key: controls[key] | together for key in several}
+    return controls
+
+
+def least_p(rows: pd.DataFrame) -> float:
+    """The smallest p beside random heads, corrected for the conditions, that the draws of these rows can give."""
     return min(1.0, float((rows["control_conditions"] / (1 + rows["control_draws_planned"])).min()))
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
-    """A sentence for each time that more was asked for than there is: samples, questions, questions of controls.
-
-    table: as `stability_table` or `ablation_table` makes it.
-    """
+    """A sentence for each time that more samples, questions or questions of controls were asked for than there are."""
     sentences = {}
     for taken, (asked, what) in _ASKED.items():
         if taken in table and asked in table:
@@ -199,10 +213,7 @@ def shortages(table: pd.DataFrame) -> list[str]:
 
 
 def reservations(table: pd.DataFrame) -> list[str]:
-    """A sentence for each partition that says little of types: heads may all be alike, or few samples were read.
-
-    table: as `stability_table` makes it.
-    """
+    """A sentence for each partition of Table 1 whose heads may all be alike, or that is of few samples."""
     found = []
     for row in table.itertuples():
         where = f"{row.model}, {row.partition}"

@@ -36,7 +36,7 @@ class Shares(Quantities):
 claim = Claims("features")
 
 
-@claim(
+claim(
     "special-poor",
     place="abstract",
     text="By norms, special tokens get less than half of what they get by weights.",
@@ -45,18 +45,15 @@ claim = Claims("features")
         "no number is given; poor is less than half of the share that weights give them, on which previous studies "
         "rest, and may still be more than even attention gives; special tokens are [CLS] and [SEP]"
     ),
+    ask=lambda shares: shares.by_norms_beyond("special", 0.5).below(0),
 )
-def _(shares: Shares):
-    return shares.by_norms_beyond("special", 0.5).below(0)
 
-
-@claim(
+claim(
     "special-less-than-by-weights",
     basis="inferred",
     place="abstract",
     text="By norms, special tokens get less than by weights.",
     wording="contrary to previous studies",
     limit="a smaller share of norms than of weights",
+    ask=lambda shares: shares.by_norms_beyond("special", 1).below(0),
 )
-def _(shares: Shares):
-    return shares.by_norms_beyond("special", 1).below(0)

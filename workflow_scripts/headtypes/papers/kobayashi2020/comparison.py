@@ -1,9 +1,8 @@
 """Special tokens by weights and by norms, on every task on which norms were read, and the verdicts on the claims."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 
 from headtypes.analyses.distances.columns import FINE_BINS, SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import SHARES, read_features
@@ -12,7 +11,6 @@ from headtypes.core.statistics import RESAMPLES, resampled_means
 from headtypes.papers import comparison
 from headtypes.papers.comparison import (
     HOW_CLAIMS_ARE_JUDGED,
-    HOW_CLAIMS_ARE_KNOWN,
     Subject,
     comparison_table,
     subject_parts,
@@ -50,10 +48,10 @@ def compare_files(
         f"Published: {published.paper}. Only what its abstract says of {published.model} is judged.",
         "Shares are means over all heads and samples: of each row of attention the part that goes to tokens of a kind, "
         "by weights, and by the norms of what tokens hand over. Intervals are over samples. "
-        f"{HOW_CLAIMS_ARE_KNOWN} {HOW_CLAIMS_ARE_JUDGED}",
+        f"{HOW_CLAIMS_ARE_JUDGED}",
     ]
     page = comparison.comparison_page(
-        "Beside Kobayashi et al. 2020", introduction, table, TASK_KEYS, claim, published, _section
+        "Beside Kobayashi et al. 2020", introduction, table, TASK_KEYS, claim, published, ["n_samples"], subject_parts
     )
     return Compared(tidy_table(quantities, TASK_KEYS), table, page)
 
@@ -91,8 +89,3 @@ def _said(name: str) -> tuple[str, str, str]:
     *layer, kind, of = name.split(".")
     label = f"percent of {of} that {kind} tokens get"
     return ("by layer", name, f"{label}, layer {layer[1]}") if layer else ("all layers", name, label)
-
-
-def _section(rows: pd.DataFrame) -> Iterator[str]:
-    yield f"{int(rows['n_samples'].iloc[0]):,} samples."
-    yield from subject_parts(rows)

@@ -28,14 +28,12 @@ COLUMNS = [
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     """Each claim over all cells, and over models.
 
-    ledger: as `table.ledger_table` makes it.
     returns the columns `COLUMNS`, a row for each claim in the ledger's order. cells: their number, and by verdict.
       models: those with a verdict in some cell. A claim holds in a model (models_hold) if it does in each of these
       cells, fails if it does in each, and is open otherwise; and where it holds in most untrained networks, that it
-      holds says nothing of training, and is open too. families: of these models; low, high: the interval of the
-      share of models in which it holds (`share_interval`), in percent; NaN without such models. untrained,
-      untrained_hold: the same numbers of models and of those in which it holds, of networks of the family `UNTRAINED`,
-      which count nowhere else but in the cells.
+      holds says nothing of training, and is open too. families: of these models; low, high: the interval of the share
+      of models in which it holds (`share_interval`), in percent; NaN without such models. untrained, untrained_hold: of
+      networks of the family `UNTRAINED`, which count nowhere else but in the cells.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
@@ -64,12 +62,11 @@ def verdicts_of_models(cells: pd.DataFrame) -> pd.DataFrame:
 def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[float, float]:
     """A 95 % interval of the share of models of which a claim is true, from some of their families.
 
-    verdicts: of each model; families: of each model. Families are what is drawn, so that models of one count once: each
-    gives the share of its models in which the claim holds, and the mean of these shares has the exact interval of a
-    proportion of so many draws (Clopper and Pearson 1934). No shares between 0 and 1 scatter more than draws that are
-    either, so that nothing need be known of how alike the models of a family are. An open verdict may be true or not:
-    the lower end takes it for false, the upper end for true.
-    returns NaN, NaN without models.
+    Families are what is drawn: each gives the share of its models in which the claim holds, and the mean of these
+        shares has the exact interval of a proportion of so many draws (Clopper and Pearson 1934). No shares between 0
+        and 1 scatter more than draws that are either, so that nothing need be known of how alike the models of a family
+        are. An open verdict
+    may be true or not: the lower end takes it for false, the upper end for true. NaN, NaN without models.
     """
     of_families: dict[str, list[str]] = defaultdict(list)
     for verdict, family in zip(verdicts, families, strict=True):

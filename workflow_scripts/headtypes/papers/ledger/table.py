@@ -19,7 +19,6 @@ COLUMNS = [
     *(*CLAIM, "basis", "place", "claim", "model", "family", "partition", "task", *_OF_PARTITION, "reading"),
     *("verdict", "verdict_holm", *NUMBERS, "reason", "decided_in"),
 ]
-_TEXT = {name: str for name in COLUMNS if name not in NUMBERS}
 # What a reading leaves as it is, to the last digit, where it changes nothing that a claim rests on.
 _SAME = ["verdict", "value", "low", "high", "p", "reason"]
 
@@ -83,14 +82,6 @@ def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
         parts.append(rows.assign(paper=paper, subject=rows["partition" if "partition" in rows else "task"]))
     kept = [*CLAIM, "claim", "place", "model", "subject", "verdict", "verdict_holm", "value", "low", "high", "remark"]
     return pd.concat(parts, ignore_index=True)[kept]
-
-
-def read_ledger(path: StrPath) -> pd.DataFrame:
-    """Read a ledger, with empty texts where there are none. Raises `InputError` that names a damaged file."""
-    kinds = {**_TEXT, **dict.fromkeys(NUMBERS, float)}
-    return read_csv(path, "is no results/ledger.csv", COLUMNS, rows=0, **{**NAMED, "dtype": kinds}).fillna(
-        dict.fromkeys(_TEXT, "")
-    )
 
 
 def _read(path: StrPath) -> pd.DataFrame:

@@ -65,7 +65,7 @@ def _(trees: Trees):
     return trees.quantity("sep.beyond_others", label).above(0)
 
 
-@of_relations(
+of_relations(
     "sep-from-non-nouns",
     place="section 3.2, Figure 5",
     text="In the head in which direct objects look at their verbs, non-nouns mostly look at [SEP].",
@@ -75,9 +75,8 @@ def _(trees: Trees):
         "more than ten points above the best offset where it was chosen; the paper does not say whether pronouns are "
         "nouns, so that both are asked"
     ),
+    ask=lambda trees: in_each_reading({reading: trees.to_sep("dobj", reading).above(50) for reading in NON_NOUNS}),
 )
-def _(trees: Trees):
-    return in_each_reading({reading: trees.to_sep("dobj", reading).above(50) for reading in NON_NOUNS})
 
 
 @of_relations(
@@ -100,7 +99,7 @@ def _(trees: Trees):
     return in_each_reading({total: [lead.below(10), lead.above(0)] for total, lead in leads.items()})
 
 
-@of_relations(
+of_relations(
     "heads-specialise",
     place="section 4.2, Table 1",
     text="For some relations a head beats the best fixed offset by more than ten points.",
@@ -112,9 +111,10 @@ def _(trees: Trees):
         "substantially is by more than ten points; sometimes is for more than one of the eight relations for which it "
         "is so in Table 1"
     ),
+    ask=lambda trees: trees.at_least(
+        2, ("pobj", "det", "nsubj", "dobj", "poss", "auxpass", "ccomp", "mark"), "lead", "above", 10
+    ),
 )
-def _(trees: Trees):
-    return trees.at_least(2, ("pobj", "det", "nsubj", "dobj", "poss", "auxpass", "ccomp", "mark"), "lead", "above", 10)
 
 
 @of_relations(
@@ -177,7 +177,7 @@ def _(trees: Trees):
     return trees.quantity(name, label, measure).above(75)
 
 
-@of_coreference(
+of_coreference(
     "coreference-over-head-match",
     place="section 4.3, Table 2",
     text="One head selects antecedents more than ten points better than head match.",
@@ -186,20 +186,19 @@ def _(trees: Trees):
         "accuracy points on the string-matching baseline"
     ),
     limit=f"the paper's ten points; {_AMONG}",
+    ask=lambda documents: in_each_reading(
+        {it: documents.best_head_beyond("head_match", it).above(10) for it in CANDIDATES}
+    ),
 )
-def _(documents: Documents):
-    return in_each_reading({it: documents.best_head_beyond("head_match", it).above(10) for it in CANDIDATES})
 
-
-@of_coreference(
+of_coreference(
     "coreference-near-rules",
     place="section 4.3, Table 2",
     text="That head comes within five points of the rules.",
     wording="performing close to the rule-based system",
     limit=f"close is within five points; the paper's difference is four; {_AMONG}",
+    ask=lambda documents: in_each_reading({it: documents.best_head_beyond("rules", it).above(-5) for it in CANDIDATES}),
 )
-def _(documents: Documents):
-    return in_each_reading({it: documents.best_head_beyond("rules", it).above(-5) for it in CANDIDATES})
 
 
 @of_coreference(
@@ -229,19 +228,19 @@ def _(documents: Documents):
     return in_each_reading({candidates: found(candidates) for candidates in CANDIDATES})
 
 
-@of_probes(
+of_probes(
     "probe-attention",
     basis="inferred",
     place="section 5, Table 3",
     text="A linear combination of heads parses far better than any one of them and than right-branching.",
     wording="the model's overall “knowledge” about syntax is distributed across multiple attention heads",
     limit="far better is by more than ten points, as in the other claims; in the paper by 26.5 and 35",
+    ask=lambda trees: [
+        trees.probe_difference("attention", other).above(10) for other in ("best_head", "right_branching")
+    ],
 )
-def _(trees: Trees):
-    return [trees.probe_difference("attention", other).above(10) for other in ("best_head", "right_branching")]
 
-
-@of_probes(
+of_probes(
     "probe-words",
     basis="inferred",
     place="section 5, Table 3",
@@ -251,39 +250,32 @@ def _(trees: Trees):
         "should benefit from having information about the input words"
     ),
     limit="the probe on attention and words is above the one on attention alone",
+    ask=lambda trees: trees.probe_difference("attention_and_words", "attention").above(0),
 )
-def _(trees: Trees):
-    return trees.probe_difference("attention_and_words", "attention").above(0)
 
-
-@of_probes(
+of_probes(
     "probe-over-right-branching",
     place="section 5, Table 3",
     text="The probe on attention and words is far better than right-branching.",
     wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
     limit="substantially is by more than ten points",
+    ask=lambda trees: trees.probe_difference("attention_and_words", "right_branching").above(10),
 )
-def _(trees: Trees):
-    return trees.probe_difference("attention_and_words", "right_branching").above(10)
 
-
-@of_probes(
+of_probes(
     "probe-not-words-alone",
     place="section 5, Table 3",
     text="The probe on attention and words is far better than one on distance and words.",
     wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
     limit="substantially is by more than ten points",
+    ask=lambda trees: trees.probe_difference("attention_and_words", "distance_and_words").above(10),
 )
-def _(trees: Trees):
-    return trees.probe_difference("attention_and_words", "distance_and_words").above(10)
 
-
-@of_probes(
+of_probes(
     "probe-not-the-probe",
     place="section 5, Table 3",
     text="The same probe on a network of random weights stays far behind.",
     wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
     limit="substantially is by more than ten points",
+    ask=lambda trees: trees.probe_difference("attention_and_words", "random_network").above(10),
 )
-def _(trees: Trees):
-    return trees.probe_difference("attention_and_words", "random_network").above(10)

@@ -17,17 +17,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headtypes.analyses.coreference.accuracy import by_document
-from headtypes.analyses.coreference.mentions import CANDIDATES
-from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, Choice, ToSep
+from headtypes.analyses.coreference.accuracy import by_document, score_mentions
+from headtypes.analyses.coreference.mentions import CANDIDATES, AntecedentGuesses
+from headtypes.analyses.probes.scores import read_probes, right_words
+from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, Choice, ToSep, best_heads
+from headtypes.analyses.relations.guesses import ArcGuesses, read_parts
 from headtypes.analyses.relations.pairs import ALL, TOTALS
+from headtypes.core.files import StrPath
+from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import RESAMPLES, effective_units, resampled_sums
+from headtypes.data.kinds.coreference.records import AnnotatedDocument
+from headtypes.data.records import read_records
 from headtypes.papers.claims import Claim, wanted_by
 from headtypes.papers.clark2019.claims_of_texts import HIGH
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.language.scores import MENTIONS, NON_NOUNS, Documents, Scores, Trees, our_relation
 from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.keys import Key
 from headtypes.papers.quantities import Measure, Measured, NoVerdictError, Quantities, measure_known, resampled
 
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
@@ -39,6 +46,9 @@ _FROM_WRONG_TO_RIGHT = 200
 _NO_SEP = "no word can see a [SEP]: none stands behind, or words see what is before alone"
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
 _NO_OTHERS = "no document is left to choose a head on: all with coreferent mentions are of even, or all of odd index"
+
+
+Paths = Mapping[Key, StrPath]
 
 
 class Columns(NamedTuple):
@@ -53,6 +63,43 @@ class Columns(NamedTuple):
     over: str = "sentences"
 
 
+def collect_treebanks(
+    arcs: Paths,
+    rows: Paths,
+    tests: Mapping[str, StrPath],
+    probes: Paths,
+    published: Clark2019,
+    *,
+    seed: int,
+    least: int = 0,
+) -> dict[Key, Quantities]:
+    """What is known of every model on every treebank, in the order of the arcs.
+
+    arcs, rows, probes: files by model and treebank, rows those of the sentences; of probes there may be fewer.
+    tests: by treebank, where it has such a part; least: as in `relations.accuracy.measure_relations`.
+    """
+    found = {}
+    for key, path in arcs.items():
+        guesses, parts = read_groups(path, ArcGuesses), read_parts(rows[key], tests.get(key[1]))
+        of_probes = None
+        if key in probes:
+            of_probes = right_words(read_probes(probes[key]), parts["file"], guesses["file"])
+        choices = best_heads(parts, guesses, least=least)
+        found[key] = treebank_quantities(choices, of_probes, published, seed=seed)
+    return found
+
+
+def collect_coreference(antecedents: Paths, rows: Paths, published: Clark2019, *, seed: int) -> dict[Key, Quantities]:
+    """What is known of every model on every set of documents; rows: their files, by model and set as well."""
+    found = {}
+    for key, path in antecedents.items():
+        scores, document = score_mentions(
+            read_records(rows[key], AnnotatedDocument), read_arrays(path, AntecedentGuesses)
+        )
+        found[key] = coreference_quantities(scores, document, published, seed=seed)
+    return found
+
+
 def treebank_quantities(
     choices: Sequence[Choice],
     probes: tuple[Mapping[str, np.ndarray], np.ndarray] | None,
@@ -62,9 +109,7 @@ def treebank_quantities(
 ) -> Trees:
     """What is known of a model on a treebank.
 
-    choices: as `relations.accuracy.best_heads` returns them; probes: as `scores.right_words` returns them, where there
-        are any.
-    seed: of the sentences that are drawn for the intervals.
+    choices: of `relations.accuracy.best_heads`; probes: of `scores.right_words`, where there are any.
     """
     paper, elsewhere = choices
     same = _of_choice(paper, {"accuracy": "accuracy", "baseline": "offset_accuracy"}, published)
@@ -95,10 +140,7 @@ def treebank_quantities(
 def coreference_quantities(
     scores: Mapping[tuple[str, str, str, str], np.ndarray], document: np.ndarray, published: Clark2019, *, seed: int
 ) -> Documents:
-    """What is known of a model on documents with mentions.
-
-    scores, document: as `accuracy.score_mentions` returns them; seed: of the documents drawn for the intervals.
-    """
+    """What is known of a model on documents with mentions; scores, document: of `accuracy.score_mentions`."""
     names, columns, reasons = [], [], {}
     for (system, candidates, mentions, chosen), of_mention in scores.items():
         if system == "best_head" and np.isnan(of_mention).all():

@@ -50,11 +50,11 @@ class Scores:
     """Accuracies in percent by name: [...] resamples, or one value.
 
     `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}`, of the
-    best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`. With them attention to [SEP] in the
-    best heads, in percent: `non_nouns.{relation}.{group}`, of groups of words of `relations.separators`.
+    best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`; and attention to [SEP] in the best
+    heads, in
+    percent: `non_nouns.{relation}.{group}`, of groups of words of `relations.separators`.
 
-    missing: why accuracies whose names begin with a word are not known, by that word.
-    used: names that were asked for.
+    missing: why accuracies whose names begin with a word are not known, by that word; used: names that were asked for.
     """
 
     by_name: Mapping[str, np.ndarray]
@@ -105,9 +105,8 @@ class Trees(Quantities):
     ) -> Finding:
         """That so many of some relations, as far as they are known, have a statistic on one side of a limit.
 
-        Each is judged by itself, corrected for their number.
-
-        There is no verdict where they are too few, but would be enough with those that are not known.
+        Each is judged by itself, corrected for their number. There is no verdict where they are too few, but would be
+        enough with those that are not known.
         """
 
         def measure(scores: Scores) -> np.ndarray:

@@ -6,6 +6,7 @@ from headtypes.analyses.declaration import words_of
 from headtypes.core.results import PICTURED, TEXT, Result
 from headtypes.core.stage import Plan, stage
 from headtypes.papers.clark2019.stage import is_beside
+from headtypes.papers.paper import to_read_first
 
 
 @stage()
@@ -36,42 +37,38 @@ def _of_words(plan: Plan) -> list:
 
 
 RESULTS = (
-    Result(
+    to_read_first(
         "results/clark2019/table1.{csv,tex,md,html}",
         "tabulate_clark2019",
         "dependency relations, Table 1 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.inputs_of("treebank") else [],
-        section="To read first",
         content="Clark's Table 1: the best head of each dependency relation and the best offset, chosen and scored "
         "on the same sentences (the paper) and on others; `paper`: the paper's name of the relation; "
         "`published_...`; `derived`, `differs`: from which labels a relation is derived, and what differs in "
         "the annotation",
     ),
-    Result(
+    to_read_first(
         "results/clark2019/table2.{csv,tex,md,html}",
         "tabulate_clark2019",
         "antecedents, Table 2 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.inputs_of("coreference") else [],
-        section="To read first",
         content="Clark's Table 2: how often the best head and the baselines select an antecedent, by type of mention "
         "and by `candidates`, the words among which a head's guess is taken; `comparable`: whether the "
         "published value measures the same",
     ),
-    Result(
+    to_read_first(
         "results/clark2019/table3.{csv,tex,md,html}",
         "tabulate_clark2019",
         "probes, Table 3 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.probed else [],
-        section="To read first",
         content="Clark's Table 3: attachment scores of probes and baselines, with the number and the range of the "
         "random starts (`starts`; `least`, `most`); `comparable` as in Table 2",
     ),
-    Result(
+    to_read_first(
         "results/clark2019/{model}/{task}/figure5.{pdf,png}",
         "plot_sentences",
         "heads that find relations or antecedents",
         of=_of_words,
-        section="To read first",
         content="Clark's Figure 5: what the heads that are best at relations, or at antecedents, look at in a few "
         "sentences",
         withheld=PICTURED,

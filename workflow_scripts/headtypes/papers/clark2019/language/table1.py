@@ -67,8 +67,8 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
     beside: models beside which the published values stand, on the rows that are chosen and scored as the paper does.
     returns the columns `COLUMNS`; of each model and treebank first the paper's relations in its order, then the other
       ones that are derived, the totals, and the treebank's own labels, the most frequent first. paper: the paper's name
-      of the relation; head: counted from 1, empty where halves choose differently; derived, differs: of the paper's
-      relations, from which labels they are derived, and what differs in the annotation; left_out: as there.
+      of the relation; head: counted from 1, empty where halves choose differently; derived, differs: from which labels
+      the paper's relations are derived, and what differs in the annotation.
     """
     rows = {our_relation(row.relation): row for row in published.relations.rows}
     derived = {our_relation(it.relation): it for it in published.derived}

@@ -70,10 +70,9 @@ def coreference_table(
 
 
 def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """What `coreference_table` returns as a reader sees it: a table for each model and task.
+    """A table for each model and task, with a row for each system, reading of candidates, and way of choosing.
 
-    It has a row for each system, reading of candidates, and way of choosing, and columns for each type of mention. In
-    brief it has what is chosen as in the paper.
+    In brief it has what is chosen as in the paper.
     """
     for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
         TASK_KEYS, sort=False

@@ -79,10 +79,7 @@ def probes_table(
 
 
 def probe_tables(table: pd.DataFrame, published: Clark2019 | None = None) -> Iterator[Table]:
-    """What `probes_table` returns as a reader sees it: a table for each model and treebank.
-
-    published: with the remarks on its values, which the tables have in brief none of.
-    """
+    """A table for each model and treebank; published: for the remarks on its values, which stand on the page alone."""
     for (model, task), section in table.groupby(TASK_KEYS, sort=False):
         learned, scored = section[["training_sentences", "sentences"]].iloc[0]
         beside = ["published"] if section["published"].notna().any() else []
