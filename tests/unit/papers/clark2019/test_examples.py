@@ -57,13 +57,6 @@ def test_without_a_short_second_paragraph_the_first_segment_is_shown():
     assert chosen([SEGMENTS[0], SEGMENTS[1]], 2) == 0
 
 
-def test_a_short_segment_is_shown_whole(tmp_path):
-    examples, _ = mapped(*tiny_bert(layers=2, heads=3), tmp_path, SEGMENTS[2:])
-    assert examples.begins
-    assert examples.tokens[0] == "[CLS]"
-    assert all(example.attention.shape == 2 * (len(examples.tokens),) for example in examples.examples)
-
-
 def test_patterns_that_a_model_cannot_have_are_absent(tmp_path):
     examples, _ = mapped(*tiny_language_model("gpt2"), tmp_path, SEGMENTS, tokens=6)
     assert [example.pattern for example in examples.examples] == ["broad", "punctuation"]

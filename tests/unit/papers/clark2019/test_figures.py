@@ -61,12 +61,7 @@ def test_figure_1_draws_a_line_for_every_weight_as_dark_as_the_weight():
         # Downwards: the first token is at the top.
         assert lines.axes.get_ylim()[0] > lines.axes.get_ylim()[1]
         assert f"head {example.layer + 1}-4" in lines.axes.get_title()
-    shown = texts(figure)
-    assert shown.count("[SEP]") == 8
-    assert shown.count("antidisest…") == 8
-    assert shown.count("⋯") == 8
-    assert "mean entropy: 0.00 nats" in shown
-    assert "mean attention: 0.50" in shown
+    assert {"antidisest…", "mean entropy: 0.00 nats", "mean attention: 0.50"} <= set(texts(figure))
 
 
 def test_figure_1_says_what_a_model_cannot_show():
@@ -78,21 +73,26 @@ def test_figure_1_says_what_a_model_cannot_show():
 # Figures 2 and 4
 
 
-def test_figure_2_has_a_dot_for_each_head_and_a_line_through_the_means():
-    statistics = ours()
-    figure = surface_figure(statistics, MEANS)
-    for name in ("cls", "sep", "punctuation", "sep_to_sep", "other_to_sep", "previous", "next", "self"):
-        dots = drawn(figure, f"heads-{name}")
-        np.testing.assert_array_equal(dots.get_ydata(), statistics.heads[name].ravel())
-        np.testing.assert_array_equal(np.round(dots.get_xdata()), np.repeat(np.arange(LAYERS) + 1, HEADS))
-    for name in ("cls", "sep", "punctuation", "sep_to_sep", "other_to_sep"):
+def check_series(figure: Figure, statistics, name: str, means: bool = True) -> None:
+    """A dot for each head, and where there are means, the line of ours and, pale, that of the paper's."""
+    dots = drawn(figure, f"heads-{name}")
+    np.testing.assert_array_equal(dots.get_ydata(), statistics.heads[name].ravel())
+    np.testing.assert_array_equal(np.round(dots.get_xdata()), np.repeat(np.arange(LAYERS) + 1, HEADS))
+    if means:
         line, published = drawn(figure, f"mean-{name}"), drawn(figure, f"published-{name}")
         np.testing.assert_allclose(line.get_ydata(), statistics.layers[name])
         np.testing.assert_array_equal(published.get_ydata(), PUBLISHED.digitised.by_layer()[name])
-        np.testing.assert_array_equal(line.get_xdata(), np.arange(LAYERS) + 1)
-        # The same colour, but pale.
         assert line.get_color() == published.get_color()
         assert published.get_alpha() < 0.5
+
+
+def test_figure_2_has_a_dot_for_each_head_and_a_line_through_the_means():
+    statistics = ours()
+    figure = surface_figure(statistics, MEANS)
+    for name in ("cls", "sep", "punctuation", "sep_to_sep", "other_to_sep"):
+        check_series(figure, statistics, name)
+    for name in ("previous", "next", "self"):
+        check_series(figure, statistics, name, means=False)
     assert "heads-first" not in names(figure)
     assert texts(figure).count("published means") == 2
 
@@ -120,11 +120,7 @@ def test_figure_4_has_entropies_and_the_line_of_uniform_attention():
     statistics = ours()
     figure = entropy_figure(statistics, MEANS)
     for name in ("entropy", "entropy_cls"):
-        np.testing.assert_array_equal(drawn(figure, f"heads-{name}").get_ydata(), statistics.heads[name].ravel())
-        np.testing.assert_allclose(drawn(figure, f"mean-{name}").get_ydata(), statistics.layers[name])
-        np.testing.assert_array_equal(
-            drawn(figure, f"published-{name}").get_ydata(), PUBLISHED.digitised.by_layer()[name]
-        )
+        check_series(figure, statistics, name)
     uniform = [line for axes in figure.axes for line in axes.lines if line.get_gid() == "uniform"]
     assert len(uniform) == 2
     for line in uniform:
@@ -183,23 +179,18 @@ def test_figure_6_shows_the_same_places_three_times():
     places, summary, behaviours = projection()
     _, partition = planted()
     figure = divergence_figure(places, summary, behaviours, partition, {})
-    panels = [axes for axes in figure.axes if axes.collections and axes.get_title(loc="left")]
-    assert [axes.get_title(loc="left") for axes in panels] == ["by behaviour", "by layer", "by Guan's type"]
+    panels = {axes.get_title(loc="left"): axes for axes in figure.axes if axes.collections}
+    types = [f"{name} (doubtful)" if name in partition.doubtful else name for name in partition.type_of.ravel()]
     of_head = {
         "by behaviour": [_BEHAVIOURS[name][0] if name else "none of these" for name in behaviours.ravel()],
         "by layer": [str(layer + 1) for layer in places["layer"]],
-        "by Guan's type": [
-            f"{name} (doubtful)" if name in partition.doubtful else name for name in partition.type_of.ravel()
-        ],
+        "by Guan's type": types,
     }
-    for axes in panels:
-        labels = np.array(of_head[axes.get_title(loc="left")])
-        shown = {points.get_gid(): np.asarray(points.get_offsets()) for points in axes.collections if points.get_gid()}
+    for name, labels in of_head.items():
+        shown = {it.get_gid(): np.asarray(it.get_offsets()) for it in panels[name].collections if it.get_gid()}
         assert shown.keys() == set(labels)
         for label, points in shown.items():
-            np.testing.assert_array_equal(points, places.loc[labels == label, ["x", "y"]])
-        assert axes.get_aspect() == 1
-    assert len({(axes.get_xlim(), axes.get_ylim()) for axes in panels}) == 1
+            np.testing.assert_array_equal(points, places.loc[np.array(labels) == label, ["x", "y"]])
     fit = "stress-1: 0.21; correlation of distances: 0.91"
     assert f"{fit}; mean divergence within layers 0.240, between 0.300 nats a row" in texts(figure)
 
@@ -213,17 +204,3 @@ def test_figure_6_marks_the_best_heads_of_relations_and_of_coreference():
         place = places[(places["layer"] == layer) & (places["head"] == head)]
         np.testing.assert_array_equal(points.get_offsets(), place[["x", "y"]])
     assert {f"{what}: {layer + 1}-{head + 1}" for (layer, head), what in BEST.items()} <= set(texts(figure))
-
-
-# All of them
-
-
-def figures() -> dict[str, Figure]:
-    places, summary, behaviours = projection()
-    return {
-        "1": examples_figure(some_examples()),
-        "2": surface_figure(ours(), MEANS),
-        "3": gradient_figure(gradients_of()),
-        "4": entropy_figure(ours(), MEANS),
-        "6": divergence_figure(places, summary, behaviours, planted()[1], BEST),
-    }

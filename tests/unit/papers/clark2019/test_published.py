@@ -2,7 +2,7 @@
 
 import pytest
 
-from headtypes.papers.clark2019.published import DIGITISED, read_clark2019
+from headtypes.papers.clark2019.published import read_clark2019
 from tests.support.clark_results import CLARK
 
 
@@ -13,28 +13,15 @@ def published():
 
 def test_values_sum_as_copied(published):
     """Sums fail when one value is changed by accident."""
-    assert sum(row.accuracy for row in published.relations.rows) == pytest.approx(1054.6)
-    assert sum(row.baseline for row in published.relations.rows) == pytest.approx(716.6)
-    assert sum(row.accuracy for row in published.released.rows) == pytest.approx(2084.5)
-    assert sum(row.count or 0 for row in published.released.rows) == 33_182
-    means = published.digitised.by_layer()
-    assert {name: round(sum(values), 2) for name, values in means.items()} == {
-        "cls": 0.81,
-        "sep": 3.69,
-        "punctuation": 1.78,
-        "other_to_sep": 3.68,
-        "sep_to_sep": 5.89,
-        "entropy": 30.07,
-        "entropy_cls": 33.91,
-    }
+    relations, released = published.relations.rows, published.released.rows
+    assert sum(row.accuracy for row in relations) == pytest.approx(1054.6)
+    assert sum(row.baseline for row in relations) == pytest.approx(716.6)
+    assert sum(row.accuracy for row in released) == pytest.approx(2084.5)
+    assert sum(row.count or 0 for row in released) == 33_182
+    means = [round(sum(values), 2) for values in published.digitised.by_layer().values()]
+    assert means == [0.81, 3.69, 1.78, 3.68, 5.89, 30.07, 33.91]
     assert sum(row.uas for row in published.probes.rows) == 332
     assert sum(row.all for row in published.coreference.rows) == 296
-
-
-def test_means_are_of_twelve_layers(published):
-    assert set(published.digitised.by_layer()) == set(DIGITISED)
-    assert {len(values) for values in published.digitised.by_layer().values()} == {published.layers}
-    assert published.rows == ("base",)
 
 
 def test_a_part_is_no_more_than_the_whole(published):
@@ -73,8 +60,3 @@ def test_the_printed_table_differs_from_the_notebook_only_where_a_note_says_so(p
     differing = [relation for relation, row in printed.items() if released[relation] != row]
     assert differing == ["all", "auxpass"]
     assert all("released notebook" in published.remarks(f"relation.{name}.accuracy") for name in differing)
-
-
-def test_every_relation_of_the_table_has_what_it_is_derived_from(published):
-    assert [it.relation for it in published.derived] == [row.relation for row in published.relations.rows]
-    assert all(it.derived for it in published.derived)

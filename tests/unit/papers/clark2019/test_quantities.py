@@ -6,11 +6,10 @@ import pytest
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.core.statistics import mean_intervals
 from headtypes.papers.clark2019 import quantities as quantities_module
-from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities
 from headtypes.papers.clark2019.statistics import behaviours_of, sink_of, whole_statistics
-from tests.support.clark_results import CLARK, HEADS, LAYERS, gradients_of, head_values, layers_of, surface_of
+from tests.support.clark_results import CLARK, LAYERS, gradients_of, head_values, layers_of, surface_of
 
 PUBLISHED = read_clark2019(CLARK)
 RESAMPLES = 400
@@ -39,14 +38,6 @@ def test_a_layers_value_is_the_mean_over_heads_of_means_over_segments():
             measured = found[f"layer.{name}.{layer + 1}"]
             expected = [values[:, layer].mean(), low[layer], high[layer]]
             assert [measured.value, measured.low, measured.high] == pytest.approx(expected, rel=1e-12)
-
-
-def test_thirds_are_means_of_their_layers():
-    surface = drawn_surface()
-    found = collect_quantities(surface, None, None, PUBLISHED, seed=7)
-    means = surface.column("cls").astype(float).mean(axis=(0, -1))
-    for place, third in enumerate(("first", "middle", "last")):
-        assert found[f"third.cls.{third}"].value == pytest.approx(means[2 * place : 2 * place + 2].mean(), rel=1e-12)
 
 
 def test_heads_are_counted_in_every_resample():
@@ -97,21 +88,14 @@ def test_the_p_value_of_layers_is_that_of_both_sides(difference, p):
     assert measured.p_value(0, "below") == pytest.approx(p)
 
 
-def test_rules_have_p_values_that_fit_their_intervals():
-    found = collect_quantities(surface_of(head_values()), gradients_of(), layers_of(), PUBLISHED, seed=1)
-    for claim in TEXT_CLAIMS:
-        for finding in claim.find(found):
-            assert np.isnan(finding.p) if "gradient" in finding.quantity else finding.p < 0.05
-
-
 def test_the_sink_is_the_special_token_with_the_most_attention():
+    def sinks(values: dict) -> list[str]:
+        whole = whole_statistics(surface_of(values), None, PUBLISHED)
+        return [sink_of(whole, layer) for layer in range(LAYERS)]
+
     values = head_values()
-    whole = whole_statistics(surface_of(values), None, PUBLISHED)
-    kinds = [sink_of(whole, layer) for layer in range(LAYERS)]
-    assert kinds == ["punctuation", "cls", "cls", *["sep"] * 7, "punctuation", "punctuation"]
-    values["first"] = values["cls"] + 0.6
-    elsewhere = whole_statistics(surface_of(values), None, PUBLISHED)
-    assert {sink_of(elsewhere, layer) for layer in range(LAYERS)} == {"first"}
+    assert sinks(values) == ["punctuation", "cls", "cls", *["sep"] * 7, "punctuation", "punctuation"]
+    assert set(sinks(values | {"first": values["cls"] + 0.6})) == {"first"}
 
 
 def test_behaviours_are_those_of_figure_6_and_later_rules_override_earlier_ones():
@@ -121,22 +105,6 @@ def test_behaviours_are_those_of_figure_6_and_later_rules_override_earlier_ones(
     values["punctuation"][11, 0] = 0.61
     values["cls"][2, 1] = 0.59
     marked = behaviours_of(PUBLISHED.behaviours.rules, whole_statistics(surface_of(values), None, PUBLISHED))
-    assert marked.shape == (LAYERS, HEADS)
-    assert {name: int((marked == name).sum()) for name in set(marked.ravel())} == {
-        "": LAYERS * HEADS - 4 - 3 - 6 - 1 - 1,
-        "previous": 4,
-        "next": 3,
-        "broad": 6,
-        "sep": 1,
-        "punctuation": 1,
-    }
-    assert marked[5, 4] == "sep"
-    assert marked[2, 1] == ""
-
-
-def test_behaviours_of_a_model_without_some_patterns():
-    values = head_values()
-    for name in ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"):
-        values[name][:] = np.nan
-    marked = behaviours_of(PUBLISHED.behaviours.rules, whole_statistics(surface_of(values), None, PUBLISHED))
-    assert set(marked.ravel()) == {"", "previous", "broad"}
+    expected = {"previous": 4, "next": 3, "broad": 6, "sep": 1, "punctuation": 1}
+    assert {name: int((marked == name).sum()) for name in set(marked.ravel()) - {""}} == expected
+    assert (marked[5, 4], marked[2, 1]) == ("sep", "")

@@ -1,8 +1,5 @@
 """The claims of sections 4 and 5: each holds on results that are as the paper says, and each can be broken."""
 
-import re
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -10,7 +7,7 @@ from headtypes.papers.claims import Claim, judge
 from headtypes.papers.clark2019.language import quantities as quantities_module
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, published_language
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, Quantities
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Quantities
 from tests.support.language_results import PUBLISHED, Documents, Treebank
 
 TREEBANK = {claim.id: claim for claim in (*of_relations, *of_probes)}
@@ -79,9 +76,6 @@ FOLLOWS = "probe-over-right-branching"
 def test_every_claim_holds_on_results_that_are_as_the_paper_says():
     assert verdicts(Treebank()) == dict.fromkeys(TREEBANK, HOLDS)
     assert verdicts(Documents()) == dict.fromkeys(DOCUMENTS, HOLDS)
-
-
-def test_every_claim_is_broken_somewhere():
     assert BROKEN.keys() | {FOLLOWS} == TREEBANK.keys() | DOCUMENTS.keys()
 
 
@@ -127,17 +121,6 @@ def test_the_numbers_are_those_of_the_tables_worked_out_by_hand():
         assert [finding.measured.value for finding in findings] == pytest.approx(numbers), name
 
 
-def test_limits_that_no_number_of_the_paper_gives_are_ten_points():
-    like = {"treebank": Treebank().quantities(), "coreference": Documents().quantities()}
-    found = (str(it) for claim in (TREEBANK | DOCUMENTS).values() for it in claim.find(like[claim.about]))
-    # Others are the paper's 5 and 75, half of the attention, and numbers of relations and heads.
-    limits = [int(limit) for it in found for limit in re.findall(r"claimed (?:above|below) (\d+)", it)]
-    limits = [limit for limit in limits if limit not in (0, 1, 2, 3, 5, 50, 75)]
-    # Of two claims under three readings each.
-    assert len(limits) == 13
-    assert set(limits) == {10}
-
-
 def test_choices_are_judged_where_they_were_not_made():
     """Heads are three points better on the sentences that they were chosen on."""
     quantities = trees(leads={"all": 8}).quantities()
@@ -145,14 +128,6 @@ def test_choices_are_judged_where_they_were_not_made():
     beside = quantities["relation.all.accuracy"].value - quantities["relation.all.baseline"].value
     assert beside == pytest.approx(11)
     assert judge(TREEBANK["no-head-does-all"], quantities).verdict == HOLDS
-
-
-def test_a_limit_within_the_interval_leaves_a_claim_open():
-    evidence = trees(leads={"all": 10})
-    evidence.noise = 5
-    assert verdicts(evidence)["no-head-does-all"] == OPEN
-    counted = trees(leads=dict.fromkeys(Treebank().leads, 10))
-    assert verdicts(counted)["heads-specialise"] == OPEN
 
 
 def test_what_depends_on_the_candidates_of_a_guess_is_open():
@@ -166,15 +141,6 @@ def test_what_depends_on_the_candidates_of_a_guess_is_open():
     assert judge(DOCUMENTS["coreference-nominal"], quantities).verdict == HOLDS
 
 
-def test_what_depends_on_the_words_that_a_total_counts_is_open():
-    quantities = Treebank().quantities()
-    lead = quantities["scored.without punctuation.lead"]
-    wide = replace(quantities, by_name=quantities.by_name | {"scored.without punctuation.lead": Measured(15, 14, 16)})
-    assert judge(TREEBANK["no-head-does-all"], quantities).verdict == HOLDS
-    assert judge(TREEBANK["no-head-does-all"], wide).verdict == OPEN
-    assert lead.value == pytest.approx(8.2)
-
-
 def without(evidence: Treebank, *relations: str) -> Treebank:
     for values in (evidence.accuracies, evidence.leads, evidence.directions, evidence.heads):
         for name in relations:
@@ -186,16 +152,9 @@ def test_a_claim_about_relations_that_a_treebank_lacks_has_no_verdict():
     quantities = without(Treebank(), "pobj", "prep", "aux", "mark").quantities()
     found = {name: judge(claim, quantities) for name, claim in TREEBANK.items()}
     reason = "the table has no row of pobj: its words are too few, or have no XPOS tags"
-    assert {name: it.reason for name, it in found.items() if it.verdict == NO_VERDICT} == {
-        "above-75": reason,
-        "dependent-to-head": reason,
-    }
+    reasons = {name: it.reason for name, it in found.items() if it.verdict == NO_VERDICT}
+    assert reasons == {"above-75": reason, "dependent-to-head": reason}
     assert found["heads-specialise"].verdict == HOLDS
-    few = without(Treebank(), *(name for name in Treebank().heads if name not in ("all", "det", "nsubj"))).quantities()
-    found = {name: judge(claim, few).verdict for name, claim in TREEBANK.items()}
-    undecided = {name for name, verdict in found.items() if verdict == NO_VERDICT}
-    undecided -= {"sep-from-non-nouns"}
-    assert undecided == {"offset-hard-to-beat", "dependent-to-head", "above-75"}
 
 
 @pytest.mark.parametrize(

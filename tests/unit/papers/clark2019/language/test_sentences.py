@@ -45,21 +45,9 @@ def guesses() -> ArcGuesses:
 
 
 def best_of(*relations: str, direction: str = DIRECTIONS[0]) -> pd.DataFrame:
-    rows = [
-        {
-            "annotation": "stanford",
-            "relation": relation,
-            "chosen": "file",
-            "scored": scored,
-            "layer": layer,
-            "head": 1,
-            "direction": direction,
-            "accuracy": 90.0,
-        }
-        for relation in relations
-        for scored, layer in (("file", 0), ("test", 1))
-    ]
-    return pd.DataFrame(rows)
+    same = {"annotation": "stanford", "chosen": "file", "head": 1, "direction": direction, "accuracy": 90.0}
+    scored = [{"scored": "file", "layer": 0}, {"scored": "test", "layer": 1}]
+    return pd.DataFrame([same | {"relation": relation} | each for relation in relations for each in scored])
 
 
 def test_sentences_of_8_to_16_words_with_the_most_words_of_a_relation_all_of_them_right():
@@ -76,12 +64,8 @@ def test_sentences_of_8_to_16_words_with_the_most_words_of_a_relation_all_of_the
 
 def accuracies(head: int) -> pd.DataFrame:
     same = {"system": "best_head", "type": "all", "layer": 0, "head": head, "accuracy": 50.0}
-    rows = [
-        same | {"candidates": candidates, "chosen": chosen}
-        for candidates in ("words", "words_before")
-        for chosen in ("documents", "halves")
-    ]
-    return pd.DataFrame(rows)
+    ways = [(among, chosen) for among in ("words", "words_before") for chosen in ("documents", "halves")]
+    return pd.DataFrame([same | {"candidates": among, "chosen": chosen} for among, chosen in ways])
 
 
 def test_passages_with_mentions_whose_antecedent_is_looked_at():
