@@ -12,10 +12,9 @@ from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.example_files import read_examples
+from headtypes.papers.clark2019.figures.by_layer import entropy_figure, surface_figure
 from headtypes.papers.clark2019.figures.figure1 import examples_figure
-from headtypes.papers.clark2019.figures.figure2 import surface_figure
 from headtypes.papers.clark2019.figures.figure3 import gradient_figure
-from headtypes.papers.clark2019.figures.figure4 import entropy_figure
 from headtypes.papers.clark2019.figures.figure6 import divergence_figure
 from headtypes.papers.clark2019.language.best import best_heads
 from headtypes.papers.clark2019.published import read_clark2019

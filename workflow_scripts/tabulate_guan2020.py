@@ -9,7 +9,7 @@ from headtypes.core.tables import latex
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.quantities import read_intervals_of
 from headtypes.papers.guan2020.readings import readings_page, readings_table
-from headtypes.papers.guan2020.shown import (
+from headtypes.papers.guan2020.table_pages import (
     ablation_page,
     ablation_shown,
     ablation_values,

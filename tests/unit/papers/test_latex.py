@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from headtypes.core.tables import latex
-from headtypes.papers.guan2020.shown import ablation_values
+from headtypes.papers.guan2020.table_pages import ablation_values
 from headtypes.papers.registry import PAPERS
 from tests.support.summaries import RESULTS, made_results
 

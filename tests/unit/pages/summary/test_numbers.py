@@ -8,7 +8,7 @@ import pytest
 from headtypes.core.files import read_json
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import probability
-from headtypes.papers.guan2020.shown import ablation_shown
+from headtypes.papers.guan2020.table_pages import ablation_shown
 from tests.support.summaries import MODEL, PARTITION, made_results, made_summary
 
 NUMBER = re.compile(r"(?<![\w.-])-?[\d,]*\d(?:\.\d+)?(?![\w-])")

@@ -17,7 +17,7 @@ from headtypes.pages.summary.findings import compared_types_sentence, costs_sent
 from headtypes.pages.summary.pictures import caption_of
 from headtypes.pages.summary.run_facts import duration, facts, processor_time
 from headtypes.pages.summary.verdicts import counted, judged_subjects
-from headtypes.papers.guan2020.shown import ablation_shown
+from headtypes.papers.guan2020.table_pages import ablation_shown
 from tests.support.places import ROOT
 from tests.support.summaries import (
     FIGURES,

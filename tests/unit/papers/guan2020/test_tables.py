@@ -7,7 +7,7 @@ import pytest
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.guan2020.published import read_guan2020
-from headtypes.papers.guan2020.shown import ablation_page, ablation_shown, stability_page, stability_shown
+from headtypes.papers.guan2020.table_pages import ablation_page, ablation_shown, stability_page, stability_shown
 from headtypes.papers.guan2020.tables import ablation_table, reservations, shortages, stability_table
 from tests.support.places import GUAN
 from tests.support.planted import typed

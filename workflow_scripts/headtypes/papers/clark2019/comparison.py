@@ -5,14 +5,14 @@ from typing import Any
 
 import pandas as pd
 
+from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.core.markdown import markdown_table
 from headtypes.papers import comparison
 from headtypes.papers.clark2019.claims_of_texts import of_layers, of_surface
 from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.language.comparison import coreference_values, treebank_values
 from headtypes.papers.clark2019.language.quantities import collect_coreference, collect_treebanks, published_language
-from headtypes.papers.clark2019.language.scores import Documents, Trees
+from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS, SYSTEMS, Documents, Trees
 from headtypes.papers.clark2019.published import DIGITISED, Clark2019, SurfaceValue
 from headtypes.papers.clark2019.quantities import collect_all, published_quantities
 from headtypes.papers.clark2019.statistics import LABELS
@@ -36,6 +36,7 @@ COLUMNS = [*TASK_KEYS, *comparison.COLUMNS, *_UNITS]
 
 _SINK_LABELS = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "first": "the first token"}
 _OURS_ALONE = "sections 3.1 to 3.3"
+_UNPUBLISHED = {"chance": "chance", "nearest_other": "nearest, mentions that follow included"}
 _DIVERGENCES = {"within": "heads of one layer", "between": "heads of two layers"}
 
 
@@ -75,7 +76,7 @@ def compare_with_clark(
       those that the paper's text gives; means by layer (`layer.{statistic}.{layer}`, from 1), or by thirds of the
       layers (`third.{statistic}.{third}`) where the model has another number of them than the paper's; and for each
       layer the kind of token with the most attention (`sink.{layer}`) and its gradient divided by that of all tokens
-      (`sink_gradient.{layer}`). Of a treebank or of coreference: as `language.comparison` has them. Claims about a kind
+      (`sink_gradient.{layer}`). Of a treebank or of coreference: Tables 1 to 3. Claims about a kind
       of task that a model does not have follow without a task. ours, low, high, published, difference: shares of
       attention, nats, percent of heads, percent of words, or numbers of heads, as `quantity` says; the other columns
       are as in `guan2020.comparison`.
@@ -244,8 +245,44 @@ def _sink_parts(rows: pd.DataFrame) -> Iterator[str]:
     yield markdown_table(pd.DataFrame(lines))
 
 
+def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
+    """The best head and the best offset of each relation of Table 1, and the systems of Table 3.
+
+    theirs: the published values, or none where they do not stand beside ours.
+    """
+    differs = {it.relation: it.differs for it in published.derived}
+    for row in published.relations.rows:
+        for statistic, label in (("accuracy", "best head"), ("baseline", "best offset")):
+            id_ = f"relation.{row.relation}.{statistic}"
+            if id_ in ours:
+                number = _published(theirs, id_)
+                place, said = published.relations.place, f"{row.relation}: {label}"
+                value = value_row(place, id_, said, ours[id_], number, published)
+                yield value | {"remark": "; ".join(filter(None, [value["remark"], differs[row.relation]]))}
+    for system in ("best_head", "best_offset", *(row.probe for row in published.probes.rows)):
+        id_ = f"probe.{system}"
+        if id_ in ours:
+            yield value_row(published.probes.place, id_, SYSTEMS[system], ours[id_], _published(theirs, id_), published)
+
+
+def _coreference_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
+    """The systems of Table 2 for all mentions and by type; of the best head, for each reading of its candidates."""
+    systems = {name: SYSTEMS[name] for name in ("nearest", "head_match", "rules")} | _UNPUBLISHED
+    systems |= {f"best_head.{it}": f"best head {READINGS[it]}" for it in CANDIDATES}
+    for mentions in (ALL, *MENTIONS):
+        for system, label in systems.items():
+            id_, number = f"coreference.{system}.{mentions}", _published(theirs, f"antecedents.{system}.{mentions}")
+            if id_ in ours:
+                said = f"{label}, {mentions} mentions"
+                yield value_row(published.coreference.place, id_, said, ours[id_], number, published)
+
+
+def _published(theirs: Quantities, name: str) -> float | None:
+    return theirs[name].value if name in theirs else None
+
+
 _VALUES: dict[type[Quantities], Callable[[Quantities, Quantities, Clark2019], Iterator[dict]]] = {
     Heads: _text_values,
-    Trees: treebank_values,
-    Documents: coreference_values,
+    Trees: _treebank_values,
+    Documents: _coreference_values,
 }

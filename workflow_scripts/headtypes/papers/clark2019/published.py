@@ -1,12 +1,13 @@
 """The numbers that Clark et al. 2019 published, and their contradictions, as `reference/clark2019.yaml` has them."""
 
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from pydantic import model_validator
 
 from headtypes.core.files import StrPath
 from headtypes.papers.published import Data, Published, read_published
 
+Row = TypeVar("Row", bound=Data)
 Direction = Literal["dependent_to_head", "head_to_dependent"]
 # Statistics whose means by layer were read off the released figures.
 DIGITISED = ("cls", "sep", "punctuation", "other_to_sep", "sep_to_sep", "entropy", "entropy_cls")
@@ -117,14 +118,14 @@ class RelationRow(Data):
     count: int | None = None
 
 
-class Relations(Data):
-    """Table 1."""
+class Rows(Data, Generic[Row]):
+    """One of the paper's tables."""
 
     place: str
-    rows: list[RelationRow]
+    rows: list[Row]
 
 
-class ReleasedRelations(Relations):
+class ReleasedRelations(Rows[RelationRow]):
     """What the released notebook prints in place of Table 1, and of the probe on attention and words."""
 
     left_out: dict[str, int]
@@ -155,11 +156,9 @@ class CoreferenceRow(Data):
     comparable: bool = True
 
 
-class Coreference(Data):
+class Coreference(Rows[CoreferenceRow]):
     """Table 2; in_figure_5: the best head's value there."""
 
-    place: str
-    rows: list[CoreferenceRow]
     in_figure_5: float
 
 
@@ -169,13 +168,6 @@ class ProbeRow(Data):
     probe: str
     uas: float
     comparable: bool = True
-
-
-class Probes(Data):
-    """Table 3."""
-
-    place: str
-    rows: list[ProbeRow]
 
 
 class Behaviour(Data):
@@ -209,11 +201,11 @@ class Clark2019(Published):
     surface: list[SurfaceValue]
     examples: list[Example]
     digitised: Digitised
-    relations: Relations
+    relations: Rows[RelationRow]
     released: ReleasedRelations
     derived: list[DerivedRelation]
     coreference: Coreference
-    probes: Probes
+    probes: Rows[ProbeRow]
     behaviours: Behaviours
 
     @model_validator(mode="after")

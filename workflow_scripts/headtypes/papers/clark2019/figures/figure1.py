@@ -5,8 +5,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from headtypes.core.style import PAGE, PALETTE, clipped, head_name, styled
-from headtypes.papers.clark2019.by_layer import say
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
+from headtypes.papers.clark2019.figures.by_layer import say
 
 _TITLES = {
     "broad": "broadest",

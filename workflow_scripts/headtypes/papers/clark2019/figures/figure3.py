@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
 from headtypes.core.style import PAGE, PALETTE, legend_key, save_figure, styled
-from headtypes.papers.clark2019.by_layer import number_layers, say
+from headtypes.papers.clark2019.figures.by_layer import number_layers, say
 
 # The paper has no line of its own for [CLS], which other models use as BERT uses [SEP].
 _LINES = {

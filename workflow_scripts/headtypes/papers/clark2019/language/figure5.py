@@ -7,7 +7,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from headtypes.core.style import PAGE, PALETTE, clipped, head_name, styled
-from headtypes.papers.clark2019.by_layer import say
+from headtypes.papers.clark2019.figures.by_layer import say
 from headtypes.papers.clark2019.figures.figure1 import write_beside
 from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, SentenceMap
 
