@@ -55,7 +55,7 @@ def encode_samples(
 ) -> Encoded:
     """Samples as a model reads them; the tokenizer cuts those that are longer than the model, or the task, allows.
 
-    kind:           one of `kinds.KINDS`; it determines which text is cut, and whether the two texts of a sample are
+    kind:           one of `registry.KINDS`; it determines which text is cut, and whether the two texts of a sample are
         joined, with an empty line between, where the tokenizer separates no texts (`tokens.separates_texts`).
     max_length, max_seq_length: most tokens that the model takes, and that a sample has, for a kind with this key.
     Raises `InputError` that names a sample which cannot be cut to it.

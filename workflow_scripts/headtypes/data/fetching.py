@@ -20,7 +20,7 @@ from headtypes.models.hub.data_sets import read_data_set
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
     """The rows of a task's data, downloaded where they come from the Hub, and where they come from.
 
-    kind, columns: one of `kinds.KINDS`; names of columns, for a kind that needs them (`protocol.Kind.rows_of_file`).
+    kind, columns: one of `registry.KINDS`; names of columns, for a kind that needs them (`protocol.Kind.rows_of_file`).
     source:  as in the configuration: hub with name, revision and split; or file; or folder.
     returns  rows of the kind's class; and task, source, revision as resolved, number of rows, and how many of the data
         were left out, by what they are.

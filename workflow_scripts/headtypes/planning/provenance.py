@@ -26,7 +26,7 @@ def results_folder(path: StrPath) -> Path | None:
     """The folder of results that a path lies in, None where it lies in none.
 
     It is the innermost folder of this name: a prefix may contain the name too, but nothing inside the folder may
-    (`config.checks.check_names`).
+    (`config.checks.check`).
     """
     return next((folder for folder in Path(path).parents if folder.name == RESULTS.name), None)
 

@@ -35,7 +35,7 @@ SYSTEMS = {
 MENTIONS = ("pronoun", "proper", "nominal")
 # Our names of relations where they are not the paper's: annotation and relation.
 _OURS = {**{total: ("universal", total) for total in TOTALS}, "poss": ("stanford", "poss*")}
-# Words that are no nouns: readings, and the groups of `relations.separators` that they are.
+# Words that are no nouns: readings, and the groups of `relations.accuracy` that they are.
 NON_NOUNS = {"pronouns among non-nouns": "no_noun", "pronouns among nouns": "no_noun_or_pronoun"}
 # Among which words a head's guess is taken, in words.
 READINGS = {
@@ -52,7 +52,7 @@ class Scores:
     `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}`, of the
     best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`; and attention to [SEP] in the best
     heads, in
-    percent: `non_nouns.{relation}.{group}`, of groups of words of `relations.separators`.
+    percent: `non_nouns.{relation}.{group}`, of groups of words of `relations.accuracy`.
 
     missing: why accuracies whose names begin with a word are not known, by that word; used: names that were asked for.
     """

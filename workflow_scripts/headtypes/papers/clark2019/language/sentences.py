@@ -52,7 +52,7 @@ def read_chosen(kind: str, rows: StrPath, guesses: StrPath, best: StrPath) -> li
     """Choose the sentences of a task from results on disk.
 
     kind: `treebank` or `coreference`; rows: its data; guesses: those of the heads (`relations.guesses`,
-        `coreference.guesses`).
+        `coreference.mentions`).
     best: what `relations.accuracy.measure_relations` says of the best heads, or what
         `coreference.accuracy.measure_coreference` says.
     """
