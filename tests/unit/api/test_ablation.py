@@ -5,9 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
-from transformers import (
-    StaticCache,
-)
+from transformers import StaticCache
 
 from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.types.partitions import Partition

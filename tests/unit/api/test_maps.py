@@ -71,10 +71,7 @@ def test_heads_of_maps_are_those_that_are_read_of_the_model(name, form):
     ("change", "why"),
     [
         (lambda maps: [maps[0][:, :, :, :-1]], r"Text 0 \(from 0\) has (\d+) tokens, and needs maps \[head, \1, \1\]"),
-        (
-            lambda maps: [maps[0] * 2],
-            r"map of head 1-1 on text 0 \(from 0\) is no attention",
-        ),
+        (lambda maps: [maps[0] * 2], r"map of head 1-1 on text 0 \(from 0\) is no attention"),
         (lambda maps: maps * 2, "There are maps of 2 texts and tokens of 1"),
         (lambda maps: [{"blocks.1.attn.hook_pattern": maps[0][0]}], "lacks the pattern of some layer"),
         (lambda maps: [{("pattern", 0): maps[0][0]}], r"named blocks\.0\.attn\.hook_pattern and so on"),

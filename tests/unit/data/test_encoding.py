@@ -11,10 +11,7 @@ from headtypes.data.tokens import SPECIAL_KINDS, token_kinds
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
 
 WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "by", "in", "it", "who", "where"]
-SAMPLES = [
-    Sample("a", "who sat?", "The old cat, the young dog. It sat."),
-    Sample("b", "where?", "A dog."),
-]
+SAMPLES = [Sample("a", "who sat?", "The old cat, the young dog. It sat."), Sample("b", "where?", "A dog.")]
 
 
 def tokens(tokenizer, ids):

@@ -39,10 +39,7 @@ def test_rows_are_read_written_drawn_and_encoded(tmp_path):
     assert read_rows(tmp_path / "rows.jsonl", "multiple_choice") == rows
     assert sample_questions(rows, questions=1, seed=0)[0] in rows
     samples = sample_inputs(rows, kind="multiple_choice", samples=2, seed=0)
-    assert samples == [
-        Sample("0", "The cat sat by the house", None),
-        Sample("1", "It ran. A dog saw it", None),
-    ]
+    assert samples == [Sample("0", "The cat sat by the house", None), Sample("1", "It ran. A dog saw it", None)]
     tokenizer = gpt2_tokenizer(["The", "cat"])
     encoded = encode_samples(samples, tokenizer, "multiple_choice", 64)
     assert tokenizer.decode(encoded.input_ids[0]) == "The cat sat by the house"

@@ -11,10 +11,7 @@ from tests.support.records import read_squad
 CONTEXT = "Café Ada opened in 1843. It stands in Narrow Street."
 
 
-ASKED = [
-    ("a1", "When did it open?", ["1843", "in 1843"], [19, 16]),
-    ("a2", "Where is it?", ["Narrow Street"], [38]),
-]
+ASKED = [("a1", "When did it open?", ["1843", "in 1843"], [19, 16]), ("a2", "Where is it?", ["Narrow Street"], [38])]
 
 
 def answers_of(texts, starts):
@@ -59,10 +56,7 @@ def broken(change):
         (broken(lambda data, qas: qas[1].update(id="a1")), "id a1 twice"),
         (broken(lambda data, qas: qas[1].update(answers=[], is_impossible=True)), r"a2 has no answers.*v2"),
         (broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=39)), r"a2 is not in the context"),
-        (
-            broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=-14)),
-            r"a2 is not in the context",
-        ),
+        (broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=-14)), r"a2 is not in the context"),
     ],
 )
 def test_unusable_file_is_named_with_the_reason(tmp_path, data, message):

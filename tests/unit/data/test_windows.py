@@ -50,11 +50,7 @@ def test_short_texts_are_encoded_as_the_tokenizer_encodes_the_pair(make):
     assert len(windows) == len(QUESTIONS)
     for index, question in enumerate(QUESTIONS):
         pair = tokenizer(
-            question.question,
-            question.context,
-            truncation=False,
-            padding=False,
-            return_offsets_mapping=True,
+            question.question, question.context, truncation=False, padding=False, return_offsets_mapping=True
         )
         found = cut(windows, index)
         assert found["input_ids"].tolist() == pair["input_ids"]

@@ -10,11 +10,7 @@ from functools import partial
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import (
-    DebertaV2Config,
-    DebertaV2Model,
-    Gemma3Config,
-)
+from transformers import DebertaV2Config, DebertaV2Model, Gemma3Config
 
 from headtypes.attention.hook import run
 from headtypes.core.errors import InputError

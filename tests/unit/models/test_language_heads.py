@@ -1,10 +1,7 @@
 """Whether weights hold the head of a language model, although Transformers makes up one that they lack."""
 
 import pytest
-from transformers import (
-    AutoModel,
-    AutoModelForQuestionAnswering,
-)
+from transformers import AutoModel, AutoModelForQuestionAnswering
 
 from headtypes.models.loading import MissingHeadError, load_model
 from headtypes.models.model_config import language_head

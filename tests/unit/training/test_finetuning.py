@@ -185,9 +185,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, questions, mo
     (half / "trainer_state.json").write_text('{"global_step": 8,')
     steps = []
     monkeypatch.setattr(
-        finetuning._Progress,
-        "on_step_end",
-        lambda self, args, state, control, **_: steps.append(state.global_step),
+        finetuning._Progress, "on_step_end", lambda self, args, state, control, **_: steps.append(state.global_step)
     )
     run("killed")
     assert steps == list(range(7, 13))

@@ -126,11 +126,7 @@ class _Call(Ablation):
     """The ablation of one forward pass, whose inputs may be padded on either side, or continue a cache."""
 
     def __init__(
-        self,
-        operations: np.ndarray,
-        sentences: np.ndarray | None,
-        reading: Reading,
-        head_outputs: np.ndarray | None,
+        self, operations: np.ndarray, sentences: np.ndarray | None, reading: Reading, head_outputs: np.ndarray | None
     ):
         super().__init__(operations, [] if sentences is None else list(sentences), reading, head_outputs)
         self._needed = [any(map(_needs_sentences, layer)) for layer in operations]

@@ -67,12 +67,7 @@ def read_maps(
 
 
 @checked
-def heads_of_maps(
-    maps: Any,
-    input_ids: Any,
-    tokenizer: Tokenizer,
-    attention_mask: Any = None,
-) -> Features:
+def heads_of_maps(maps: Any, input_ids: Any, tokenizer: Tokenizer, attention_mask: Any = None) -> Features:
     """The distance features of heads whose attention another program has read (Guan et al. 2020, section 3).
 
     maps:  of each text, for each layer a tensor or array [1, head, query, key], or [head, query, key]; or

@@ -34,12 +34,7 @@ class Page:
 
 @checked
 def show(
-    model: ReadModel,
-    tokenizer: Tokenizer,
-    text: str,
-    second: str | None = None,
-    *,
-    partition: Partition | None = None,
+    model: ReadModel, tokenizer: Tokenizer, text: str, second: str | None = None, *, partition: Partition | None = None
 ) -> Page:
     """Show where every head of a loaded model looks in a text, or in two that are read together.
 

@@ -78,11 +78,7 @@ def pad(rows: Rows, fill: int, device: torch.device, length: int | None = None) 
 
 
 def model_inputs(
-    input_ids: Rows,
-    token_types: Rows | None,
-    pad_token: int,
-    device: torch.device,
-    length: int | None = None,
+    input_ids: Rows, token_types: Rows | None, pad_token: int, device: torch.device, length: int | None = None
 ) -> dict[str, Tensor]:
     """The keyword arguments of a forward pass: padded ids, mask and, for a model that has them, token types."""
     inputs = {

@@ -42,8 +42,7 @@ class Reading:
     # Padding then counts towards the L of 1 / L, and its values enter the mean, as in code that fills the matrix after
     # the softmax. Every other operation still masks padding.
     uniform_over_padding: bool = field(
-        default=False,
-        metadata={"doc": "Whether a uniform head attends to the padding of a full window too."},
+        default=False, metadata={"doc": "Whether a uniform head attends to the padding of a full window too."}
     )
 
 
@@ -128,11 +127,7 @@ OPERATIONS = {
         Operation("uniform", 2, _uniform, readings=("uniform_over_padding",)),
         Operation("mean", 2, _mean, needs_head_outputs=True),
         Operation(
-            "temperature",
-            2,
-            _temperature,
-            _ABOVE_0,
-            "a number above 0 of at most six decimals, as in temperature 2",
+            "temperature", 2, _temperature, _ABOVE_0, "a number above 0 of at most six decimals, as in temperature 2"
         ),
         Operation(
             "resample",

@@ -70,11 +70,7 @@ class _Current:
 
 
 def _run_passes(
-    model: PreTrainedModel,
-    shared: Sequence[int],
-    current: _Current,
-    inputs: dict[str, Tensor],
-    hooks: Iterable[Hook],
+    model: PreTrainedModel, shared: Sequence[int], current: _Current, inputs: dict[str, Tensor], hooks: Iterable[Hook]
 ) -> Iterator[Any]:
     """shared: in how many first layers each pass does what the pass before it does."""
     states: dict[int, Any] = {}

@@ -47,11 +47,7 @@ class Encoded:
 
 
 def encode_samples(
-    samples: list[Sample],
-    tokenizer,
-    kind: str,
-    max_length: int,
-    max_seq_length: int | None = None,
+    samples: list[Sample], tokenizer, kind: str, max_length: int, max_seq_length: int | None = None
 ) -> Encoded:
     """Samples as a model reads them; the tokenizer cuts those that are longer than the model, or the task, allows.
 

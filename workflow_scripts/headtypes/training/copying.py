@@ -83,11 +83,7 @@ def _alone(seed: int) -> Iterator[None]:
 
 
 def _train(
-    model: LlamaForCausalLM,
-    tokenizer: PreTrainedTokenizerFast,
-    rng: np.random.Generator,
-    steps: int,
-    name: str,
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator, steps: int, name: str
 ) -> list[float]:
     """The share of the repeated tokens that each step's sequences had predicted, before it learnt from them."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.01)
@@ -133,8 +129,5 @@ def _tokenizer() -> PreTrainedTokenizerFast:
         single="<s> $A", pair="<s> $A $B:1", special_tokens=[("<s>", 0)]
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        bos_token="<s>",
-        unk_token="<unk>",
-        model_input_names=["input_ids", "attention_mask"],
+        tokenizer_object=backend, bos_token="<s>", unk_token="<unk>", model_input_names=["input_ids", "attention_mask"]
     )

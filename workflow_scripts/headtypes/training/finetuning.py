@@ -81,10 +81,7 @@ def _load(
             config.id2label = dict(enumerate(labels))
             config.label2id = {name: number for number, name in enumerate(labels)}
         model = auto_class.from_pretrained(
-            **record.pretrained,
-            config=config,
-            dtype=torch.float32,
-            use_safetensors=not record.pickle,
+            **record.pretrained, config=config, dtype=torch.float32, use_safetensors=not record.pickle
         )
     except Exception as error:  # Damaged files fail in many ways.
         raise InputError(f"{folder} does not load as a model that can be fine-tuned ({one_line(error)}).") from error

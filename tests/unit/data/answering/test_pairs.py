@@ -14,15 +14,7 @@ from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import Pair, build_pairs, label_numbers, labels_of
 from tests.support.models import tiny_bert, tiny_roberta
-from tests.support.records import (
-    PAIRS,
-    classifier,
-    inputs_of,
-    question_of,
-    recorded,
-    types_like,
-    without_heads,
-)
+from tests.support.records import PAIRS, classifier, inputs_of, question_of, recorded, types_like, without_heads
 
 SAMPLES = KINDS["sentence_pair"].draw_samples(PAIRS, range)
 MAKES = [tiny_bert, tiny_roberta]

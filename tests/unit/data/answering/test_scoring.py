@@ -6,10 +6,7 @@ import pytest
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json
-from headtypes.data.kinds.question_answering.answers import (
-    normalize_answer,
-    score_predictions,
-)
+from headtypes.data.kinds.question_answering.answers import normalize_answer, score_predictions
 from headtypes.data.kinds.question_answering.kind import QuestionAnswering
 from tests.support.places import SHARED_DATA
 from tests.support.records import question_of, read_squad

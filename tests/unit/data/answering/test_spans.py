@@ -61,10 +61,7 @@ def test_logits_that_are_not_finite_are_refused(value, which):
 
 
 CONTEXT = "Ada met Bob at noon . Café Zoë 😀 shut then . Bob wrote the long notes at home ."
-QUESTIONS = [
-    question_of("q0", "Who met Bob ?", CONTEXT),
-    question_of("q1", "What shut ?", CONTEXT),
-]
+QUESTIONS = [question_of("q0", "Who met Bob ?", CONTEXT), question_of("q1", "What shut ?", CONTEXT)]
 WORDS = sorted(set(CONTEXT.split()) | {"Who", "What", "?"})
 
 

@@ -11,14 +11,7 @@ from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.kinds.text.kind import Text
 from headtypes.data.kinds.treebank import Treebank
 
-ALL_KINDS: tuple[type[Kind], ...] = (
-    QuestionAnswering,
-    SentencePair,
-    MultipleChoice,
-    Text,
-    Treebank,
-    Coreference,
-)
+ALL_KINDS: tuple[type[Kind], ...] = (QuestionAnswering, SentencePair, MultipleChoice, Text, Treebank, Coreference)
 
 
 def counted_by(metrics: Collection[Metric]) -> str:
