@@ -73,7 +73,7 @@ def collect_shares(path: StrPath, published: Kobayashi2020, seed: int) -> Shares
     sizes = np.ones(len(of_samples))
     means = resampled_means(of_samples, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
 
-    def interval(weights: Mapping[str, float]) -> Measured:
+    def interval(weights: Mapping[str, float], for_claim: bool = True) -> Measured:
         vector = np.zeros(len(columns))
         for name, weight in weights.items():
             vector[by_name[name]] = weight
