@@ -177,9 +177,8 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
 def fit(points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> np.ndarray:
     """Divide points [point, column] into k clusters: [point] int, 0..k-1, in no particular order; as `cluster_heads`.
 
-    method: any of `names.MIXTURES`, too. Raises `IndivisibleError` where
-    there
-    are fewer distinct points than clusters, or where the method leaves a cluster without a point.
+    method: any of `names.MIXTURES`, too. Raises `IndivisibleError` where there are fewer distinct points
+    than clusters, or where the method leaves a cluster without a point.
     """
     points = points.astype(float)
     _check(points, k)

@@ -104,7 +104,7 @@ RESULTS = (
         of=lambda plan: [{}] if plan.ablations else [],
         content="Tables 2 and 3 with all columns: types next to random heads (`operation_*`: what is done to each "
         "type, and to each head that a condition names; for each score `control_drop_*`, the mean drop of "
-        "the draws with the lowest and the highest; `own_drop_*`; `own_excess_*`, their difference; "
+        "the draws with the lowest and the highest; `own_drop_*`; `own_excess_*`, own less the mean of random; "
         "`own_rank_*`, the place of the own drop from the costliest, `own_rank_p_*`, and `holm_*`, corrected "
         "for the `control_conditions` that have controls, both of the one score that is tested; "
         "`detectable_drop_*`, what would have been told from random; `control_overlap`, the share of the drawn heads "
