@@ -16,7 +16,7 @@ from headtypes.papers.clark2019.figures.by_layer import entropy_figure, surface_
 from headtypes.papers.clark2019.figures.figure1 import examples_figure
 from headtypes.papers.clark2019.figures.figure3 import gradient_figure
 from headtypes.papers.clark2019.figures.figure6 import divergence_figure
-from headtypes.papers.clark2019.language.best import best_heads
+from headtypes.papers.clark2019.language.best import phenomena_of_heads
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.statistics import behaviours_of, published_statistics, whole_statistics
 
@@ -42,7 +42,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         fit,
         behaviours_of(published.behaviours.rules, ours),
         read_partition(inputs.partition) if inputs.partition else None,
-        best_heads(list(inputs.relations.values()), list(inputs.coreference.values())),
+        phenomena_of_heads(list(inputs.relations.values()), list(inputs.coreference.values())),
     )
     save_figure(distances, outputs.pdf_6, outputs.png_6, provenance)
     save_figure(outputs_figure(heads, layers), outputs.pdf_outputs, outputs.png_outputs, provenance)

@@ -131,7 +131,7 @@ def _in_cycle(heads: list[int]) -> int | None:
     return None
 
 
-def given(block: Block, column: int) -> tuple[str, ...]:
+def filled_in(block: Block, column: int) -> tuple[str, ...]:
     """One column of all words, empty where it is `_`."""
     return tuple("" if columns[column] == "_" else columns[column] for _, columns in block.words)
 

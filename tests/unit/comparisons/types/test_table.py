@@ -21,7 +21,7 @@ from headtypes.comparisons.types.table import (
     draw_heads,
     place_among,
     read_compared_types,
-    shown,
+    shown_rows,
 )
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv, write_parquet
@@ -279,7 +279,7 @@ def test_what_a_profile_explains_is_beyond_heads_of_the_same_layers_alone():
 
 
 def test_what_the_figure_shows_is_corrected_and_nothing_else(compared_types):
-    columns, figure = ["p", "profile_p"], shown(compared_types)
+    columns, figure = ["p", "profile_p"], shown_rows(compared_types)
     hidden = compared_types.drop(figure.index)
     assert {"smallest", "largest"} < set(hidden["statistic"])
     assert (hidden["quantity"] == "obj (universal)").any()

@@ -5,7 +5,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from headtypes.pages.ledger.page import page_of, shown
+from headtypes.pages.ledger.page import claims_in_brief, page_of
 from headtypes.papers.comparison import TOGETHER
 from headtypes.papers.keys import NAMED
 from headtypes.papers.ledger.models import over_models
@@ -45,7 +45,7 @@ def test_open_claims_count_among_none_that_are_decided(tmp_path):
     ledger = made_ledger(tmp_path)
     said = {
         row[0].below.split(" ")[0]: [cell.text for cell in row[2:]]
-        for row in shown(over_models(ledger)).in_brief().rows
+        for row in claims_in_brief(over_models(ledger)).in_brief().rows
     }
     assert said == {
         "few": ["3 of 4", "2 of 3"],
@@ -55,7 +55,7 @@ def test_open_claims_count_among_none_that_are_decided(tmp_path):
         "trees": ["", ""],
     }
     undecided = ledger.assign(verdict=ledger["verdict"].where(ledger["verdict"] == NO_VERDICT, "open"))
-    row = shown(over_models(undecided)).in_brief().rows[0]
+    row = claims_in_brief(over_models(undecided)).in_brief().rows[0]
     assert [cell.text for cell in row[2:]] == ["4 open", "3 open"]
 
 

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import frame_projection, scatter_types, type_labels, type_styles
-from headtypes.comparisons.types.table import LAYER, PROFILE, shown
+from headtypes.comparisons.types.table import LAYER, PROFILE, shown_rows
 from headtypes.core.statistics import ALPHA
 from headtypes.core.style import PAGE, SMALL, legend_key, styled
 
@@ -72,7 +72,7 @@ def compared_types_figure(table: pd.DataFrame, partition: Partition, projections
     """
     groups = [
         _Group(analysis, task, lines)
-        for (analysis, task), rows in shown(table).groupby(["analysis", "task"], sort=False)
+        for (analysis, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False)
         if (lines := list(_lines(analysis, rows, partition)))
     ]
     # What is known of language stands at the right; if nothing is, and there is no projection, half of the rest.

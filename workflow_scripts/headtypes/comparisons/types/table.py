@@ -149,13 +149,13 @@ def compare_types(
                 share = float(cost.controls.groupby("draw")["overlap"].first().mean())
                 rows += [about | row | {"overlap": share} for row in _cost_rows(cost, seed)]
     table = pd.DataFrame(rows, columns=list(COLUMNS)).fillna({f"{PROFILE}draws": 0}).astype(COLUMNS)
-    tested = shown(table).index, [f"{prefix}p" for prefix in groups]
+    tested = shown_rows(table).index, [f"{prefix}p" for prefix in groups]
     p = table.loc[tested].to_numpy()
     table.loc[tested[0], [f"{prefix}p_holm" for prefix in groups]] = holm(p.ravel()).reshape(p.shape)
     return table
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
+def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of such a table that the figure has.
 
     Those of the smallest and the largest head are left out, and those that say what others do, as the relations of UD

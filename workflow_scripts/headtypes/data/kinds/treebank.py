@@ -61,6 +61,6 @@ def read_sentences(path: str) -> list[Sentence]:
             raise conllu.malformed(path, line, f"the id {name} is also that of the sentence on line {lines[name]}")
         lines[name] = line
         conllu.check_words(conllu.forms(block), path, block.words[0].number)
-        columns = (conllu.given(block, column) for column in (conllu.UPOS, conllu.XPOS, conllu.LEMMA))
+        columns = (conllu.filled_in(block, column) for column in (conllu.UPOS, conllu.XPOS, conllu.LEMMA))
         sentences.append(Sentence(name, conllu.forms(block), *conllu.tree_of(block, path), *columns))
     return sentences

@@ -64,7 +64,7 @@ def gather(
         "divergences": [],
         "samples": samples,
         "costs": [cost for name, path in files.get("intervals", ()) for cost in costs_of(path, name, conditions)],
-        "names": best_heads(files, model.heads),
+        "names": named_heads(files, model.heads),
         "packed": packed,
     }
     for task, path in files.get("features", ()):
@@ -171,7 +171,7 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
     ]
 
 
-def best_heads(files: ResultFiles, heads: int) -> list[dict]:
+def named_heads(files: ResultFiles, heads: int) -> list[dict]:
     """What heads are best at: the index of the head, layer by layer, and a phrase for each relation and mention."""
     names = {}
     for analysis in filter(lambda it: it.best, ANALYSES):

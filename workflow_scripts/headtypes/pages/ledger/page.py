@@ -65,7 +65,7 @@ def alone(families: int) -> str:
     )
 
 
-def shown(claims: pd.DataFrame) -> Table:
+def claims_in_brief(claims: pd.DataFrame) -> Table:
     """How often each claim holds, as a table; claims: as `papers.ledger.models.over_models` makes them."""
     said = claims.assign(
         authors=claims["paper"].map({name: paper.authors for name, paper in PAPERS.items()}),

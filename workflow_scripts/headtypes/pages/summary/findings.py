@@ -6,7 +6,7 @@ import pandas as pd
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.types.table import LAYER, PROFILE, shown
+from headtypes.comparisons.types.table import LAYER, PROFILE, shown_rows
 from headtypes.core.statistics import ALPHA, holm
 from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS, tested_metric
@@ -147,7 +147,7 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
     table: as `compare_types` makes it. Where heads look does not count: types are defined by it. None where nothing
         else stands beside random heads.
     """
-    rows = shown(table[~table["analysis"].isin(["surface", "detectors"])])
+    rows = shown_rows(table[~table["analysis"].isin(["surface", "detectors"])])
     tested = rows[rows["p"].notna() & rows["statistic"].isin(["mean", "best head", "inside"])].reset_index()
     if tested.empty:
         return None

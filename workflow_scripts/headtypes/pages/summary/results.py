@@ -15,8 +15,7 @@ from headtypes.comparisons.types.table import read_compared_types
 from headtypes.core.files import StrPath, read_json
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown
-from headtypes.pages.ledger.page import alone
-from headtypes.pages.ledger.page import shown as ledger_shown
+from headtypes.pages.ledger.page import alone, claims_in_brief
 from headtypes.pages.summary import findings
 from headtypes.pages.summary.answers import Answers, matter_card, number_card, types_card
 from headtypes.pages.summary.cautions import cautions
@@ -159,7 +158,7 @@ def _title(models: Sequence[str]) -> str:
 
 def _ledger(path: str, folder: Path) -> Shown:
     claims = read_over_models(path)
-    table = ledger_shown(claims).in_brief(_relative(path, folder))
+    table = claims_in_brief(claims).in_brief(_relative(path, folder))
     return replace(table, about=alone(int(claims["families"].max())))
 
 

@@ -43,14 +43,14 @@ def best_of_mentions(table: pd.DataFrame) -> BestHead:
     return BestHead(COREFERENCE, int(row["layer"]), int(row["head"]), "", float(row["accuracy"]))
 
 
-def best_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
+def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
     """What heads of a model are best at, by layer and head.
 
     relations, mentions: tables of the model on its treebanks, and on its documents; the first of each counts.
     """
-    found = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
-    found += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
+    best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
+    best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
     heads: dict[tuple[int, int], list[str]] = {}
-    for best in found:
+    for best in best_heads:
         heads.setdefault((best.layer, best.head), []).append(best.phenomenon)
     return {head: ", ".join(phenomena) for head, phenomena in heads.items()}
