@@ -13,7 +13,11 @@ from tests.support.summaries import MODEL, PARTITION, made_results, made_summary
 
 NUMBER = re.compile(r"(?<![\w.-])-?[\d,]*\d(?:\.\d+)?(?![\w-])")
 POINTS = [f"{kind}_f1{end}" for kind in ("drop", "control_drop") for end in ("", "_low", "_high")]
-POINTS += ["own_drop_f1", *(f"own_excess_f1{end}" for end in ("", "_low_by_article", "_high_by_article"))]
+POINTS += [
+    "own_drop_f1",
+    "detectable_drop_f1",
+    *(f"own_excess_f1{end}" for end in ("", "_low_by_article", "_high_by_article")),
+]
 COUNTS = ["heads", "n_questions", "control_draws", "control_draws_planned", "control_questions", "control_conditions"]
 # Of how many numbers of clusters and criteria cards speak, their limits, and degrees of confidence.
 SAID = {"0", "1", "4", "8", "95", f"{ALPHA:g}"}
@@ -74,3 +78,5 @@ def test_a_number_has_one_form_its_unit_and_what_it_is_of(shown):
         f"{matter.marks[0].label} {matter.marks[0].text}" == f"dense {dense['same inputs']} ({dense['random heads']})"
     )
     assert "on 32 questions" in matter.key
+    reached = table.loc[table["condition"] == "zero-dense", "detectable_drop_f1"].iloc[0]
+    assert f"more than {reached:.1f} points without the dense heads could be told" in matter.key

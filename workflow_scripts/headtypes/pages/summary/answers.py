@@ -256,6 +256,9 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         UNDECIDED: f"Leaving out {asked} heads is not shown to cost more than leaving out as many random ones.",
     }
     marks, ends = _costs(tested, of, metric)
+    reached = tested[f"detectable_drop_{metric}"][most]
+    told_from = f"{reached:z.{measured.decimals - 1}f} {measured.steps} without the {of[most]} heads"
+    power = "" if pd.isna(reached) else f" Only a drop of more than {told_from} could be told."
     return Card(
         question,
         answer,
@@ -268,7 +271,7 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         ends,
         f"The dot is the {measured.change} of {measured.title} without the type, on "
         f"{of_asked(tested, 'control_questions')}; the bar is what random heads cost, from least to most, and the tick "
-        "their mean." + (" A question mark stands behind a doubtful name." if partition.doubtful else ""),
+        f"their mean.{power}" + (" A question mark stands behind a doubtful name." if partition.doubtful else ""),
         files,
     )
 
