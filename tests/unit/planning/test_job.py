@@ -105,8 +105,10 @@ def test_files_that_are_not_those_declared_are_not_named(snakemake, wrong):
     assert "ValueError" in log_of(snakemake)
 
 
-def test_a_job_that_imports_another_package_than_its_workflows_ends_before_it_begins(snakemake, tmp_path):
+def test_a_job_that_imports_another_package_than_its_workflows_ends_before_it_begins(snakemake, tmp_path, monkeypatch):
     snakemake.scriptdir = str(tmp_path)
+    # A worker of pytest-xdist has no script.
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", "cluster_heads.py", raising=False)
     with pytest.raises(SystemExit):
         run(snakemake, lambda *_: pytest.fail("the job must not run"))
     assert "the package headtypes was imported from" in log_of(snakemake)
