@@ -23,7 +23,7 @@ TOGETHER = " over models"
 NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
 
 _STRICTER = ", ".join(
-    f"over fewer than {units} " + ("a claim is open" if math.isinf(times) else f"{times} times")
+    f"over fewer than {units} " + ("a claim is open" if math.isinf(times) else f"p is multiplied by {times}")
     for units, times in STRICTER.items()
 )
 HOW_CLAIMS_ARE_JUDGED = (
@@ -33,7 +33,7 @@ HOW_CLAIMS_ARE_JUDGED = (
     "the limit lies inside the interval; where the paper can be read in several ways, it does so in each of them or "
     "is open. Of several quantities that a claim is about, one on the wrong side is enough for it to fail; lest one "
     "be there by chance, each is then tested at 5 percent divided by their number. Without an interval the value "
-    "itself decides, and nothing says how surely. Over few units of equal size p is larger: "
+    "itself decides, and nothing says how surely. Units are counted as units of equal size: "
     f"{_STRICTER}. Many claims are judged at once, so that some may be decided by "
     "chance: *corrected* is the verdict after Holm's procedure over all claims of the section that have an interval, "
     "and p the p-value of the limit, before and after. A claim without an interval has neither. Limits for which the "

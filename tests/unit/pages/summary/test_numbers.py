@@ -79,4 +79,7 @@ def test_a_number_has_one_form_its_unit_and_what_it_is_of(shown):
     )
     assert "on 32 questions" in matter.key
     reached = table.loc[table["condition"] == "zero-dense", "detectable_drop_f1"].iloc[0]
-    assert f"more than {reached:.1f} points without the dense heads could be told" in matter.key
+    assert (
+        f"An uncorrected p of 0.05 takes a drop of more than {reached:.1f} points without the dense heads."
+        in matter.key
+    )

@@ -244,9 +244,11 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     elif corrected > 1:
         # Beside an interval that is of this type alone, a p without it would seem to contradict.
         shown_p = f"{p_value(p[most])} (corrected for {corrected}): "
-        told = f"p counts draws alone and, unlike the interval, is corrected for {corrected} conditions, chosen before"
+        told = (
+            f"p counts draws alone and, unlike the interval, is corrected for {corrected} conditions chosen in advance"
+        )
     else:
-        shown_p, told = f"{p_value(p[most])}: ", "p counts draws alone, of one condition that has to be chosen before"
+        shown_p, told = f"{p_value(p[most])}: ", "p counts draws alone, of one condition chosen in advance"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
     answer = matter_answer(p, high, least)
     asked = join(of[each] for each in tested.index)
@@ -257,8 +259,8 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     }
     marks, ends = _costs(tested, of, metric)
     reached = tested[f"detectable_drop_{metric}"][most]
-    told_from = f"{reached:z.{measured.decimals - 1}f} {measured.steps} without the {of[most]} heads"
-    power = "" if pd.isna(reached) else f" Only a drop of more than {told_from} could be told."
+    needed = f"{reached:z.{measured.decimals - 1}f} {measured.steps} without the {of[most]} heads"
+    power = "" if pd.isna(reached) else f" An uncorrected p of {ALPHA:g} takes a drop of more than {needed}."
     return Card(
         question,
         answer,
@@ -271,7 +273,8 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         ends,
         f"The dot is the {measured.change} of {measured.title} without the type, on "
         f"{of_asked(tested, 'control_questions')}; the bar is what random heads cost, from least to most, and the tick "
-        f"their mean.{power}" + (" A question mark stands behind a doubtful name." if partition.doubtful else ""),
+        f"their mean, which stands in brackets.{power}"
+        + (" A question mark stands behind a doubtful name." if partition.doubtful else ""),
         files,
     )
 
