@@ -244,7 +244,8 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
     elif corrected > 1:
         # Beside an interval that is of this type alone, a p without it would seem to contradict.
         shown_p = f"{p_value(p[most])} (corrected for {corrected}): "
-        told = f"p counts draws alone and, unlike the interval, is corrected for {corrected} conditions, if chosen in advance"
+        told = f"p counts draws alone and, unlike the interval, is corrected for {corrected} conditions, if these were"
+        told += " chosen in advance"
     else:
         shown_p, told = f"{p_value(p[most])}: ", "p counts draws alone, of one condition, if that was chosen in advance"
     beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
