@@ -149,7 +149,7 @@ def full_config(folder: Path) -> dict:
             "drop-near": {"near": "drop_intra"},
             "mixed": {"dense": "uniform", "2-3": "mean"},
         },
-        "controls": {"draws": 2, "questions": 5, "profile": True, "conditions": ["zero-dense", "mixed"]},
+        "controls": {"draws": 2, "questions": 5, "profile": True, "mass": True, "conditions": ["zero-dense", "mixed"]},
         "curves": {"orders": 1, "questions": 6},
         "relations": {"least": 20},
         "coreference": {"documents": "chunks"},

@@ -51,10 +51,11 @@ def dropped_pairs(operation: str, sentence: tuple[int, ...], reading: Reading):
 
 
 def defined_attention(
-    scores, operation: str, sentence: tuple[int, ...], reading: Reading, *, masked: bool, sink: float = -torch.inf
+    scores, operation: str, sentence: tuple[int, ...], reading: Reading, place: tuple, *, masked: bool, sink=-torch.inf
 ):
     """One head's attention [query, key] after an operation, from its scores, minus infinity where none is allowed.
 
+    place:  its layer, its number, and how many tokens are no padding.
     masked: dropped pairs have a score of minus infinity before the softmax, instead of no attention after it.
     sink:   the score of no token.
     """
@@ -71,11 +72,36 @@ def defined_attention(
         allowed = torch.ones_like(scores) if reading.uniform_over_padding else (scores > -torch.inf).to(scores)
         return allowed / allowed.sum(-1, keepdim=True)
     attention[dropped] = 0
+    if name.startswith("mass"):
+        attention = with_mass_taken(attention, operation, sentence, reading, *place)
     if reading.renormalise:
         for row, kept in zip(attention, to_none, strict=True):
             if row.sum() > 0:
                 row /= row.sum() + kept
     return attention
+
+
+def with_mass_taken(
+    attention, operation: str, sentence: tuple[int, ...], reading: Reading, layer: int, head: int, real: int
+):
+    """One head's attention [query, key], as much of it taken at each distance as `drop_...` takes, pair by pair.
+
+    real: how many tokens are no padding, which comes after them.
+    """
+    name, _, seed = operation.partition(" ")
+    dropped = dropped_pairs(name.replace("mass", "drop"), sentence, reading)
+    rng = np.random.default_rng(derive_seed(int(seed or 0), layer, head, *sentence[:real]))
+    numbers, left = np.zeros(attention.shape), attention.clone()
+    numbers[:real, :real] = rng.random((real, real))
+    for distance in range(1 - len(sentence), len(sentence)):
+        pairs = [(s, s + distance) for s in range(len(sentence)) if 0 <= s + distance < len(sentence)]
+        due = sum(float(attention[pair]) for pair in pairs if dropped[pair])
+        for s, t in sorted(pairs, key=numbers.__getitem__):
+            if reading.special_tokens != "neither" or min(sentence[s], sentence[t]) >= 0:
+                taken = float(attention[s, t]) if due > attention[s, t] - 1e-6 else max(due, 0)
+                left[s, t] -= taken
+                due -= taken
+    return left
 
 
 def resampled(outputs, scores, operation: str, sentence: tuple[int, ...], layer: int, head: int, heads: int):
@@ -96,13 +122,12 @@ def resampled(outputs, scores, operation: str, sentence: tuple[int, ...], layer:
 
 
 def dense_output(
-    model, ids, types, operations, sentence, reading, *, head_outputs=None, max_seq_length=None, masked=False, queries=1
+    model, ids, types, operations, sentence, reading, *, head_outputs=None, max_seq_length=None, masked=False
 ):
     """What a model computes of one sample, its heads under operations [layer, head], with every attention in full.
 
     ids, types, sentence: [token], types None for a model without; reading: where padding counts, the sample is padded
-    to `window` tokens, and so are start and end logits; masked: as in `defined_attention`; queries: heads in a row that
-    draw alike.
+    to `window` tokens, and so are start and end logits; masked: as in `defined_attention`.
     """
     real = len(ids)
     padding = max_seq_length - real if reading.uniform_over_padding else 0
@@ -131,11 +156,11 @@ def dense_output(
                 outputs[0, head] = torch.from_numpy(head_outputs[layer, head]).double()
             else:
                 sink = -torch.inf if sinks is None else float(sinks[head])
-                attention = defined_attention(scores, operation, sentence, reading, masked=masked, sink=sink)
+                place = layer, head, real
+                attention = defined_attention(scores, operation, sentence, reading, place, masked=masked, sink=sink)
                 outputs[0, head] = attention @ value[0, shared]
             if operation.startswith("resample"):
-                drawn = head // queries, query.shape[1] // queries
-                named = outputs[0, head], scores, operation, sentence[:real], layer, *drawn
+                named = outputs[0, head], scores, operation, sentence[:real], layer, head, query.shape[1]
                 outputs[0, head] = resampled(*named)
         return outputs.transpose(1, 2), None
 

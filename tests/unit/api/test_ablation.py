@@ -299,7 +299,11 @@ def imported(layers: int, heads: int, **more) -> Partition:
             {},
             "temperature takes a number above 0 of at most six decimals, as in temperature 2; found",
         ),
-        ({"1-1": "drop_inter"}, {}, "resample and drop_intra and drop_inter need `sentences`, a function"),
+        (
+            {"1-1": "drop_inter"},
+            {},
+            "resample and drop_intra and drop_inter and mass_intra and mass_inter need `sentences`, a function",
+        ),
         ({"1-1": "resample 7"}, {}, "need `sentences`, a function"),
         ({"1-1": "uniform"}, {"reading": Reading(uniform_over_padding=True)}, "uniform_over_padding is for windows"),
     ],

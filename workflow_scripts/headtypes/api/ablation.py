@@ -48,11 +48,11 @@ def ablated(
 
     model:      in evaluation mode, on any device; a decoder or an encoder that the workflow supports.
     operations: {target: operation}; a target is a head, `layer-head` from 1, or a type of the partition, and a head
-        goes before its type. The number of `resample` is its seed. An operation of your own is a function of attention
-        [text, head, row, key], padding included, and of the slice of query rows that it is of; it returns other
-        attention.
+        goes before its type. The number of an operation that draws is its seed. An operation of your own is a function
+        of attention [text, head, row, key], padding included, and of the slice of query rows that it is of; it returns
+        other attention.
     partition:  the types of the model's heads (`reading.head_types`, `partitions.read_partition`).
-    sentences:  for resample, drop_intra and drop_inter: a function from token ids and attention mask (or None),
+    sentences:  for resample, drop_... and mass_...: a function from token ids and attention mask (or None),
         [sample, token], to the sentence of each token, [sample, token]: -1 for special tokens and padding, 0 for a
         first text, from 1 for sentences of a second one. These work on whole texts, not on steps with a cache.
     reading:    as in the workflow, but for uniform_over_padding.

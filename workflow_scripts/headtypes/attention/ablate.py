@@ -19,6 +19,8 @@ from headtypes.models.products import product
 
 # Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
 _BLOCKS_KEPT = 64
+# What would be left of a pair's attention by rounding alone, and would be all of a row that is then renormalised.
+_NOTHING = 1e-6
 
 
 # Gets attention [sample, head, row, key] and which query rows these are, and returns other attention.
@@ -121,6 +123,21 @@ class Heads:
 
         self._weigh(without)
 
+    def drop_as_much(self, pairs: Literal["intra", "inter"], seed: int) -> None:
+        """Take as much attention as `drop` takes, at each distance, from the pairs at that distance in random order."""
+        for group in self.groups():
+            dropped = ~self.ablation.pairs_left(group.pairs, pairs, 0, group.pairs.length)
+            every = slice(0, group.pairs.length)
+            for index, head in enumerate(self.heads.tolist()):
+                of_head = slice(index, index + 1)
+                layer = group.layer.heads(of_head)
+                order = group.pairs.shuffled(seed, self.number, head)
+                attention = layer.attention(every)
+                attention -= _as_much(attention[:, 0], dropped[:, 0], group.pairs.candidates(), order)[:, None]
+                if self.ablation.reading.renormalise:
+                    attention = layer.renormalised(attention, every)
+                group.put(product(attention, layer.value), every, of_head)
+
     def weigh(self, change: Change) -> None:
         """Replace the attention by what a function makes of it. Raises `InputError` where it has another shape."""
 
@@ -186,7 +203,8 @@ class SentencePairs(Group):
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
         super().__init__(group.samples, group.length)
-        padded = [np.pad(row, (0, self.length - len(row)), constant_values=-1) for row in sentences[self.samples]]
+        self._real = sentences[self.samples]
+        padded = [np.pad(row, (0, self.length - len(row)), constant_values=-1) for row in self._real]
         self._given = np.stack(padded).astype(np.int64)
         sentence = torch.as_tensor(self._given, device=device)
         self._sentence = sentence.clamp_max(1) if reading.sentences == "segments" else sentence
@@ -206,6 +224,25 @@ class SentencePairs(Group):
         if dropped == "inter":
             return intra
         return in_sentences & ~intra if self._special_tokens == "cut" else ~intra
+
+    def candidates(self) -> Bool[Tensor, "#sample query key"]:
+        """The pairs that `left` can drop, in sentences or between them."""
+        query, key = self._sentence[..., None] >= 0, self._sentence[:, None] >= 0
+        return query & key if self._special_tokens == "neither" else torch.ones_like(query & key)
+
+    def shuffled(self, seed: int, layer: int, head: int) -> Int[Tensor, "sample pair"]:
+        """All pairs, numbered row by row, by distance (key less query), in random order at each.
+
+        It depends on `seed`, `layer`, head and where the sample's sentences are, and on nothing of the batch.
+        """
+        position = np.arange(self.length)
+        distance, orders = (position - position[:, None]).ravel(), []
+        for sentence in self._real:
+            numbers, real = np.zeros((self.length, self.length)), len(sentence)
+            rng = np.random.default_rng(derive_seed(seed, layer, head, *sentence.tolist()))
+            numbers[:real, :real] = rng.random((real, real))
+            orders.append(np.lexsort((numbers.ravel(), distance)))
+        return torch.as_tensor(np.stack(orders), device=self._sentence.device)
 
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
@@ -233,6 +270,29 @@ class SentencePairs(Group):
             chosen = torch.searchsorted(rank, numbers[:, rows] % count.clamp_min(1) + 1)
             drawn.append(chosen.where(count > 0, itself[rows, None]))
         return torch.cat(drawn, 1)
+
+
+def _as_much(
+    attention: Float[Tensor, "sample query key"],
+    dropped: Bool[Tensor, "#sample query key"],
+    candidates: Bool[Tensor, "#sample query key"],
+    order: Int[Tensor, "sample pair"],
+) -> Float[Tensor, "sample query key"]:
+    """What is taken of each pair, so that as much is at each distance as of the dropped pairs, which are candidates.
+
+    order: of `SentencePairs.shuffled`; of the last pair that is needed at a distance, a part is taken.
+    """
+    length = attention.shape[1]
+    # Pairs in order are by distance, of which each has as many pairs as the diagonal is long.
+    sizes = torch.cat([torch.arange(1, length + 1), torch.arange(length - 1, 0, -1)]).to(order.device)
+    distance = torch.arange(len(sizes), device=order.device).repeat_interleave(sizes)
+    start = (sizes.cumsum(0) - sizes)[distance]
+    available, due = ((attention.double() * kept).flatten(1).gather(1, order) for kept in (candidates, dropped))
+    due = due.new_zeros(len(due), len(sizes)).index_add_(1, distance, due)[:, distance]
+    before = available.cumsum(1) - available
+    due -= before - before[:, start]
+    taken = due.clamp_min(0).where(due < available - _NOTHING, available)
+    return torch.zeros_like(taken).scatter_(1, order, taken).view_as(attention).to(attention.dtype)
 
 
 def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:

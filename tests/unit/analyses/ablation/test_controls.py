@@ -10,11 +10,20 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_st
 
 from headtypes.analyses.ablation import controls
-from headtypes.analyses.ablation.control_drops import of_family
-from headtypes.analyses.ablation.controls import ALL_DRAWN, UNDECIDABLE, evaluate_controls, overlap, sample_heads
+from headtypes.analyses.ablation.control_drops import control_drops, of_family
+from headtypes.analyses.ablation.controls import (
+    ALL_DRAWN,
+    UNDECIDABLE,
+    evaluate_controls,
+    overlap,
+    same_mass,
+    sample_heads,
+)
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
 from headtypes.analyses.types.partitions import Partition, profile_groups
+from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
+from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.question_answering.windows import build_windows
 from tests.support.models import tiny_bert
 from tests.support.records import questions, recorded, types_like
@@ -65,7 +74,15 @@ def under(asked, operations: dict) -> pd.DataFrame:
 
 def controlled(asked, own: pd.DataFrame, operations: dict, **changed) -> pd.DataFrame:
     """The scores under draws of a condition, whose own scores are given."""
-    how = {"condition": "c", "draws": 5, "questions": "all", "profile": False, "all_draws": False, "seed": 7}
+    how = {
+        "condition": "c",
+        "draws": 5,
+        "questions": "all",
+        "profile": False,
+        "mass": False,
+        "all_draws": False,
+        "seed": 7,
+    }
     return evaluate_controls(*asked, own, operations=operations, **how | changed, **SETTINGS)
 
 
@@ -91,6 +108,22 @@ def test_each_draw_is_scored_as_its_heads_are(asked):
     other = controlled(asked, own, MIXED, profile=True, seed=8)
     assert other["overlap"].tolist() != found["overlap"].tolist()
     pd.testing.assert_frame_equal(controlled(asked, own, MIXED), of_family(found))
+
+
+def test_as_much_attention_is_taken_of_the_same_heads_where_a_condition_drops_any(asked):
+    rows, windows, _, record = asked
+    dropped = {"dense": "drop_inter", "1-1": "zero"}
+    own = under(asked, dropped)
+    found = of_family(controlled(asked, own, dropped, mass=True, draws=2), "mass")
+    by_head = operations_by_head(asked[2].type_of, dropped, "c")
+    taken = [same_mass(by_head, derive_seed(7, "mass", draw)) for draw in range(2)]
+    assert (taken[0] != taken[1]).sum() == (by_head == "drop_inter").sum() > 0
+    expected = evaluate_all(rows, windows, record, taken, None, Settings(**SETTINGS), "test")
+    for (_, scores), (_, of_draw) in zip(found.groupby("draw"), expected, strict=True):
+        assert scores["f1"].tolist() == of_draw["f1"].tolist()
+    assert found["overlap"].isna().all()
+    assert control_drops(found, own, own, seed=0)["mass_control_draws"] == 2
+    assert set(controlled(asked, under(asked, ZERO), ZERO, mass=True, draws=2)["family"]) == {"layer"}
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ CONTROLS = Result(
     of=lambda plan: plan.controlled,
     name="controls",
     content="the same condition on random heads: scores of each question and draw of each `family` of heads (`layer`, "
-    "`others`, `profile`), the overlap with the type, the largest number of draws (`planned`) and why there are no "
-    "more (`stopped`)",
+    "`profile`) or of pairs of the same heads (`mass`), the overlap with the type, the largest number of "
+    "draws (`planned`) and why there are no more (`stopped`)",
     withheld=ARTICLES,
 )
 CONTROLS_FIGURE = Result(
@@ -122,7 +122,7 @@ OUTPUTS = Result(
 
 def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
     controls = plan.config.controls
-    return controls.draws * (1 + controls.profile) * share_of(controls.questions, rows)
+    return controls.draws * (1 + controls.profile + controls.mass) * share_of(controls.questions, rows)
 
 
 def _sets_of_curves(plan: Plan, wildcards: Any, rows: int) -> float:
@@ -159,7 +159,7 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
     task, controls = plan.partitions[model, partition].task, plan.config.controls
     together = next((name for name, models in plan.repeats.items() if model in models and len(models) > 1), None)
     seed = plan.seed("evaluate_controls", together or model, partition, condition)
-    drawn = {key: getattr(controls, key) for key in ("draws", "questions", "profile")}
+    drawn = {key: getattr(controls, key) for key in ("draws", "questions", "profile", "mass")}
     drawn |= {"all_draws": bool(together), "seed": seed}
     return {**_evaluation(plan, model, condition, task), "condition": condition, **drawn}
 

@@ -50,10 +50,10 @@ def sequential_p(reached: Bool[np.ndarray, " draw"], draws: int) -> float:
     return end / last if last <= draws else (1 + len(times) + draws - made) / (1 + draws)
 
 
-# From where heads are drawn: as many of each layer, or of the heads of the model that look alike by near, special and
-# far (`partitions.profile_groups`); by the number that is a part of the seed.
-LAYER, PROFILE = "layer", "profile"
-FAMILIES = {LAYER: 0, PROFILE: 2}
+# What is drawn: as many heads of each layer, or of the heads of the model that look alike by near, special and far
+# (`partitions.profile_groups`), or as much attention of the same heads; by the number that is a part of the seed.
+LAYER, PROFILE, MASS = "layer", "profile", "mass"
+FAMILIES = {LAYER: 0, PROFILE: 2, MASS: 3}
 # What stands before the names of columns about models that differ in a seed alone, together, as of a family.
 SEEDS = "seeds"
 

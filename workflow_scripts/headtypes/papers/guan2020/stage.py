@@ -108,8 +108,8 @@ RESULTS = (
         "`own_rank_*`, the place of the own drop from the costliest, `own_rank_p_*`, and `holm_*`, corrected "
         "for the `control_conditions` that have controls, both of the one score that is tested; "
         "`detectable_drop_*`, what would have been told from random; `control_overlap`, the share of the drawn heads "
-        "that are the condition's own; the same with `profile_` before it for heads of the model that look alike, and "
-        "with `seeds_` for means over models that differ in a seed alone: see "
+        "that are the condition's own; the same with `profile_` before it for heads of the model that look alike, "
+        "`mass_` for random pairs, and with `seeds_` for means over models that differ in a seed alone: see "
         "[method](../understand/method.md#how-certain-a-value-is-not-in-the-paper)); drops with p-value and "
         "false discovery rate",
     ),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import SEEDS, prefix
+from headtypes.analyses.ablation.control_drops import MASS, SEEDS, prefix
 from headtypes.core.markdown import document
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import Column, Table, TextColumn, interval, probability
@@ -25,11 +25,12 @@ _CONTROLS = (
     "condition's own."
 )
 _FAMILIES = {
-    "layer": "as many heads of each layer, from all of its heads",
-    "profile": "from heads of the whole model that are alike by near, special and far",
+    "layer": "random heads, as many heads of each layer, from all of its heads",
+    "profile": "random heads, from heads of the whole model that are alike by near, special and far",
+    MASS: "random pairs of tokens in the same heads, which lose as much attention at the same distances",
     SEEDS: (
-        "the heads of each layer permuted in the same way in all models that differ from this one in their seed alone, "
-        "means over these"
+        "random heads, those of each layer permuted in the same way in all models that differ from this one in their "
+        "seed alone, means over these"
     ),
 }
 _SUBJECT = [TextColumn("model", "model"), TextColumn("partition", "partition")]
@@ -144,8 +145,9 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
         random, columns, data = _controlled(section, name), [*_CONDITION], section.copy()
         for family, before in ((family, prefix(family)) for family in _FAMILIES):
             if f"{before}control_overlap" in data:
-                data[f"{before}overlap"] = 100 * data[f"{before}control_overlap"]
-                columns.append(Column(f"{before}overlap", "overlap"))
+                if family != MASS:
+                    data[f"{before}overlap"] = 100 * data[f"{before}control_overlap"]
+                    columns.append(Column(f"{before}overlap", "overlap"))
                 for metric in (it for it in measured if f"{before}own_rank_{it.name}" in data):
                     ranks = zip(data[f"{before}own_rank_{metric.name}"], data[f"{before}control_draws"], strict=True)
                     ranked = [None if pd.isna(rank) else f"{rank} of {1 + of}" for rank, of in ranks]
@@ -219,12 +221,13 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
 def _beside(shown: Table, drawn: pd.DataFrame, family: str, metric: str) -> Iterator[str]:
     """What stands on the page about the draws of one family; drawn: the conditions with such."""
     most = int(drawn["control_draws_planned"].max())
-    yield f"Beside random heads, {_FAMILIES[family]}: {_at_most(most)} on {of_asked(drawn, 'control_questions')}."
+    yield f"Beside {_FAMILIES[family]}: {_at_most(most)} on {of_asked(drawn, 'control_questions')}."
     of_family = ["control_drop", "own_excess", "rank", "own_rank_p", "holm", "detectable_drop"]
-    names = [name for kind in of_family if (name := f"{prefix(family)}{kind}_{metric}") in shown.data]
+    names = [f"{prefix(family)}{kind}_{metric}" for kind in of_family]
     of_drawn = shown.where(shown.data.index.isin(drawn.index))
     own = f"{prefix(family)}own_drop_{metric}"
-    yield of_drawn.markdown("id", "condition", own, *names, f"{prefix(family)}overlap")
+    shown_names = [name for name in (*names, f"{prefix(family)}overlap") if name in shown.data]
+    yield of_drawn.markdown("id", "condition", own, *shown_names)
 
 
 def _scores(measured: list[Metric]) -> list[str]:

@@ -233,6 +233,9 @@ class Controls(Strict):
     """How many of the task's questions, pairs or documents each draw is evaluated on."""
     profile: bool = False
     """Whether as many heads are drawn from all of the model's that look alike, too, by near, special and far."""
+    mass: bool = False
+    """Whether conditions that drop attention stand beside draws that take as much, at the same distances, from random
+    pairs of tokens in the same heads."""
     conditions: list[Name] | None = None
     """The conditions that are set beside random heads; without a list, all of them."""
 
