@@ -51,11 +51,11 @@ def dropped_pairs(operation: str, sentence: tuple[int, ...], reading: Reading):
 
 
 def defined_attention(
-    scores, operation: str, sentence: tuple[int, ...], reading: Reading, place: tuple, *, masked: bool, sink=-torch.inf
+    scores, operation: str, sentence: tuple[int, ...], reading: Reading, real: int, *, masked: bool, sink=-torch.inf
 ):
     """One head's attention [query, key] after an operation, from its scores, minus infinity where none is allowed.
 
-    place:  its layer, its number, and how many tokens are no padding.
+    real:   how many tokens are no padding, which comes after them.
     masked: dropped pairs have a score of minus infinity before the softmax, instead of no attention after it.
     sink:   the score of no token.
     """
@@ -73,7 +73,7 @@ def defined_attention(
         return allowed / allowed.sum(-1, keepdim=True)
     attention[dropped] = 0
     if name.startswith("mass"):
-        attention = with_mass_taken(attention, operation, sentence, reading, *place)
+        attention = with_mass_taken(attention, operation, sentence, reading, real)
     if reading.renormalise:
         for row, kept in zip(attention, to_none, strict=True):
             if row.sum() > 0:
@@ -81,24 +81,22 @@ def defined_attention(
     return attention
 
 
-def with_mass_taken(
-    attention, operation: str, sentence: tuple[int, ...], reading: Reading, layer: int, head: int, real: int
-):
+def with_mass_taken(attention, operation: str, sentence: tuple[int, ...], reading: Reading, real: int):
     """One head's attention [query, key], as much of it taken at each distance as `drop_...` takes, pair by pair.
 
     real: how many tokens are no padding, which comes after them.
     """
     name, _, seed = operation.partition(" ")
     dropped = dropped_pairs(name.replace("mass", "drop"), sentence, reading)
-    rng = np.random.default_rng(derive_seed(int(seed or 0), layer, head, *sentence[:real]))
-    numbers, left = np.zeros(attention.shape), attention.clone()
-    numbers[:real, :real] = rng.random((real, real))
-    for distance in range(1 - len(sentence), len(sentence)):
-        pairs = [(s, s + distance) for s in range(len(sentence)) if 0 <= s + distance < len(sentence)]
+    rng = np.random.default_rng(derive_seed(int(seed or 0), *sentence[:real]))
+    numbers, left = rng.random((real, real)), attention.clone()
+    for distance in range(1 - real, real):
+        pairs = [(s, s + distance) for s in range(real) if 0 <= s + distance < real]
         due = sum(float(attention[pair]) for pair in pairs if dropped[pair])
         for s, t in sorted(pairs, key=numbers.__getitem__):
             if reading.special_tokens != "neither" or min(sentence[s], sentence[t]) >= 0:
-                taken = float(attention[s, t]) if due > attention[s, t] - 1e-6 else max(due, 0)
+                taken = float(attention[s, t]) if due > attention[s, t] - 1e-6 else due
+                taken = taken if due > 1e-6 else 0
                 left[s, t] -= taken
                 due -= taken
     return left
@@ -156,8 +154,7 @@ def dense_output(
                 outputs[0, head] = torch.from_numpy(head_outputs[layer, head]).double()
             else:
                 sink = -torch.inf if sinks is None else float(sinks[head])
-                place = layer, head, real
-                attention = defined_attention(scores, operation, sentence, reading, place, masked=masked, sink=sink)
+                attention = defined_attention(scores, operation, sentence, reading, real, masked=masked, sink=sink)
                 outputs[0, head] = attention @ value[0, shared]
             if operation.startswith("resample"):
                 named = outputs[0, head], scores, operation, sentence[:real], layer, head, query.shape[1]

@@ -19,7 +19,7 @@ from headtypes.models.products import product
 
 # Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
 _BLOCKS_KEPT = 64
-# What would be left of a pair's attention by rounding alone, and would be all of a row that is then renormalised.
+# So much attention may be due or left by rounding alone, and would be all of a row that is then renormalised.
 _NOTHING = 1e-6
 
 
@@ -126,14 +126,14 @@ class Heads:
     def drop_as_much(self, pairs: Literal["intra", "inter"], seed: int) -> None:
         """Take as much attention as `drop` takes, at each distance, from the pairs at that distance in random order."""
         for group in self.groups():
-            dropped = ~self.ablation.pairs_left(group.pairs, pairs, 0, group.pairs.length)
             every = slice(0, group.pairs.length)
-            for index, head in enumerate(self.heads.tolist()):
+            candidates, order = group.pairs.shuffled(group.of_all_heads.mask, seed)
+            dropped = candidates & ~self.ablation.pairs_left(group.pairs, pairs, 0, group.pairs.length)[:, 0]
+            for index in range(len(self.heads)):
                 of_head = slice(index, index + 1)
                 layer = group.layer.heads(of_head)
-                order = group.pairs.shuffled(seed, self.number, head)
                 attention = layer.attention(every)
-                attention -= _as_much(attention[:, 0], dropped[:, 0], group.pairs.candidates(), order)[:, None]
+                attention -= _as_much(attention[:, 0], dropped, candidates, order)[:, None]
                 if self.ablation.reading.renormalise:
                     attention = layer.renormalised(attention, every)
                 group.put(product(attention, layer.value), every, of_head)
@@ -203,12 +203,12 @@ class SentencePairs(Group):
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
         super().__init__(group.samples, group.length)
-        self._real = sentences[self.samples]
-        padded = [np.pad(row, (0, self.length - len(row)), constant_values=-1) for row in self._real]
+        padded = [np.pad(row, (0, self.length - len(row)), constant_values=-1) for row in sentences[self.samples]]
         self._given = np.stack(padded).astype(np.int64)
         sentence = torch.as_tensor(self._given, device=device)
         self._sentence = sentence.clamp_max(1) if reading.sentences == "segments" else sentence
         self._special_tokens = reading.special_tokens
+        self._shuffled: dict[int, tuple[Tensor, Tensor]] = {}
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
         """The pairs of some query rows that are not dropped; the same in all layers."""
@@ -225,24 +225,25 @@ class SentencePairs(Group):
             return intra
         return in_sentences & ~intra if self._special_tokens == "cut" else ~intra
 
-    def candidates(self) -> Bool[Tensor, "#sample query key"]:
-        """The pairs that `left` can drop, in sentences or between them."""
-        query, key = self._sentence[..., None] >= 0, self._sentence[:, None] >= 0
-        return query & key if self._special_tokens == "neither" else torch.ones_like(query & key)
+    def shuffled(
+        self, mask: Bool[Tensor, "#sample 1 query key"] | None, seed: int
+    ) -> tuple[Bool[Tensor, "sample query key"], Int[Tensor, "sample pair"]]:
+        """Which pairs, padding left out, are in sentences or between them, and an order of all pairs: by distance.
 
-    def shuffled(self, seed: int, layer: int, head: int) -> Int[Tensor, "sample pair"]:
-        """All pairs, numbered row by row, by distance (key less query), in random order at each.
-
-        It depends on `seed`, `layer`, head and where the sample's sentences are, and on nothing of the batch.
+        The order, of pairs numbered row by row, is random at each distance (key less query), and the same in all layers
+        and heads, as the pairs within sentences are. It depends on `seed` and on where the sample's sentences are.
         """
-        position = np.arange(self.length)
-        distance, orders = (position - position[:, None]).ravel(), []
-        for sentence in self._real:
-            numbers, real = np.zeros((self.length, self.length)), len(sentence)
-            rng = np.random.default_rng(derive_seed(seed, layer, head, *sentence.tolist()))
-            numbers[:real, :real] = rng.random((real, real))
-            orders.append(np.lexsort((numbers.ravel(), distance)))
-        return torch.as_tensor(np.stack(orders), device=self._sentence.device)
+        if seed not in self._shuffled:
+            real = self._real(mask)
+            tokens = self._sentence >= 0 if self._special_tokens == "neither" else real
+            position = np.arange(self.length)
+            keys = np.repeat((position - position[:, None]).astype(float)[None], len(self._given), 0)
+            for of_sample, sentence, own in zip(keys, self._given, real.cpu().numpy(), strict=True):
+                rng = np.random.default_rng(derive_seed(seed, *sentence[own].tolist()))
+                of_sample[np.ix_(own, own)] += rng.random((own.sum(), own.sum()))
+            order = torch.as_tensor(keys.reshape(len(keys), -1).argsort(1), device=self._sentence.device)
+            self._shuffled[seed] = tokens[..., None] & tokens[:, None], order
+        return self._shuffled[seed]
 
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
@@ -253,8 +254,7 @@ class SentencePairs(Group):
         `layer`, head and where the sample's sentences are, and on nothing of the batch.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
-        # All tokens but padding may look at themselves.
-        real = torch.ones_like(special) if mask is None else mask[:, 0].diagonal(dim1=1, dim2=2).expand_as(special)
+        real = self._real(mask)
         numbers = np.zeros((*special.shape, heads), np.int64)
         for of_sample, sentence, tokens in zip(numbers, self._given, real.cpu().numpy(), strict=True):
             rng = np.random.default_rng(derive_seed(seed, layer, *sentence[tokens].tolist()))
@@ -271,11 +271,17 @@ class SentencePairs(Group):
             drawn.append(chosen.where(count > 0, itself[rows, None]))
         return torch.cat(drawn, 1)
 
+    def _real(self, mask: Bool[Tensor, "#sample 1 query key"] | None) -> Bool[Tensor, "sample token"]:
+        """The tokens that are no padding."""
+        # All tokens but padding may look at themselves.
+        every = torch.ones_like(self._sentence, dtype=torch.bool)
+        return every if mask is None else mask[:, 0].diagonal(dim1=1, dim2=2).expand_as(every)
+
 
 def _as_much(
     attention: Float[Tensor, "sample query key"],
-    dropped: Bool[Tensor, "#sample query key"],
-    candidates: Bool[Tensor, "#sample query key"],
+    dropped: Bool[Tensor, "sample query key"],
+    candidates: Bool[Tensor, "sample query key"],
     order: Int[Tensor, "sample pair"],
 ) -> Float[Tensor, "sample query key"]:
     """What is taken of each pair, so that as much is at each distance as of the dropped pairs, which are candidates.
@@ -291,7 +297,7 @@ def _as_much(
     due = due.new_zeros(len(due), len(sizes)).index_add_(1, distance, due)[:, distance]
     before = available.cumsum(1) - available
     due -= before - before[:, start]
-    taken = due.clamp_min(0).where(due < available - _NOTHING, available)
+    taken = due.where(due < available - _NOTHING, available).where(due > _NOTHING, 0)
     return torch.zeros_like(taken).scatter_(1, order, taken).view_as(attention).to(attention.dtype)
 
 
