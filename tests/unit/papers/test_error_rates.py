@@ -14,7 +14,7 @@ import pytest
 from headtypes.analyses.divergence.projection import layer_test
 from headtypes.analyses.relations.accuracy import OfHeads, ToSep
 from headtypes.core.statistics import resampled_means
-from headtypes.papers.claims import Claim, correct, judge
+from headtypes.papers.claims import Claim, Verdict, correct, judge
 from headtypes.papers.clark2019.language.quantities import Columns, measure_judged, sep_beyond_others
 from headtypes.papers.clark2019.language.scores import Scores
 from headtypes.papers.clark2019.quantities import _permuted
@@ -29,7 +29,7 @@ from headtypes.papers.quantities import (
     Ranked,
     in_each_reading,
 )
-from headtypes.papers.repeats import mean_over
+from headtypes.papers.repeats import judged_together
 
 UNITS, RESAMPLES, TRIALS = 60, 500, 200
 # Five percent, and two standard errors of so many trials.
@@ -154,32 +154,6 @@ def with_error(truths: list[float], rng: np.random.Generator) -> Iterator[list[F
         yield [above(Measured.with_error(value, 1))]
 
 
-def over_models(
-    truths: list[float], rng: np.random.Generator, models: float, inputs: float, both: float
-) -> Iterator[list[Finding]]:
-    """The mean over five models that answered the same 20 questions; a standard error is 1 in all.
-
-    models, inputs, both: the variance of the mean that is by model, by question, and by model and question; their sum
-    is 1.
-    """
-    of_models = rng.normal(0, (5 * models) ** 0.5, (TRIALS, 5, 1))
-    of_questions = rng.normal(0, (20 * inputs) ** 0.5, (TRIALS, 1, 20))
-    for values in truths[0] + of_models + of_questions + rng.normal(0, (100 * both) ** 0.5, (TRIALS, 5, 20)):
-        errors = values.std(axis=1, ddof=1) / 20**0.5
-        each = [Measured.with_error(*it, 19) for it in zip(values.mean(axis=1), errors, strict=True)]
-        yield [above(mean_over(each))]
-
-
-def two_regimes(truths: list[float], rng: np.random.Generator, share: float, error: float) -> Iterator[list[Finding]]:
-    """The mean over five seeds, of which each falls into one of two regimes, a share of them into the higher one.
-
-    error: that over inputs, which are the same in all, in distances of the regimes.
-    """
-    of_seed = (rng.random((TRIALS, 5)) < share) - share + rng.normal(0, 0.1, (TRIALS, 5))
-    for values in truths[0] + of_seed + rng.normal(0, error, (TRIALS, 1)):
-        yield [above(mean_over([Measured.with_error(value, error) for value in values]))]
-
-
 def beyond_chance(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
     """Ten values less ten others, beside what permutations give; a standard error is 0.45."""
     values = rng.normal(0, 1, (TRIALS, 20))
@@ -251,11 +225,6 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     },
     "three readings": (readings, [ONTO] * 3, [NEAR] * 3),
     "a normal error": (with_error, [ONTO], [NEAR]),
-    "five models that differ": (partial(over_models, models=0.8, inputs=0.1, both=0.1), [ONTO], [NEAR]),
-    "five models that are alike": (partial(over_models, models=0, inputs=0.9, both=0.1), [ONTO], [NEAR]),
-    "five models of chance": (partial(over_models, models=0, inputs=0, both=1), [ONTO], [NEAR]),
-    "seeds of two regimes": (partial(two_regimes, share=0.5, error=0.01), [ONTO], [NEAR]),
-    "seeds of a rare regime": (partial(two_regimes, share=0.2, error=0.3), [ONTO], [NEAR]),
     "beyond permutations": (beyond_chance, [ONTO], [NEAR]),
     "beyond permutations of layers": (of_layers, [ONTO], [NEAR]),
     "heads beside others of their layers": (beside_others, [ONTO], [NEAR]),
@@ -274,6 +243,48 @@ def test_nothing_else_makes_an_interval():
     """Whoever adds a kind of interval simulates it above."""
     made = {name for name, it in vars(Measured).items() if isinstance(it, classmethod)}
     assert made == {"drawn", "drawn_for", "without_difference", "with_error", "beyond_chance"}
+
+
+def over_seeds(truths: np.ndarray, shared: float, rng: np.random.Generator) -> list[str]:
+    """The verdict over models of each trial; truths: [trial, model]; each is known with a standard error of 1.
+
+    shared: how much of the error the models have in common, since they answer the same questions.
+    """
+    error = shared**0.5 * rng.normal(size=(len(truths), 1)) + (1 - shared) ** 0.5 * rng.normal(size=truths.shape)
+    claim = Claim("c", place="", text="", basis="from_table", limit="", ask=above, about="")
+    return [
+        judged_together([Verdict(claim, "", "", (above(Measured.with_error(value, 1)),)) for value in values]).verdict
+        for values in truths + error
+    ]
+
+
+# The share of seeds in a regime far beyond the limit, by how many standard errors, and what models share of the error.
+SEEDS = {
+    "two regimes": (0.5, 1 / 0.01, 1),
+    "two regimes that are near": (0.5, 1 / 0.3, 0.5),
+    **{
+        f"a regime of {share} of the seeds, errors of {error} of the distance": (share, 1 / error, 1)
+        for share in (0.05, 0.2, 0.4)
+        for error in (0.01, 0.3)
+    },
+    "models that are alike": (0, 0, 1),
+    "models of chance": (0, 0, 0),
+}
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+def test_what_most_seeds_do_not_give_hardly_ever_holds_over_models_and_what_they_give_hardly_ever_fails(kind):
+    share, far, shared = SEEDS[kind]
+    rng = np.random.default_rng(5)
+    for near, side, wrong in ((ONTO, 1, HOLDS), (NEAR, -1, FAILS)):
+        found = over_seeds(np.where(rng.random((TRIALS, 5)) < share, side * far, near), shared, rng)
+        assert found.count(wrong) <= MOST, (wrong, found.count(wrong) / TRIALS)
+
+
+def test_what_all_seeds_give_is_decided():
+    """Each model by itself holds in 98 % of trials."""
+    for shared, least in ((1, 0.9), (0, 0.8)):
+        assert over_seeds(np.full((TRIALS, 5), FAR), shared, np.random.default_rng(6)).count(HOLDS) > least * TRIALS
 
 
 @pytest.mark.parametrize("kind", ["a mean", "six that all have to hold", "the largest of a hundred", "three readings"])

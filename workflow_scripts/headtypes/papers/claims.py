@@ -136,6 +136,10 @@ class Verdict:
             chosen.append(max(made_by, key=lambda number: sign * p[number]))
         return max(chosen, key=p.__getitem__, default=None)
 
+    def at(self, level: float) -> str:
+        """The verdict where p-values have to be below a level of at most 0.05."""
+        return _of_all(self.findings, _of_each(self.findings, level)) if self.findings else NO_VERDICT
+
 
 def judge(claim: Claim, quantities: Quantities) -> Verdict:
     """Judge one claim: it fails where one of its findings does, is open where one is, and holds where all do.
@@ -195,7 +199,7 @@ def correct(verdicts: Sequence[Verdict]) -> list[Correction]:
     return corrections
 
 
-def _of_each(findings: Sequence[Finding]) -> list[str]:
+def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
     """The verdicts on the findings of a claim, in their order.
 
     One that fails is enough for a claim to fail: lest one of several true ones does by chance, each fails only where
@@ -203,7 +207,7 @@ def _of_each(findings: Sequence[Finding]) -> list[str]:
     """
     several = {number: len(numbers) for numbers in _by_reading(findings).values() for number in numbers}
     return [
-        OPEN if finding.verdict == FAILS and several[number] * finding.p >= ALPHA else finding.verdict
+        OPEN if (several[number] if finding.verdict == FAILS else 1) * finding.p >= level else finding.verdict
         for number, finding in enumerate(findings)
     ]
 

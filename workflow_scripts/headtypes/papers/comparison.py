@@ -11,7 +11,7 @@ from headtypes.core.markdown import document, markdown_table
 from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
 from headtypes.papers.published import Published
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, STRICTER, VERDICTS, Measured, Quantities
-from headtypes.papers.repeats import FEWEST, counted, judged_together, mean_over
+from headtypes.papers.repeats import FEWEST, judged_together, mean_over
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
 COLUMNS = [
@@ -37,7 +37,9 @@ HOW_CLAIMS_ARE_JUDGED = (
     f"{_STRICTER}. Many claims are judged at once, so that some may be decided by "
     "chance: *corrected* is the verdict after Holm's procedure over all claims of the section that have an interval, "
     "and p the p-value of the limit, before and after. A claim without an interval has neither. Limits for which the "
-    "verdict would be the same are given beside each that is not 0."
+    "verdict would be the same are given beside each that is not 0. Over models that differ in a seed alone, a claim "
+    "holds or fails where it does in each, and so in most such trainings. These verdicts are not corrected, since none "
+    "over five models would be left, and means beside them decide nothing."
 )
 
 
@@ -94,11 +96,12 @@ class _Judged(NamedTuple):
 
 
 def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
-    """The verdicts and values of models that differ in a seed alone, on average over them."""
-    of_claims = list(zip(*(it.verdicts for it in several), strict=True))
-    rows = _claim_rows(several[0].subject, [judged_together(each) for each in of_claims])
-    for row, each in zip(rows, of_claims, strict=True):
-        yield row | {"remark": counted(each), "doubtful": ""}
+    """The verdicts on models that differ in a seed alone, beside means over them, and means of the values."""
+    of_claims = [judged_together(each) for each in zip(*(it.verdicts for it in several), strict=True)]
+    for row, it in zip(_claim_rows(several[0].subject, of_claims), of_claims, strict=True):
+        means = [] if it.deciding is None else [it.findings[it.deciding]]
+        remark = "".join(f"beside it, {mean.quantity}, mean of the models: {mean.measured}" for mean in means)
+        yield row | {"remark": remark, "doubtful": "", "verdict_holm": ""}
     others = [{(row["id"], row["published"]): row for row in it.figures} for it in several]
     for known, row in others[0].items():
         each = [rows[known] for rows in others if known in rows]

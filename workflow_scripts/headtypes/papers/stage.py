@@ -33,7 +33,7 @@ def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
             "[corrected](../understand/method.md#how-certain-a-value-is-not-in-the-paper) for their number; in "
             "`clark2019`, rows without a task are claims about a kind of task that the model does not read; rows of "
             "the kinds `claim over models` and `figure over models` are "
-            "[means over seeds](../understand/ledger.md#over-seeds)",
+            "[over seeds](../understand/ledger.md#over-seeds)",
         ),
         to_read_first(
             "results/{paper}/quantities.csv",

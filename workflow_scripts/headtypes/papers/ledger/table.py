@@ -73,14 +73,14 @@ def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
 
     comparisons: as of `ledger_table`.
     returns paper, id, claim, place, model (what they are called together), subject (partition or task), verdict,
-      verdict_holm, value, low, high, remark.
+      reason, value, low, high.
     """
     parts = []
     for paper, path in comparisons.items():
         rows = _read(path)
-        rows = rows[rows["kind"] == f"claim{TOGETHER}"].fillna({"verdict_holm": "", "remark": ""})
+        rows = rows[rows["kind"] == f"claim{TOGETHER}"]
         parts.append(rows.assign(paper=paper, subject=rows["partition" if "partition" in rows else "task"]))
-    kept = [*CLAIM, "claim", "place", "model", "subject", "verdict", "verdict_holm", "value", "low", "high", "remark"]
+    kept = [*CLAIM, "claim", "place", "model", "subject", "verdict", "reason", "value", "low", "high"]
     return pd.concat(parts, ignore_index=True)[kept]
 
 
