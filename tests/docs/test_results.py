@@ -10,6 +10,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from headtypes.papers.clark2019 import comparison as clark2019
+from headtypes.papers.guan2020 import comparison as guan2020
+from headtypes.papers.kobayashi2020.claims import claim as claims_of_norms
 from tests.docs.test_links import LINK, text_of
 from tests.support.places import ROOT
 
@@ -18,10 +21,8 @@ INDEX, CHANGED = RESULTS / "README.md", RESULTS / "verdicts_changed.md"
 MODELS = sorted(set(RESULTS.glob("*.md")) - {INDEX, CHANGED})
 SOURCES = yaml.safe_load((ROOT / "tests/docs/results.yaml").read_text(encoding="utf-8"))
 MODELS_OF_STUDY = ["minilm", "mpnet", "smollm2", "gemma3"]
-# What changed last, and with it verdicts that files of earlier runs have.
-RULES = "".join(
-    part.partition("The verdicts below")[0] for part in CHANGED.read_text(encoding="utf-8").split("\n## ")[1:]
-)
+# Each claim by the rule before, which the files of earlier runs follow, and by the rule now, where that is another.
+RULES = pd.read_csv(RESULTS / "claims_before_after.csv").set_index("id")
 # Not a part of a name, a word or a version.
 NUMBER = re.compile(r"(?<![\w.])(<?)(-?(?:\d{1,3}(?:,\d{3})+|\d*\.\d+|\d+))(?!\w|[.,]\d)")
 
@@ -109,6 +110,14 @@ def test_verdicts_in_the_tables_of_the_page_of_results_are_those_of_their_files(
         assert (said[2:3] if name in demo.index else said[: len(MODELS_OF_STUDY)]) == expected, name
 
 
+def test_claims_by_the_rules_before_and_now_are_those_of_the_papers_with_the_demos_verdicts():
+    asked = RULES[~RULES["rule_now"].str.startswith("not asked", na=False)]
+    papers = (guan2020.CLAIMS, clark2019.CLAIMS, claims_of_norms)
+    assert set(asked.index) == {claim.id for claims in papers for claim in claims}
+    demo = claims_of(RESULTS / "demo/comparison.csv").query('kind == "claim" and model == "minilm-qa"')["verdict"]
+    assert demo.to_dict() == asked.loc[demo.index, "demo_now"].to_dict()
+
+
 # How a page says what became of claims, and the verdict that their files have.
 SAID = {"Hold": "holds", "Fail": "fails", "Open": "open"}
 CLAIM = re.compile(r"`([a-z_]+(?:-[a-z0-9_]+)+)`")
@@ -118,7 +127,7 @@ CLAIM = re.compile(r"`([a-z_]+(?:-[a-z0-9_]+)+)`")
 def test_verdicts_on_a_models_page_are_those_of_its_files_unless_their_rules_have_changed(page):
     judged = ("comparison.csv", "text.csv", "over_models.csv")
     tables = [claims_of(file) for file in linked(page) if file.name.endswith(judged)]
-    changed = set() if page.stem == "demo" else set(CLAIM.findall(RULES))
+    changed = set() if page.stem == "demo" else set(RULES.dropna(subset="rule_now").index)
     parts = re.findall(r"\*\*(Hold|Fail|Open)s?[:.]\*\*(.*?)(?=\n\n|\n- |\Z)", text_of(page), re.DOTALL)
     for beginning, part in parts:
         for name in set(CLAIM.findall(part)) - changed:
