@@ -5,7 +5,6 @@ import torch
 
 from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
 from headtypes.analyses.distances.measure import DistanceFeatures
-from headtypes.analyses.maps.measure import Maps
 from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import AttentionReader, read_attention
 from headtypes.attention.reducers import Pass
@@ -25,12 +24,6 @@ def distance_features(model, encoded, batch_tokens=4096):
 def mean_head_outputs(model, encoded, batch_tokens=4096, what="test"):
     """[layer, head, channel]."""
     return read_with(MeanHeadOutputs(), model, encoded, batch_tokens, what)
-
-
-def attention_maps(model, encoded):
-    """Of one sample: [layer, head, query, key]."""
-    (maps,) = read_with(Maps(), model, encoded)
-    return maps
 
 
 def reader_of(reducers, lengths, layers, heads, device="cpu"):

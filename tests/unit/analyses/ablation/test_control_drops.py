@@ -1,11 +1,24 @@
 """What random heads cost, beside what the condition costs, on exactly the questions that the controls were asked."""
 
+from fractions import Fraction
+from itertools import product
+from math import comb
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.ablation.control_drops import LAYER, control_drops, drops_over_seeds, of_family
-from headtypes.core.statistics import crossed_intervals
+from headtypes.analyses.ablation import control_drops as module
+from headtypes.analyses.ablation.control_drops import (
+    LAYER,
+    control_drops,
+    drops_over_seeds,
+    enough,
+    further_draws,
+    of_family,
+    sequential_p,
+)
+from headtypes.core.statistics import ALPHA, crossed_intervals
 
 ASKED = ["q7", "q2", "q9"]
 METRICS = ("exact_match", "f1")
@@ -91,14 +104,6 @@ def test_the_rank_counts_the_draws_that_cost_at_least_as_much(own_cost, rank, p)
         assert found[f"own_rank_{metric}"] == rank
         assert found[f"own_rank_p_{metric}"] == pytest.approx(p)
         assert found[f"own_excess_{metric}"] == pytest.approx(own_cost - 19.5)
-
-
-def test_the_p_is_that_of_the_draws_that_were_planned():
-    # Ten draws that cost as much end the test, here the last ten of 25.
-    found = control_drops(*many(20, [10] * 15 + [20] * 10, planned=200), seed=0)
-    assert (found["control_draws"], found["control_draws_planned"]) == (25, 200)
-    assert found["own_rank_p_f1"] == pytest.approx(10 / 25)
-    assert (found["own_rank_f1"], found["control_drop_f1_high"]) == (11, 20)
 
 
 @pytest.mark.parametrize(("draws", "expected"), [(18, np.nan), (19, 29.5), (39, 29), (59, 28.5)])
@@ -196,3 +201,46 @@ def test_what_is_lost_over_seeds_is_the_mean_of_what_each_loses():
         assert found[f"seeds_{name}"] == pytest.approx(np.mean([it[name] for it in each]))
     assert (found["seeds_models"], found["seeds_control_draws"]) == (3, 5)
     assert drops_over_seeds(models[:1], seed=0) == {}
+
+
+# The sequential permutation test, beside an enumeration of all orders
+
+
+def until_decided(reached: np.ndarray, draws: int) -> np.ndarray:
+    """The draws that are made, of all that could be, in rounds as `controls` makes them."""
+    made = 0
+    while number := further_draws(reached[:made], draws):
+        made += number
+    return reached[:made]
+
+
+@pytest.mark.parametrize(("alpha", "draws"), [(0.25, 11), (0.25, 13), (0.2, 9), (0.5, 6), (0.05, 6)])
+def test_the_p_is_exact_and_holds_whenever_one_stops(alpha, draws, monkeypatch):
+    monkeypatch.setattr(module, "ALPHA", alpha)
+    # Of a value that is exchangeable with the draws, every number that reach it is as likely, in any order.
+    at_the_end, at_any_stop = {}, {}
+    for order in product([False, True], repeat=draws):
+        probability = Fraction(1, (draws + 1) * comb(draws, sum(order)))
+        made = until_decided(np.array(order), draws)
+        ps = [Fraction(sequential_p(made[:number], draws)).limit_denominator(1000) for number in range(len(made) + 1)]
+        assert ps == sorted(ps, reverse=True), "what is known so far is never taken back"
+        for found, p in ((at_the_end, ps[-1]), (at_any_stop, min(ps))):
+            found[p] = found.get(p, 0) + probability
+    for found in (at_the_end, at_any_stop):
+        assert sum(found.values()) == 1
+        for p in found:
+            assert sum(share for other, share in found.items() if other <= p) == p
+
+
+def test_draws_end_where_no_p_of_five_percent_can_follow():
+    for draws in (19, 20, 80, 199, 200, 999):
+        end = enough(draws)
+        assert end / (draws + 1) <= ALPHA < (end + 1) / (draws + 1)
+        never, always = np.zeros(draws, bool), np.ones(draws, bool)
+        assert len(until_decided(never, draws)) == draws
+        assert sequential_p(never, draws) == pytest.approx(1 / (draws + 1))
+        assert len(until_decided(always, draws)) == end
+        assert sequential_p(until_decided(always, draws), draws) == 1
+    # So few cannot decide, and all are made.
+    assert len(until_decided(np.ones(18, bool), 18)) == 18
+    assert sequential_p(np.zeros(18, bool), 18) == pytest.approx(1 / 19)

@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from torchmetrics.functional.text import squad as official_squad
-from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from headtypes.analyses.ablation import evaluation
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
@@ -16,15 +14,10 @@ from headtypes.data.answering import Answers
 from headtypes.data.kinds.question_answering.answers import answer_questions, best_spans, score_predictions
 from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.kinds.question_answering.windows import build_windows
-from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows
-from headtypes.models.fetching import fetch_model
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta
-from tests.support.places import SHARED_DATA
-from tests.support.records import questions, read_squad, recorded, types_in, types_like, without_heads
-
-DATA = SHARED_DATA
+from tests.support.records import questions, recorded, types_in, types_like, without_heads
 
 
 def plain_answers(model, windows: Windows, questions: list[Question]) -> dict[str, str]:
@@ -173,26 +166,3 @@ def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):
     assert answers == answer_questions(questions()[:1], windows, spans)
     with pytest.raises(InputError, match="mean needs the mean head outputs"):
         evaluate_condition(questions()[:1], windows, partition, record, **arguments, **SETTINGS)
-
-
-@pytest.mark.real
-@pytest.mark.skipif(not DATA.exists(), reason="no real data here")
-def test_real_answers_equal_a_plain_loop_and_score_as_officially():
-    folder = DATA / "models" / "minilm-squad"
-    model = AutoModelForQuestionAnswering.from_pretrained(folder, dtype=torch.float32).eval()
-    questions = read_squad(DATA / "squad" / "dev-v1.1.json")[::500]
-    windows = build_windows(questions, AutoTokenizer.from_pretrained(folder))
-    record = fetch_model("minilm", {"folder": str(folder)})
-    partition = types_like(record)
-    answers, _ = evaluate_condition(
-        questions, windows, partition, record, condition="c", operations={}, **{**SETTINGS, "batch_tokens": 2048}
-    )
-    assert answers == plain_answers(model, windows, questions)
-    ours = KINDS["question_answering"].mean_scores(score_predictions(questions, answers))
-    official = official_squad(
-        [{"id": name, "prediction_text": text} for name, text in answers.items()],
-        [{"id": q.id, "answers": {"text": list(q.answers), "answer_start": [0]}} for q in questions],
-    )
-    assert ours["exact_match"] == pytest.approx(float(official["exact_match"]), abs=1e-3)
-    assert ours["f1"] == pytest.approx(float(official["f1"]), abs=1e-3)
-    assert ours["exact_match"] > 30

@@ -1,7 +1,5 @@
 """Parts of documents, mentions and baselines of coreference: by hand, and against a second program."""
 
-import statistics
-
 import numpy as np
 import pytest
 
@@ -17,8 +15,6 @@ from headtypes.analyses.coreference.baselines import (
 from headtypes.analyses.coreference.mentions import anaphors, head_by_parse, head_of, parts_of
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from tests.support.conllu import sentence
-from tests.support.demo import demo_rows
-from tests.support.second_coreference import second_opinion
 
 
 def document(*lengths: int) -> AnnotatedDocument:
@@ -326,19 +322,3 @@ def test_number_gender_and_person(words, more, features):
     one = annotated(f"{form} X X 0 root", **{"upos": (upos,), "xpos": (xpos,)} | more)
     (mention,) = references(AnnotatedDocument("d", (one,), (Mention(0, 0, "a"),), 0), range(1))
     assert mention.features == Features(*features)
-
-
-@pytest.mark.parametrize("extent", ["first", "chunks"])
-def test_baselines_equal_those_of_a_second_program(extent):
-    scores: dict[str, list] = {name: [] for name in (*BASELINES, "chance")}
-    for document in demo_rows("coreference", 20):
-        for part in parts_of(document, list(map(len, document.words)), 400, extent):
-            ours = [
-                {**{name: is_right(one, chooses(one)) for name, chooses in BASELINES.items()}, "chance": chance(one)}
-                for one in anaphors(references(document, part))
-            ]
-            assert ours == second_opinion(document, part)
-            for name, of_name in scores.items():
-                of_name += [one[name] for one in ours]
-    assert len(scores["nearest"]) > 100
-    assert statistics.mean(scores["rules"]) > statistics.mean(scores["head_match"])

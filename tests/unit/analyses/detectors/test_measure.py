@@ -8,7 +8,6 @@ from transformers import AutoConfig, AutoModel, GPT2Config, GPT2Model
 
 from headtypes.analyses.detectors.measure import draw_sequences, measure_detectors, read_detectors
 from headtypes.analyses.detectors.results import detector_table
-from headtypes.core.errors import InputError
 from headtypes.models.fetching import load_tokenizer
 from tests.support.models import WORDS, opened, plain_attentions, tiny_bert, tiny_language_model
 from tests.support.records import recorded
@@ -49,14 +48,6 @@ def test_more_sequences_begin_with_the_same_and_another_seed_draws_others():
     )
     assert few == more[:2] + more[5:7]
     assert few != others
-
-
-def test_a_half_that_is_too_long_is_refused():
-    tokenizer = bert_tokenizer(WORDS)
-    with pytest.raises(InputError, match=r"tiny: half a sequence cannot have 32 different .* at most 31 can be drawn"):
-        draw_sequences(tokenizer, sequences=1, seed=1, **{**DRAWN, "length": 32})
-    with pytest.raises(InputError, match=r"the vocabulary has 1\d\d, .* at most 1\d\d"):
-        draw_sequences(tokenizer, sequences=1, seed=1, length=300, max_length=900, model="tiny")
 
 
 SETTINGS = {"precision": "float32", "batch_tokens": 512}

@@ -11,23 +11,24 @@ from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from tests.support.dense_norms import defined_norms
 from tests.support.models import plain_attentions, tiny_bert, tiny_family, tiny_roberta
-from tests.support.reading import attention_maps as maps_of
-from tests.support.records import SAMPLES, described, recorded
+from tests.support.records import SAMPLES, recorded
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer
 
 HOW = {"task": "squad", "precision": "float32"}
 
 
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
-@pytest.mark.parametrize("sample", range(len(SAMPLES)))
-def test_maps_equal_the_attention_that_the_plain_model_gives_out(make, sample):
+def test_maps_equal_the_attention_that_the_plain_model_gives_out(make, tmp_path):
     model, tokenizer = make()
-    encoded = encode_samples([SAMPLES[sample]], tokenizer, "question_answering", 64)
-    found = maps_of(model, encoded)
-    expected = plain_attentions(model, encoded.input_ids[0], encoded.token_types and encoded.token_types[0])
-    assert found.shape == expected.shape
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, expected, atol=1e-5, rtol=0)
+    run = ModelOnTask(recorded(model, tokenizer, tmp_path), **HOW)
+    found = map_samples(run, SAMPLES, kind="question_answering", tokens=64)
+    assert [maps.sample_id for maps in found] == [sample.id for sample in SAMPLES]
+    for sample, maps in zip(SAMPLES, found, strict=True):
+        encoded = encode_samples([sample], tokenizer, "question_answering", 64)
+        expected = plain_attentions(model, encoded.input_ids[0], encoded.token_types and encoded.token_types[0])
+        assert len(maps.tokens) == encoded.lengths[0]
+        assert maps.attention.dtype == np.float32
+        np.testing.assert_allclose(maps.attention, expected, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("name", ["bert", "llama"])
@@ -98,47 +99,24 @@ def test_samples_that_need_no_cut_come_first(lengths, count, chosen, found):
     assert encoded.lengths == found
 
 
-def test_maps_of_several_samples_are_those_of_each(monkeypatch):
-    model, tokenizer = tiny_bert()
-    loads(monkeypatch, model, tokenizer)
-    run = ModelOnTask(described("tiny", max_length=64), **HOW)
-    found = map_samples(run, SAMPLES, kind="question_answering", tokens=64)
-    assert [maps.sample_id for maps in found] == [sample.id for sample in SAMPLES]
-    for sample, maps in zip(SAMPLES, found, strict=True):
-        encoded = encode_samples([sample], tokenizer, "question_answering", 64)
-        assert len(maps.tokens) == encoded.lengths[0]
-        np.testing.assert_array_equal(maps.attention, maps_of(model, encoded))
-
-
-def loads(monkeypatch, model, tokenizer):
-    monkeypatch.setattr("headtypes.attention.run.load_tokenizer", lambda record: tokenizer)
-    monkeypatch.setattr("headtypes.attention.run.load_model", lambda record, precision, head: model)
-
-
-def whole_map(sample: Sample) -> AttentionMaps:
-    run = ModelOnTask(described("tiny", max_length=64), **HOW)
+def whole_map(model, tokenizer, sample: Sample, folder) -> AttentionMaps:
+    run = ModelOnTask(recorded(model, tokenizer, folder), **HOW)
     return map_attention(run, [sample], kind="question_answering", tokens=64)
 
 
-def test_tokens_are_those_of_the_sample(monkeypatch):
-    model, _ = tiny_bert()
-    tokenizer = bert_tokenizer(["where", "cat"])
-    loads(monkeypatch, model, tokenizer)
-    sample = Sample("a", "Where?", "Cats, a cat for $5")
-    maps = whole_map(sample)
+def test_tokens_are_those_of_the_sample(tmp_path):
+    maps = whole_map(
+        tiny_bert()[0], bert_tokenizer(["where", "cat"]), Sample("a", "Where?", "Cats, a cat for $5"), tmp_path
+    )
     expected = "[CLS] where ? [SEP] cat ##s , a cat f ##o ##r $ 5 [SEP]"
     assert " ".join(maps.tokens) == expected
     assert (maps.sample_id, maps.truncated) == ("a", False)
     assert maps.attention.shape == (3, 5, 15, 15)
-    np.testing.assert_allclose(maps.attention.sum(-1), 1, atol=1e-5)
 
 
-def test_byte_level_tokens_are_read_as_text_where_they_are_whole_characters(monkeypatch):
-    model, _ = tiny_roberta()
+def test_byte_level_tokens_are_read_as_text_where_they_are_whole_characters(tmp_path):
     tokenizer = roberta_tokenizer(["the", "cat", "river"])
-    loads(monkeypatch, model, tokenizer)
-    sample = Sample("a", "the cat", " the river é")
-    maps = whole_map(sample)
+    maps = whole_map(tiny_roberta()[0], tokenizer, Sample("a", "the cat", " the river é"), tmp_path)
     assert "river" in maps.tokens
     assert "\ufffd" not in "".join(maps.tokens)
     assert all(maps.tokens)

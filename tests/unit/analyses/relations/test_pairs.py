@@ -1,13 +1,9 @@
 """The rows of the table of relations, Stanford's by hand, and the baselines of fixed offsets against a second count."""
 
-from collections import defaultdict
-
-import pandas as pd
 import pytest
 
 from headtypes.analyses.relations.pairs import derived, measure_offsets, offset_guesses, stanford_pairs, universal_pairs
 from tests.support.conllu import sentence
-from tests.support.demo import demo_file, demo_rows
 
 SENTENCES = [
     sentence(
@@ -56,31 +52,6 @@ def test_offsets_are_scored_on_the_file_its_halves_and_the_test_file():
     assert table.loc[("file", "stanford", "dobj", -1)].tolist() == [1, 100]
     assert set(table.index.get_level_values("offset")) == {-2, -1, 1, 2}
     assert "test" not in set(measure_offsets(SENTENCES, offsets=1).part)
-
-
-def counted(text: str, offsets: range) -> dict[tuple[str, int], float]:
-    """The accuracy of each label and of all words, counted from the text of a treebank."""
-    total, right = defaultdict(int), defaultdict(int)
-    for block in text.strip().split("\n\n"):
-        rows = [line.split("\t") for line in block.split("\n") if line.split("\t")[0].isdigit()]
-        for row in rows:
-            for name in ("all", row[7]):
-                total[name] += 1
-                for offset in offsets:
-                    guess = int(row[0]) + offset
-                    right[name, offset] += 1 <= guess <= len(rows) and guess == int(row[6])
-    return {(name, offset): 100 * right[name, offset] / total[name] for name in total for offset in offsets if offset}
-
-
-def of_universal(table: pd.DataFrame) -> dict[tuple[str, int], float]:
-    rows = table[(table.part == "file") & (table.annotation == "universal")]
-    return {(row.relation, row.offset): row.accuracy for row in rows.itertuples()}
-
-
-def test_offsets_equal_those_that_a_second_program_counts():
-    table = of_universal(measure_offsets(demo_rows("treebank", 300), offsets=3))
-    expected = counted(demo_file("treebank").read_text(encoding="utf-8"), range(-3, 4))
-    assert {key: table[key] for key in expected} == pytest.approx(expected, abs=1e-12)
 
 
 # Words as `form upos xpos head relation [lemma]`; and of each name its pairs, word whose guess counts - right guess.

@@ -23,11 +23,10 @@ from headtypes.analyses.types.choice import (
     gap_choice,
     gap_statistic,
     log_within,
-    measure_types,
 )
 from headtypes.analyses.types.clustering import IndivisibleError, cluster_heads
 from headtypes.analyses.types.names import METHODS, MIXTURES
-from headtypes.analyses.types.stability import measure_stability, own_cluster_share
+from headtypes.analyses.types.stability import measure_stability
 from headtypes.core.seeds import derive_seed
 from headtypes.papers.quantities import Measured
 from tests.support.planted import heads, samples_of
@@ -205,11 +204,6 @@ def test_stability_is_freed_of_chance_and_of_equal_ones_the_largest_number_is_be
     assert (chosen["heads"], chosen["samples"]) == (4, 3)
 
 
-def test_what_was_not_computed_is_not_chosen():
-    chosen = chosen_numbers(rows(silhouette=[np.nan, 0.1, 0.3]))
-    assert chosen == {"silhouette": 4, "gap": None, "heads": None, "samples": None}
-
-
 def test_a_gap_beyond_one_is_that_of_the_number_asked_for():
     gaps = [0.0, 0.4, 0.6, 0.3, 0.7, 0.7, 0.7, np.nan]
     numbers = pd.DataFrame({"k": range(1, 9), "gap_beyond_one": gaps, "gap_beyond_one_error": 0.03})
@@ -219,24 +213,6 @@ def test_a_gap_beyond_one_is_that_of_the_number_asked_for():
 
 
 # Of a partition
-
-
-def test_a_partition_has_its_stability_and_how_many_types_there_are():
-    by_sample, labels = noise_only(12), np.arange(12) % 3
-    settings = {"method": "kmeans", "k": 3, "scale": False, "restarts": 4, "models": 2}
-    found, numbers = measure_types(by_sample, labels, seed=7, numbers_seed=8, **settings)
-    table, mixtures = compare_numbers(by_sample, seed=8, **settings)
-    pd.testing.assert_frame_equal(numbers, table, check_exact=True)
-    stability = measure_stability(by_sample, labels, seed=7, **settings)
-    assert {name: found.pop(name) for name in stability} == stability
-    by_k = table.set_index("k")
-    assert found == {
-        "own_cluster": own_cluster_share(by_sample, labels),
-        "gap": by_k.loc[3, "gap_beyond_one"],
-        "gap_error": by_k.loc[3, "gap_beyond_one_error"],
-        "chosen": chosen_numbers(table),
-        "mixtures": mixtures,
-    }
 
 
 # Seeds, and what is too little

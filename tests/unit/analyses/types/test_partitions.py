@@ -173,6 +173,7 @@ def changed(number, line):
         (changed(3, "0,6,odd"), r"mine.csv, line 5: the head is '6'; it must be a whole number from 0 to 5\.$"),
         (changed(3, "-1,3,odd"), r"mine.csv, line 5: the layer is '-1'; it must be a whole number from 0 to 3\.$"),
         (head_lines(start=1), r"mine.csv, line 20: the layer is '4'.*counts layers from 1: subtract 1\.$"),
+        ([f"{layer},{head + 1},a" for layer in range(4) for head in range(6)], "line 7: .*counts heads from 1"),
         *(
             (changed(3, f"{it},3,odd"), f"line 5: the layer is '{it}'; it must be a whole")
             for it in ("0_0", "0.5", "x", "")
@@ -181,12 +182,6 @@ def changed(number, line):
 )
 def test_import_says_what_is_wrong(user_file, lines, message):
     with pytest.raises(InputError, match=message):
-        import_partition(user_file(lines), FEATURES, SHAPE)
-
-
-def test_heads_alone_counted_from_one(user_file):
-    lines = [f"{layer},{head + 1},a" for layer, head in itertools.product(range(4), range(6))]
-    with pytest.raises(InputError, match=r"line 7: the head is '6'.*counts heads from 1"):
         import_partition(user_file(lines), FEATURES, SHAPE)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import compare_partitions, match_clusters, matched_clusters
-from headtypes.comparisons.models.compared import comparison_table, layers_table
-from tests.support.drawing import HEADS, LAYERS, family, planted
+from headtypes.comparisons.models.compared import layers_table
+from tests.support.drawing import LAYERS, family, planted
 from tests.support.planted import TYPES, typed
 
 
@@ -46,33 +46,6 @@ def test_a_cluster_without_partner_keeps_no_head():
     assert matched_clusters(child, parent).tolist() == [[True, True, True, True, False]]
     assert matched_clusters(parent, child).tolist() == [[True, True, True, True, False]]
     assert match_clusters(child, parent) == match_clusters(parent, child) == {"a": "a", "b": "b"}
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_heads_that_leave_their_cluster_are_found_whatever_the_clusters_are_called(seed):
-    """Some heads are given another cluster, and then all clusters other names."""
-    rng = np.random.default_rng(seed)
-    _, parent = planted()
-    types = parent.type_of.copy()
-    left = np.zeros(parent.shape, dtype=bool)
-    for place in rng.choice(parent.type_of.size, size=4, replace=False):
-        layer, head = divmod(place, HEADS)
-        types[layer, head] = rng.choice([name for name in TYPES if name != types[layer, head]])
-        left[layer, head] = True
-    names = dict(zip(TYPES, rng.permutation([*TYPES[1:], "another"]), strict=True))
-    child = typed(np.vectorize(names.get, otypes=[object])(types))
-    np.testing.assert_array_equal(matched_clusters(child, parent), ~left)
-    assert compare_partitions(child, parent)["same_cluster"] == pytest.approx(100 * (~left).mean())
-
-
-def test_only_models_along_a_line_of_descent_are_compared():
-    partitions, parents = family()
-    table = comparison_table(partitions, parents)
-    assert table[["model", "parent"]].to_numpy().tolist() == [["bert_squad", "bert"], ["bert_mrpc", "bert"]]
-    for row in table.to_dict("records"):
-        expected = compare_partitions(partitions[row["model"]], partitions["bert"])
-        assert {name: row[name] for name in expected} == expected
-    assert list(comparison_table({"bert": partitions["bert"]}, parents)) == list(table)
 
 
 def test_layers_are_counted_one_by_one():

@@ -12,7 +12,6 @@ from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.per_set import best_head, summaries
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.analyses.types.partitions import Partition, build_partition, profile_groups
-from headtypes.comparisons.types import table as random_heads
 from headtypes.comparisons.types.figure import compared_types_figure
 from headtypes.comparisons.types.table import (
     PROFILE,
@@ -213,21 +212,6 @@ def test_random_heads_are_as_many_in_each_group_as_the_type_has_there():
         assert (drawn != drawn_from(own, groups, 500, seed=2)).any()
 
 
-def test_more_draws_and_other_blocks_do_not_change_the_first_ones(monkeypatch):
-    own = partition().type_of == "dense"
-    groups = np.indices(own.shape)[0]
-    before = drawn_from(own, groups, 50, seed=1)
-    monkeypatch.setattr(random_heads, "_BLOCK", 7 * own.size)
-    np.testing.assert_array_equal(drawn_from(own, groups, 90, seed=1)[:50], before)
-
-
-def test_a_type_that_fills_its_layer_is_its_own_random_heads():
-    own = np.zeros((2, 3), bool)
-    own[1] = True
-    assert (drawn_from(own, np.indices(own.shape)[0], 20, seed=1) == own).all()
-    assert place_among(3.0, np.full(20, 3.0)).p == 1
-
-
 def every_set(own: np.ndarray, groups: np.ndarray) -> list[list[int]]:
     """All sets of heads that have as many heads in each group as the own: the heads' numbers, layer by layer."""
     members = [np.flatnonzero(groups == group).tolist() for group in np.unique(groups)]
@@ -304,6 +288,8 @@ def test_the_place_among_random_values_counts_the_value_itself():
     assert place_among(0.0, drawn).rank == 100
     assert place_among(0.0, drawn).p == pytest.approx(2 / 100)
     assert place_among(50.0, drawn).p == 1
+    # A type that fills its layers is its own random heads.
+    assert place_among(3.0, np.full(20, 3.0)).p == 1
     assert place_among(np.nan, drawn).rank is None
     assert place_among(1.0, np.full(3, np.nan)).draws == 0
 
