@@ -17,7 +17,7 @@ include: "rules/inputs.smk"  # what rules read, of which files there are many an
 include: "rules/models.smk"  # models, found once and recorded
 include: "rules/tasks.smk"  # data, found once and recorded; samples and questions
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
-include: "rules/attention.smk"  # maps of attention, and mean head outputs
+include: "rules/analyses.smk"  # what analyses read and measure, as their stages declare it
 include: "rules/features.smk"  # how far, and at which tokens, each head looks
 include: "rules/gradients.smk"  # how much a model's own loss depends on the attention to each kind of token
 include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before

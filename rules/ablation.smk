@@ -98,27 +98,6 @@ rule plot_controls:
         CALL
 
 
-rule measure_importance:
-    input:
-        model=paths.MODEL,
-        questions=paths.QUESTIONS,
-        windows=paths.WINDOWS,
-    output:
-        importance=paths.IMPORTANCE,
-    log:
-        "logs/measure_importance/{model}/{task}.log",
-    benchmark:
-        "results/importance/{model}/{task}.benchmark.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("measure_importance"),
-    params:
-        **identity("measure_importance"),
-    script:
-        CALL
-
-
 rule evaluate_curves:
     input:
         **ANSWERED,

@@ -25,7 +25,7 @@ from headtypes.planning import resources
 from headtypes.planning.code import code_hash, modules_by_name
 from headtypes.planning.plan import Plan, plan_of
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.registry import STAGES, files_of, paths
+from headtypes.planning.registry import RESULTS, STAGES, files_of, paths
 from headtypes.planning.provenance import contents_of, results_folder
 from headtypes.pages.atlas import stage as atlas
 from headtypes.pages.ledger import stage as ledger

@@ -1,10 +1,10 @@
 from script_job import job
-from headtypes.analyses.distances.measure import DISTANCES_READ
+from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.divergence.measure import measure_divergence
 from headtypes.analyses.maps.measure import map_attention, map_samples
-from headtypes.analyses.outputs.measure import OUTPUTS_READ
+from headtypes.analyses.outputs.measure import measure_outputs
 from headtypes.analyses.readings import read_samples
-from headtypes.analyses.surface.measure import SURFACE_READ
+from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.progress import warn
@@ -16,7 +16,7 @@ from headtypes.papers.clark2019.examples import map_examples
 with job(snakemake) as (inputs, spec, outputs, provenance):
     samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
     run = ModelOnTask(read_model_record(inputs.model), **spec)
-    readings = [DISTANCES_READ, SURFACE_READ, OUTPUTS_READ]
+    readings = [extract_features, measure_surface, measure_outputs]
     features, surface, written = read_samples(run, samples, readings=readings, **how)
     write_arrays(outputs.features, features, provenance)
     write_arrays(outputs.surface, surface, provenance)

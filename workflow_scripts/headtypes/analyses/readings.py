@@ -25,6 +25,11 @@ class Reading:
     reducers: Callable[[ModelOnTask, Encoded, bool], Sequence[Reducer]]
     result: Callable[[ModelOnTask, list[Sample], Encoded, list[Any]], Any]
 
+    def __call__(self, run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Any:
+        """Its result, of a pass of its own; arguments as of `read_samples`."""
+        (result,) = read_samples(run, samples, kind, [self], norms)
+        return result
+
 
 def read_samples(
     run: ModelOnTask, samples: list[Sample], kind: str, readings: Sequence[Reading], norms: bool = False

@@ -31,6 +31,9 @@ class Stage:
     calls: str | None = None
     """The function that its jobs call, `module:function` below `headtypes`, with inputs, spec, outputs and provenance;
     None for a rule with a script of its own."""
+    inputs: tuple[str, ...] = ()
+    """Names of the results that its jobs read, where `rules/analyses.smk` makes the rule; it writes all results that
+    are declared as those of the rule, by their names."""
 
     @property
     def name(self) -> str:

@@ -130,7 +130,7 @@ def _sets_of_curves(plan: Plan, wildcards: Any, rows: int) -> float:
     return (1 + curves.orders) * most_sets(len(types)) * share_of(curves.questions, rows)
 
 
-@stage("forward", reads="samples", calls="analyses.ablation.head_outputs:run")
+@stage("forward", reads="samples", calls="analyses.ablation.head_outputs:run", inputs=("model", "samples"))
 def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, and the arithmetic."""
     return samples_of(plan, task)
@@ -171,7 +171,12 @@ def plot_controls(plan: Plan, model: str, partition: str) -> dict:
     return {"conditions": conditions, "seed": plan.seed("plot_controls", model, partition)}
 
 
-@stage("gradients", reads="questions", calls="analyses.ablation.importance:run")
+@stage(
+    "gradients",
+    reads="questions",
+    calls="analyses.ablation.importance:run",
+    inputs=("model", "questions", "windows"),
+)
 def measure_importance(plan: Plan, model: str, task: str) -> dict:
     """The kind of the task, and the arithmetic."""
     return {"kind": plan.kind_of(task).name, **given(plan.config.compute)}

@@ -232,5 +232,5 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_coreference`."""
     documents = read_records(inputs.rows, AnnotatedDocument)
     write_csv(
-        outputs.accuracy, measure_coreference(documents, read_arrays(inputs.antecedents, AntecedentGuesses), **spec)
+        outputs.coreference, measure_coreference(documents, read_arrays(inputs.antecedents, AntecedentGuesses), **spec)
     )

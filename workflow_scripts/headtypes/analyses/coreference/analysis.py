@@ -85,13 +85,13 @@ TABLE = Result(
 )
 
 
-@stage("forward", reads="rows", calls="analyses.coreference.measure:run")
+@stage("forward", reads="rows", calls="analyses.coreference.measure:run", inputs=("model", "rows"))
 def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
     """Which words of a document are read, how tokens become words, and the arithmetic."""
     return {**words_of(plan, task), "extent": plan.config.coreference.documents}
 
 
-@stage(reads="rows", calls="analyses.coreference.accuracy:run")
+@stage(reads="rows", calls="analyses.coreference.accuracy:run", inputs=("antecedents", "rows"))
 def measure_coreference(plan: Plan, model: str, task: str) -> dict:
     """The seed of the intervals."""
     return {"seed": plan.seed("measure_coreference", model, task)}

@@ -15,7 +15,7 @@ from torch.nn.functional import one_hot
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, first_columns, lacks_cls, split
 from headtypes.analyses.distances.results import SHARES, Features
-from headtypes.analyses.readings import Reading, read_samples
+from headtypes.analyses.readings import Reading
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import LEAST_ROWS, Group
 from headtypes.attention.reducers import Block, PerSample, Reducer
@@ -171,13 +171,4 @@ def shares_of(found: list[np.ndarray]) -> dict[str, np.ndarray | None]:
 
 
 # The distance features of all heads (Guan et al. 2020, section 3).
-DISTANCES_READ = Reading(lambda run, encoded, norms: reducers_of(encoded, norms), _features)
-
-
-def extract_features(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Features:
-    """Run a model over samples and read the distance features of all its heads (Guan et al. 2020, section 3).
-
-    kind: of task, which says how its samples are cut; norms: whether the features of norms are read as well.
-    """
-    (features,) = read_samples(run, samples, kind, [DISTANCES_READ], norms)
-    return features
+extract_features = Reading(lambda run, encoded, norms: reducers_of(encoded, norms), _features)

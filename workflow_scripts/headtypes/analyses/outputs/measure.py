@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headtypes.analyses.outputs.results import COLUMNS, QUARTERS, STREAM, TOKENS, Outputs
-from headtypes.analyses.readings import Reading, read_samples
+from headtypes.analyses.readings import Reading
 from headtypes.attention.batches import Batch
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.reducers import Block, Pass, PerSample
@@ -133,11 +133,5 @@ def _outputs(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: l
     return Outputs(nothing, np.full((*shape[:2], len(STREAM)), np.nan), lengths, ids, _reason(run))
 
 
-# Where the model cannot be read so, the result holds no values, but the reason.
-OUTPUTS_READ = Reading(lambda run, encoded, norms: [] if _reason(run) else [WrittenByHeads(encoded.kinds)], _outputs)
-
-
-def measure_outputs(run: ModelOnTask, samples: list[Sample], *, kind: str) -> Outputs:
-    """Run a model over samples and read what all its heads write into the residual stream; as `read_samples`."""
-    (outputs,) = read_samples(run, samples, kind, [OUTPUTS_READ])
-    return outputs
+# What all heads write into the residual stream. Where a model cannot be read so, there are no values, but the reason.
+measure_outputs = Reading(lambda run, encoded, norms: [] if _reason(run) else [WrittenByHeads(encoded.kinds)], _outputs)

@@ -48,7 +48,7 @@ def train_probes(plan: Plan, model: str, task: str) -> dict:
     return {**words_of(plan, task), **how, "starts": probes.seeds, "seed": seed}
 
 
-@stage(reads="rows", calls="analyses.probes.scores:run")
+@stage(reads="rows", calls="analyses.probes.scores:run", inputs=("probes", "rows", "arcs"))
 def measure_probes(plan: Plan, model: str, task: str) -> dict:
     """The seed of the intervals."""
     return {"seed": plan.seed("measure_probes", model, task)}

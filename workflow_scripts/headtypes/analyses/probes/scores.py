@@ -114,4 +114,4 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_probes`."""
     arcs = read_groups(inputs.arcs, ArcGuesses)["file"]
     table = measure_probes(read_probes(inputs.probes), read_records(inputs.rows, Sentence), arcs, **spec)
-    write_csv(outputs.scores, table)
+    write_csv(outputs.probe_scores, table)

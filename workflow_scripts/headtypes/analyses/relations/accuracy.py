@@ -424,5 +424,5 @@ def _percent(count: np.ndarray, of: np.ndarray) -> np.ndarray:
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_relations`."""
     tables = measure_relations(read_parts(inputs.rows, inputs.test), read_groups(inputs.arcs, ArcGuesses), **spec)
-    write_csv(outputs.heads, tables.heads)
-    write_csv(outputs.best, tables.best)
+    write_csv(outputs.relations, tables.heads)
+    write_csv(outputs.relations_best, tables.best)

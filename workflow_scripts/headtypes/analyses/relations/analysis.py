@@ -130,19 +130,19 @@ OFFSETS = Result(
 )
 
 
-@stage("forward", reads="rows", calls="analyses.relations.measure:run")
+@stage("forward", reads="rows", calls="analyses.relations.measure:run", inputs=("model", "rows", "test"))
 def extract_arcs(plan: Plan, model: str, task: str) -> dict:
     """Which sentences are read, how tokens become words, and the arithmetic."""
     return words_of(plan, task)
 
 
-@stage(reads="rows", calls="analyses.relations.accuracy:run")
+@stage(reads="rows", calls="analyses.relations.accuracy:run", inputs=("arcs", "rows", "test"))
 def measure_relations(plan: Plan, model: str, task: str) -> dict:
     """Which relations are listed, and the seed of the intervals."""
     return {**given(plan.config.relations), "seed": plan.seed("measure_relations", model, task)}
 
 
-@stage(reads="rows", calls="analyses.relations.pairs:run")
+@stage(reads="rows", calls="analyses.relations.pairs:run", inputs=("rows", "test"))
 def measure_offsets(plan: Plan, task: str) -> dict:
     """Nothing."""
     return {}

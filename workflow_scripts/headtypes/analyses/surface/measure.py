@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from headtypes.analyses.readings import Reading, read_samples
+from headtypes.analyses.readings import Reading
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import EntropySums
@@ -152,13 +152,8 @@ def _surface(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: l
     )
 
 
-SURFACE_READ = Reading(
+# The surface patterns of all heads (Clark et al. 2019, section 3).
+measure_surface = Reading(
     lambda run, encoded, norms: [SurfacePatterns(encoded.kinds, of) for of in ("weights", "norms")[: 1 + norms]],
     _surface,
 )
-
-
-def measure_surface(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Surface:
-    """Run a model over samples and read the surface patterns of all its heads; arguments as of `read_samples`."""
-    (surface,) = read_samples(run, samples, kind, [SURFACE_READ], norms)
-    return surface
