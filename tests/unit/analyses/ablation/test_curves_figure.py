@@ -1,7 +1,5 @@
 """The figure of curves shows its table: read back from what was drawn."""
 
-from collections import defaultdict
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,18 +29,6 @@ def planted(counts: dict[str, int], doubtful: tuple[str, ...] = (), draws: int =
     return curves.sample(frac=1, random_state=3), partition
 
 
-def expected(curves: pd.DataFrame, metric: str) -> dict[str, dict]:
-    """Score by importance, and [lowest, mean, highest] of the draws, by type and number of heads."""
-    scores = defaultdict(list)
-    for row in curves.to_dict("records"):
-        scores[row["type"], row["order"], row["heads"]].append(row[metric])
-    found = {name: {"importance": {}, "random": {}} for name in curves["type"].unique()}
-    for (name, order, heads), values in sorted(scores.items()):
-        alone = values[0] if order == "importance" else [min(values), sum(values) / len(values), max(values)]
-        found[name][order][heads] = alone
-    return found
-
-
 def panels(figure: Figure) -> tuple[dict[str, Axes], Axes]:
     """Those of the types, by title, and that of all heads."""
     by_title = {axes.get_title().replace("\n", " "): axes for axes in figure.axes}
@@ -54,20 +40,17 @@ def lines(axes: Axes) -> dict:
     return {line.get_gid(): line for line in axes.lines}
 
 
-def assert_drawn(axes: Axes, name: str, wanted: dict) -> None:
+def assert_drawn(axes: Axes, curves: pd.DataFrame, metric: str, name: str) -> None:
     """That a panel has both lines and the band of a type, or of `all`."""
-    for order, score in (("importance", lambda each: each), ("random", lambda each: each[1])):
+    scores = curves[curves["type"] == name].groupby(["order", "heads"])[metric].agg(["mean", "min", "max"])
+    for order in ("importance", "random"):
         line = lines(axes)[f"{order}-{name}"]
-        np.testing.assert_array_equal(line.get_xdata(), list(wanted[order]))
-        np.testing.assert_allclose(line.get_ydata(), [score(each) for each in wanted[order].values()], rtol=1e-12)
+        np.testing.assert_array_equal(line.get_xdata(), scores.loc[order].index)
+        np.testing.assert_allclose(line.get_ydata(), scores.loc[order, "mean"], rtol=1e-12)
     (band,) = [each for each in axes.collections if each.get_gid() == f"range-{name}"]
-    (path,) = band.get_paths()
-    edges = defaultdict(set)
-    for heads, score in path.vertices:
-        edges[heads].add(score)
-    assert sorted(edges) == list(wanted["random"])
-    for heads, (low, _, high) in wanted["random"].items():
-        assert (min(edges[heads]), max(edges[heads])) == pytest.approx((low, high), abs=1e-12)
+    edges = pd.DataFrame(band.get_paths()[0].vertices).groupby(0)[1].agg(["min", "max"])
+    np.testing.assert_array_equal(edges.index, scores.loc["random"].index)
+    np.testing.assert_allclose(edges, scores.loc["random", ["min", "max"]], atol=1e-12)
 
 
 PAIRS = {"metrics": ("accuracy", "f1")}
@@ -82,19 +65,18 @@ def test_each_type_has_a_panel_of_its_curves_and_those_of_any_type_in_the_tasks_
     counts, given, metric, label
 ):
     curves, partition = planted(counts, **given)
-    wanted = expected(curves, metric)
     by_type, together = panels(curves_figure(curves, partition))
     assert list(by_type) == list(counts)
     for name, axes in by_type.items():
-        assert_drawn(axes, name, wanted[name])
-        assert_drawn(axes, "all", wanted["all"])
+        assert_drawn(axes, curves, metric, name)
+        assert_drawn(axes, curves, metric, "all")
         assert len(axes.lines) == 4
         assert lines(axes)[f"random-{name}"].get_marker() == "None"
         assert [text.get_text() for text in axes.texts] == [f"{counts[name]} head{'' if counts[name] == 1 else 's'}"]
-    assert_drawn(together, "all", wanted["all"])
+    assert_drawn(together, curves, metric, "all")
     by_importance = {f"importance-{name}" for name in counts}
     assert lines(together).keys() == by_importance | {"importance-all", "random-all"}
-    for name in counts:
-        line = lines(together)[f"importance-{name}"]
-        assert dict(zip(*line.get_data(), strict=True)) == wanted[name]["importance"]
+    for name, axes in by_type.items():
+        one, other = (lines(panel)[f"importance-{name}"].get_xydata() for panel in (together, axes))
+        np.testing.assert_array_equal(one, other)
     assert {by_type[next(iter(counts))].get_ylabel(), together.get_ylabel()} == {label}

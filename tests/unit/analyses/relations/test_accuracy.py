@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.relations import analysis
-from headtypes.analyses.relations.accuracy import HALVES, measure_relations, read_best_heads, read_relations
+from headtypes.analyses.relations.accuracy import HALVES, measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.measure import Guesses
 from headtypes.core.table_files import write_csv
@@ -196,14 +196,3 @@ def test_best_heads_are_those_of_the_guesses_that_can_be_right(tmp_path):
     *_, counted = analysis.per_set("bank", tmp_path / "heads.csv", None, 0)
     assert counted.statistic == "best head here"
     assert counted.of(np.array([[True, False], [False, True]])).tolist() == [1, 1]
-
-
-@pytest.mark.parametrize("name", ["nan", "NA", "null", "None", "1", "01", "1e5", "True", '"', "a,b"])
-def test_relations_of_any_name_survive_the_disk(tables, tmp_path, name):
-    """A relation that is called like a missing value or a number is neither lost nor another one."""
-    for table, read in ((tables.heads, read_relations), (tables.best, read_best_heads)):
-        renamed = table[table["relation"] == "det"].assign(relation=name)
-        write_csv(tmp_path / "table.csv", renamed)
-        found = read(tmp_path / "table.csv")
-        assert found["relation"].tolist() == [name] * len(renamed)
-        assert found["direction"].tolist() == renamed["direction"].tolist()

@@ -1,11 +1,23 @@
 """Any two models: what they have in common, by shares, by depth, and by head where they have the same heads."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.models.compared import HEADS, TYPES, Pair, heads_table, list_pairs, pairs_table
+from headtypes.analyses.types.stability import compare_partitions, match_clusters, matched_clusters
+from headtypes.comparisons.models.compared import (
+    HEADS,
+    TYPES,
+    Pair,
+    comparison_table,
+    heads_table,
+    layers_table,
+    list_pairs,
+    pairs_table,
+)
 from headtypes.comparisons.models.compared import types_table as table_of_types
 from headtypes.core.errors import InputError
 from tests.support import planted
@@ -105,3 +117,56 @@ def test_types_say_whether_one_name_means_the_same_in_both():
     assert np.isnan(rows.loc["c", "near"])
     assert rows["doubtful"].tolist() == [True, False, False]
     assert not rows["other_doubtful"].any()
+
+
+# Models beside their parents
+
+
+def test_names_matter_to_the_same_type_and_to_nothing_else():
+    parent, child = typed(["aabc", "bbca"]), typed(["bbca", "ccab"])
+    assert compare_partitions(child, parent) == {"same_type": 0, "same_cluster": 100, "adjusted_rand": 1}
+    assert compare_partitions(parent, parent) == {"same_type": 100, "same_cluster": 100, "adjusted_rand": 1}
+
+
+def test_clusters_are_matched_so_that_most_heads_keep_theirs():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        child, parent = (typed(["".join(layer) for layer in rng.choice(list("abc"), (3, 5))]) for _ in range(2))
+        best = max(
+            sum(renamed[ours] == theirs for ours, theirs in zip(child.type_of.flat, parent.type_of.flat, strict=True))
+            for order in itertools.permutations("abc")
+            for renamed in [dict(zip("abc", order, strict=True))]
+        )
+        assert matched_clusters(child, parent).sum() == best
+
+
+def kept(child: str, parent: str) -> str:
+    """For each head of a single layer, whether it keeps its cluster."""
+    return "".join("+-"[not each] for each in matched_clusters(typed([child]), typed([parent]))[0])
+
+
+def test_of_equally_good_matchings_the_one_that_keeps_names_counts():
+    # a and b each lie half in a and half in b: two heads keep their cluster whichever is matched with which.
+    assert kept("aabb", "abab") == "+--+"
+    # Names decide between equals alone: one more head outweighs them.
+    assert kept("aaabb", "bbaab") == "++-+-"
+
+
+def test_a_cluster_without_partner_keeps_no_head():
+    assert kept("aabbc", "aabbb") == kept("aabbb", "aabbc") == "++++-"
+    assert match_clusters(typed(["aabbc"]), typed(["aabbb"])) == {"a": "a", "b": "b"}
+
+
+def test_models_are_compared_with_a_parent_that_has_a_partition_layer_by_layer():
+    """A fourth of the first layer changes its cluster, and the types' names are exchanged all over the model."""
+    partitions = {"parent": typed(["aabb", "abcc"]), "child": typed(["bbca", "bcaa"]), "other": typed(["aabb", "abcc"])}
+    parents = {"parent": None, "child": "parent", "other": "elsewhere"}
+    (row,) = comparison_table(partitions, parents).to_dict("records")
+    compared = compare_partitions(partitions["child"], partitions["parent"])
+    assert row == {"model": "child", "parent": "parent", **compared}
+    table = layers_table(partitions, parents)
+    assert table["model"].tolist() == [name for name in partitions for _ in range(2)]
+    assert table["layer"].tolist() == [0, 1] * 3
+    assert table["heads_a"].tolist() == [2, 1, 1, 2, 2, 1]
+    assert table["same_cluster"].tolist() == pytest.approx([np.nan, np.nan, 75, 100, np.nan, np.nan], nan_ok=True)
+    assert list(comparison_table({"other": partitions["other"]}, parents)) == list(row)

@@ -24,13 +24,13 @@ from headtypes.comparisons.types.table import (
 )
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv, write_parquet
-from tests.support import second_comparison as second
 from tests.support.planted import typed
 
 LAYERS, HEADS, SAMPLES = 3, 4, 6
 EVERY = list(itertools.product(range(LAYERS), range(HEADS)))
 _NAMES = ["dense", "dense", "vertical", "vertical", "diagonal", "dense", "vertical", "dense", *["vertical"] * 4]
 TYPES = dict(zip(EVERY, _NAMES, strict=True))
+OF_TYPE = {name: np.array(_NAMES) == name for name in ("dense", "diagonal", "vertical")}
 
 
 def partition(doubtful: bool = False):
@@ -134,50 +134,51 @@ def compared_types(files) -> pd.DataFrame:
     return compare_files(partition(), files, seed=7)
 
 
-@pytest.mark.parametrize("name", ["dense", "diagonal", "vertical"])
-def test_values_are_those_that_a_second_program_counts_from_the_single_tables(files, compared_types, name):
-    heads = second.heads_of(TYPES, name)
-    by_head = surface().patterns.astype(float).mean(0)
+def check_summaries(table: pd.DataFrame, name: str, quantity: str, analysis: str, values: np.ndarray) -> None:
+    """That the table has mean, smallest and largest of a type's values, [head]."""
+    own = values[OF_TYPE[name]]
+    for statistic, value in (("mean", own.mean()), ("smallest", own.min()), ("largest", own.max())):
+        assert row_of(table, name, quantity, statistic, analysis)["value"] == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", OF_TYPE)
+def test_values_are_those_that_are_counted_in_the_single_tables(files, compared_types, name):
+    own = OF_TYPE[name]
+
+    def value(*of: str) -> float:
+        return row_of(compared_types, name, *of)["value"]
+
     for place, column in enumerate(COLUMNS):
-        values = {head: by_head[(*head, place)] for head in EVERY}
-        for statistic, value in second.summaries(values, heads).items():
-            assert row_of(compared_types, name, column, statistic, "surface")["value"] == pytest.approx(value, abs=1e-9)
-    gradients = pd.read_csv(files["gradients"]["text"]).set_index(["layer", "head"])
+        by_head = surface().patterns.astype(float).mean(0)[..., place].ravel()
+        check_summaries(compared_types, name, column, "surface", by_head)
+    gradients = pd.read_csv(files["gradients"]["text"])
+    of_layer = gradients.groupby("layer")["all"].transform("mean")
     for kind in ATTENDED:
-        of_layer = gradients["all"].groupby("layer").mean()
-        values = {head: gradients.loc[head, kind] / of_layer[head[0]] for head in EVERY}
-        for statistic, value in second.summaries(values, heads).items():
-            assert row_of(compared_types, name, kind, statistic, "gradients")["value"] == pytest.approx(value)
-    of_row = (divergence().total / divergence().rows).tolist()
-    places = {other: [EVERY.index(head) for head in second.heads_of(TYPES, other)] for other in set(TYPES.values())}
-    if len(heads) > 1:
-        expected = second.inside(of_row, places[name])
-        assert row_of(compared_types, name, "divergence", "inside")["value"] == pytest.approx(expected)
-    for other in places.keys() - {name}:
-        expected = second.between(of_row, places[name], places[other])
-        assert row_of(compared_types, name, "divergence", f"to {other}")["value"] == pytest.approx(expected)
+        check_summaries(compared_types, name, kind, "gradients", (gradients[kind] / of_layer).to_numpy())
+    of_row = divergence().total / divergence().rows
+    if own.sum() > 1:
+        pairs = [of_row[a, b] for a, b in itertools.permutations(np.flatnonzero(own), 2)]
+        assert value("divergence", "inside") == pytest.approx(np.mean(pairs))
+    for other in OF_TYPE.keys() - {name}:
+        assert value("divergence", f"to {other}") == pytest.approx(of_row[own][:, OF_TYPE[other]].mean())
     relations = pd.read_csv(files["relations"]["bank"]).query("part == 'file'")
     for annotation, rows in relations.groupby("annotation"):
-        for relation, of_relation in rows.groupby("relation"):
-            value = row_of(compared_types, name, f"{relation} ({annotation})", "best head")["value"]
-            assert value == pytest.approx(second.best(of_relation.to_dict("records"), heads))
-        counted = second.best_heads(rows[~rows["relation"].isin(["all", "nsubj:*", "poss"])].to_dict("records"), heads)
-        assert row_of(compared_types, name, f"relations ({annotation})", "best head here")["value"] == counted
-    found = mentions().query("system == 'head' and candidates == 'words'")
+        best = rows.pivot_table("accuracy", "relation", ["layer", "head"], "max")
+        for relation, by_head in best.iterrows():
+            assert value(f"{relation} ({annotation})", "best head") == pytest.approx(by_head[own].max())
+        counted = best.drop(index=["all", "nsubj:*", "poss"]).to_numpy().argmax(1)
+        assert value(f"relations ({annotation})", "best head here") == own[counted].sum()
+    found = mentions().query("system == 'head' and candidates == 'words'").sort_values(["layer", "head"])
     for type_, rows in found.groupby("type"):
-        value = row_of(compared_types, name, f"antecedents ({type_})", "best head")["value"]
-        assert value == pytest.approx(second.best(rows.to_dict("records"), heads))
+        assert value(f"antecedents ({type_})", "best head") == pytest.approx(rows["accuracy"][own].max())
 
 
-@pytest.mark.parametrize("name", ["dense", "diagonal", "vertical"])
+@pytest.mark.parametrize("name", OF_TYPE)
 def test_heads_that_detectors_find_are_counted_by_type(compared_types, name):
-    heads = second.heads_of(TYPES, name)
-    for detector, rows in detected().groupby("detector"):
-        rows = rows.set_index(["layer", "head"])
-        for statistic, value in second.summaries(rows["score"].to_dict(), heads).items():
-            assert row_of(compared_types, name, detector, statistic, "detectors")["value"] == pytest.approx(value)
+    for detector, rows in detected().sort_values(["layer", "head"]).groupby("detector"):
+        check_summaries(compared_types, name, detector, "detectors", rows["score"].to_numpy())
         counted = row_of(compared_types, name, detector, "detected here", "detectors")
-        assert counted["value"] == rows.loc[heads, "detected"].sum()
+        assert counted["value"] == rows["detected"][OF_TYPE[name]].sum()
         assert counted["task"] == "random tokens"
     assert row_of(compared_types, "diagonal", "previous", "detected here")["value"] == 1
 

@@ -64,8 +64,7 @@ def prefix(family: str) -> str:
 
 
 class DropsOfDraws(NamedTuple):
-    """Drops of one score (its name in `METRICS`) from the baseline, of a condition and of each draw of random heads,
-    [draw].
+    """Drops of one score, named as in `METRICS`, of a condition and of its random heads (draws: [draw]).
 
     own, low, high: the condition's drop, with its 95 % interval over questions.
     """

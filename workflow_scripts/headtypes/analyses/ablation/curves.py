@@ -19,9 +19,7 @@ from headtypes.models.records import ModelRecord
 
 
 def growing_sets(order: np.ndarray, also: Iterable[int] = ()) -> list[np.ndarray]:
-    """The first heads of an order [head, 2], from none to all, in at most `POINTS` sets that grow evenly; also: other
-    sizes.
-    """
+    """The first heads of an order [head, 2], in `POINTS` sets or fewer that grow evenly to all; also: more sizes."""
     sizes = np.unique([*np.linspace(0, len(order), POINTS).round().astype(int), *also])
     return [order[:size] for size in sizes]
 

@@ -113,7 +113,14 @@ def evaluator(
     yields a function of several [layer, head] operations, which returns what `evaluate_condition` returns for each;
         what was evaluated before is not evaluated again. The more sets it gets at once, the more layers they share.
     """
-    model, results = _model(rows, windows, record, settings), {}
+    if settings.chosen_reading.uniform_over_padding and settings.max_seq_length > record.max_length:
+        raise InputError(
+            f"models.{record.name} takes inputs of at most {record.max_length} tokens, but with "
+            f"uniform_over_padding every window is padded to {settings.max_seq_length}; "
+            "lower windows.max_seq_length."
+        )
+    model, results = load_for(record, settings.precision, settings.kind), {}
+    KINDS[settings.kind].check_answerable(rows, windows, record)
     with progress(sets * len(windows), what, "windows") as bar:
 
         def evaluate(wanted: Sequence[np.ndarray]) -> list[Scored]:
@@ -124,24 +131,11 @@ def evaluator(
                 some = [key for _, key in equally_long]
                 read = _read(model, windows, [distinct[key] for key in some], head_outputs, settings, what, bar)
                 for key, answers in zip(some, read, strict=True):
-                    values = _by_window(answers)
+                    values = tuple(column.to_numpy() for _, column in answers.items())
                     results[key] = KINDS[settings.kind].score_answers(rows, windows, record, values)
             return [results[tuple(operations.flat)] for operations in wanted]
 
         yield evaluate
-
-
-def _model(rows: list, windows: Windows, record: ModelRecord, settings: Settings) -> torch.nn.Module:
-    """The model, where it can answer these rows."""
-    if settings.chosen_reading.uniform_over_padding and settings.max_seq_length > record.max_length:
-        raise InputError(
-            f"models.{record.name} takes inputs of at most {record.max_length} tokens, but with "
-            f"uniform_over_padding every window is padded to {settings.max_seq_length}; "
-            "lower windows.max_seq_length."
-        )
-    model = load_for(record, settings.precision, settings.kind)
-    KINDS[settings.kind].check_answerable(rows, windows, record)
-    return model
 
 
 def _read(
@@ -153,7 +147,7 @@ def _read(
     what: str,
     bar: tqdm | None = None,
 ) -> list[pd.DataFrame]:
-    """What the task reads from the windows under sets of operations of one `_full_window`: a table of each set."""
+    """What the task reads from each window under sets of operations of one `_full_window`: a table of each set."""
     ids, types, sentences = windows.texts
     answers = Answers(settings.kind, windows, **settings.of_answers)
     tables: list[list[pd.DataFrame]] = [[] for _ in sets]
@@ -182,13 +176,7 @@ def _read(
             bar=bar,
             length=_full_window(sets[0], settings),
         )
-    return [pd.concat(table, ignore_index=True) for table in tables]
-
-
-def _by_window(answers: pd.DataFrame) -> tuple[np.ndarray, ...]:
-    """The columns of what was read from all windows, in the order of the windows."""
-    table = answers.sort_values("window")
-    return tuple(table[name].to_numpy() for name in table.columns.drop("window"))
+    return [pd.concat(table).set_index("window").sort_index() for table in tables]
 
 
 def _full_window(operations: np.ndarray, settings: Settings) -> int:

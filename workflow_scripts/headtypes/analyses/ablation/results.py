@@ -33,8 +33,7 @@ def write_scores(path: StrPath, scores: pd.DataFrame, provenance: dict) -> None:
 def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
     """Read the scores of each question for one model under several conditions.
 
-    Raises an `InputError` that names a file that is damaged, or that does not have the first file's questions in the
-    same order.
+    Raises `InputError` that names a file that is damaged, or whose questions are not those of the first, in its order.
     """
     read = [read_parquet(path, "holds no scores", ["id"]) for path in paths]
     for path, scores in zip(paths, read, strict=True):

@@ -74,8 +74,7 @@ def measure_coreference(
 def score_mentions(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[dict[tuple[str, str, str, str], np.ndarray], np.ndarray]:
-    """The scores of `measure_coreference`, by system, candidates, type and chosen, but for single heads, each
-    [mention].
+    """The scores behind `measure_coreference`, each [mention], by system, candidates, type and chosen, but for `head`.
 
     1 where it is right, NaN where the row is not about the mention. And the document of each mention.
     """

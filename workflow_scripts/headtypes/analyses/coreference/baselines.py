@@ -106,16 +106,8 @@ def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Typ
 def _reference(document: AnnotatedDocument, span: Span, part_start: int) -> Reference:
     before, sentence = sentence_of(document, part_start + span.start)
     start, end, head = (part_start + word - before for word in (span.start, span.end, span.head))
-    type_ = type_of(sentence, start, end, head)
-    return Reference(
-        start=span.start,
-        end=span.end,
-        head=span.head,
-        entity=span.entity,
-        words=tuple(word.lower() for word in sentence.words[start : end + 1]),
-        type=type_,
-        features=_features(sentence, start, end, head, type_),
-    )
+    words, type_ = tuple(word.lower() for word in sentence.words[start : end + 1]), type_of(sentence, start, end, head)
+    return Reference(**vars(span), words=words, type=type_, features=_features(sentence, start, end, head, type_))
 
 
 def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type_: Type) -> Features:

@@ -168,8 +168,7 @@ def head_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
     """The head word of the words start ... end of a sentence, counted from 0.
 
     With a dependency tree, the word whose head is not among them; of several, the nearest to the root, then the first.
-    With a parse, by Collins' rules. With neither, the last word before the first of `_AFTER_HEAD` that is not the
-    first.
+    With a parse, by Collins' rules. With neither, the last word before one of `_AFTER_HEAD` that is not the first.
     """
     if sentence.heads is not None:
         heads = sentence.heads

@@ -43,8 +43,7 @@ def head_features(
 class Groups:
     """Attention of n heads, or centroids of heads, in three groups that sum to one, or less if some goes to no token.
 
-    near, special, far: [n] shares: to the token itself and bin 0; to `[CLS]`, `[SEP]`, comma and period;
-        to the rest.
+    near, special, far: [n] shares: to the token itself and bin 0; to `[CLS]`, `[SEP]`, comma and period; to others.
     """
 
     near: np.ndarray

@@ -94,8 +94,7 @@ def compare_heads(
     """Jensen-Shannon divergence of all pairs of heads, summed over the rows of some samples, in nats; float64.
 
     layers: all those of a model, on one batch of samples; lengths: tokens of each sample. norms: whether shares of
-    norms are compared; the layers' values then are the tokens' lengths. The diagonal is zero, or NaN for a head that is
-    not finite.
+    norms are compared, the layers' values being the tokens' lengths. The diagonal is NaN for a head that is not finite.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)

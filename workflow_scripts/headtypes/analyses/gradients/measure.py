@@ -180,8 +180,7 @@ def measure_answer_gradients(
 ) -> Gradients:
     """The gradients of the loss of a fine-tuned model's answers, which is that of `ablation.importance`.
 
-    rows, windows: questions or pairs, of which at most `samples` are drawn, and their windows; as
-    `measure_text_gradients`.
+    rows, windows: questions or pairs, of which at most `samples` are drawn; all else as of `measure_text_gradients`.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
     if lacking := _lacking(run):

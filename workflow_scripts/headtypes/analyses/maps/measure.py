@@ -49,32 +49,22 @@ class Maps(ListPerSample):
         return self._maps.numpy()
 
 
-class KeyLengthsRead(ListPerSample):
+class KeyLengthsRead(Maps):
     """A reducer that keeps what turns the maps of each sample into norms, in batches of one.
 
     Its result is a list with [layer, head, key] float32 for each sample, the lengths of what each token hands over.
     """
 
-    of, reads_cross = "norms", True
-
-    def start(self, batch: Batch) -> None:
-        """Begin with no layers of this sample."""
-        super().start(batch)
-        self._layers: list[Tensor] = []
+    of = "norms"
 
     def add(self, block: Block) -> None:
         """Keep the lengths, which are those of all rows."""
         if block.is_first:
-            self._layers.append(block.lengths[0])
-
-    def right(self) -> Bool[Tensor, "sample layer head key"]:
-        """Lengths that are finite."""
-        self._lengths = torch.stack(self._layers)[None]
-        return self._lengths.isfinite()
+            self.keep(block, block.lengths[0, :, None])
 
     def of_batch(self) -> np.ndarray:
         """Those of the one sample."""
-        return self._lengths.cpu().numpy()
+        return super().of_batch()[..., 0, :]
 
 
 # The most tokens that a figure as wide as a page can label.

@@ -16,8 +16,7 @@ _ON, _OFF = "0.6", PALETTE[1]
 def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
     """Draw three panels: what heads write by layer; what they write against their sink; the stream by layer.
 
-    heads, layers: as `tables.heads_table` and `tables.layers_table` return them; a sentence stands in their place where
-    nothing was measured.
+    heads, layers: as `tables.heads_table` and `tables.layers_table` return them; without values, there is a sentence.
     """
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     if heads["written"].isna().all():

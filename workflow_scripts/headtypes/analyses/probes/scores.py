@@ -80,8 +80,7 @@ def right_words(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """How many words' heads each system finds, sentence by sentence; the arguments are those of `measure_probes`.
 
-    returns the right words of each of `PROBES` and `BASELINES`, [start, sentence], and how many words of each
-      sentence count.
+    returns the right words of each of `PROBES` and `BASELINES`, [start, sentence], and words that count, [sentence].
     """
     kept = [sentences[index] for index in arcs.sentence]
     words = np.array([sum(counts(sentence)) for sentence in kept])

@@ -41,8 +41,7 @@ class OfHeads(NamedTuple):
 
     best: layer and head. leads: [layer, head] accuracy less that of the best offset, in points, where it was chosen.
     looks: [layer, head] share of attention that goes to [SEP] there, over all words; NaN where none can see it.
-    rises: [layer, head] that of words that do not call for the best head less that of those that do, where it is
-    scored.
+    rises: [layer, head] that of words that do not call for the best head less that of those that do, where scored.
     """
 
     best: tuple[int, int]

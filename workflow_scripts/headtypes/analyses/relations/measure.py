@@ -23,8 +23,7 @@ class Guesses(WordReducer):
     Two guesses at the head of word i, in the order of `guesses.DIRECTIONS`; the first word on a tie:
 
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
-    head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i, comparing weights of different
-    rows.
+    head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i (weights of different rows).
 
     1 is the first word, 0 (the root) is never guessed, and -1 stands for no guess: in a sentence of one word, and where
     the model lets no other word be seen. Beside the guesses stand the first and the last word that a guess may be, and

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from headtypes.analyses.relations.guesses import read_parts
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.treebank import Sentence
-from headtypes.data.records import read_records
 
 # Labels that are renamed at most. No subtypes: predet and preconj are subtypes of det and cc in UD.
 _RENAMED = {
@@ -194,8 +194,7 @@ def measure_offsets(
     """The accuracy of each offset at each relation.
 
     test: the sentences of the test file, if there is one; offsets: the largest offset, in both directions.
-    returns the columns `COLUMNS`: part; annotation and relation, as `pairs.all_pairs` names them; number of words;
-        offset; accuracy in percent.
+    returns the columns `COLUMNS`: relations as `all_pairs` names them, the number of words, and accuracy in percent.
     """
     rows = _rows(sentences, (FILE, EVEN, ODD), offsets)
     if test is not None:
@@ -237,6 +236,5 @@ def _rows(sentences: Sequence[Sentence], parts: Sequence[str], offsets: int) -> 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_offsets`."""
-    sentences = read_records(inputs.rows, Sentence)
-    test = read_records(inputs.test, Sentence) if inputs.test else None
-    write_csv(outputs.offsets, measure_offsets(sentences, test, **spec))
+    parts = read_parts(inputs.rows, inputs.test)
+    write_csv(outputs.offsets, measure_offsets(*parts.values(), **spec))

@@ -23,8 +23,7 @@ class Surface:
 
     patterns: columns as in `COLUMNS`; entropies in nats, the others shares of attention; NaN where there can be none.
     uniform: mean over the tokens of the entropy of attention that is spread evenly over all that a token may look at.
-    length: tokens. norms: the same patterns of norms instead of weights (`attention.norms`), if they were read, else
-    None.
+    length: tokens. norms: the same patterns of norms (`attention.norms`) instead of weights, if they were read.
     """
 
     patterns: Annotated[Float32[np.ndarray, "sample layer head 13"], Stored("surface")]

@@ -155,11 +155,9 @@ def log_within(
 
 
 def gap_statistic(ours: float, theirs: np.ndarray) -> tuple[float, float]:
-    """The gap (Tibshirani et al. 2001), mean of log W over the references less that of the points, and its standard
-    error.
+    """The gap (Tibshirani et al. 2001), mean log W of the references less that of the points; and its standard error.
 
-    ours, theirs: as `log_within` returns them, or the differences of two such, whose gap is the difference of their
-    gaps.
+    ours, theirs: as `log_within` returns them, or differences of two such, whose gap is the difference of their gaps.
     """
     return float(theirs.mean() - ours), float(theirs.std() * np.sqrt(1 + 1 / len(theirs)))
 

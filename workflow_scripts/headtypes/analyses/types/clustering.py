@@ -162,26 +162,18 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
 
 def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int, int]) -> Partition:
     """Clustered heads as a partition; features: [layer * head, column], as clustered; shape: layers, heads."""
-    naming = clustering.naming
-    doubtful = np.array([doubt != "" for doubt in naming.doubts])
-    return build_partition(
-        features,
-        shape,
-        cluster=clustering.labels,
-        types=np.array(naming.names, dtype=object)[clustering.labels],
-        silhouette=clustering.silhouette,
-        doubtful=doubtful[clustering.labels],
-    )
+    labels, naming = clustering.labels, clustering.naming
+    types, doubts = (np.array(of_clusters, dtype=object)[labels] for of_clusters in (naming.names, naming.doubts))
+    about = {"cluster": labels, "types": types, "silhouette": clustering.silhouette, "doubtful": doubts != ""}
+    return build_partition(features, shape, **about)
 
 
 def fit(points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> np.ndarray:
     """Divide points [point, column] into k clusters: [point] int, 0..k-1, in no particular order; as `cluster_heads`.
 
-    method: any of `names.MIXTURES`, too. Raises `IndivisibleError` where there are fewer distinct points
-    than clusters, or where the method leaves a cluster without a point.
+    method: any of `names.MIXTURES`, too. Raises `IndivisibleError` where there are fewer distinct points than clusters,
+        or where the method leaves a cluster without a point.
     """
-    points = points.astype(float)
-    _check(points, k)
     labels, _ = _fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     sizes = np.bincount(labels, minlength=k)
     if (sizes == 0).any():
@@ -200,16 +192,12 @@ def fit_and_predict(
     Agglomerative and spectral clustering have no rule for heads that they were not fitted on: all heads, those they
     were fitted on too, go to the cluster with the nearest centroid.
     """
-    train = train.astype(float)
-    _check(train, k)
     _, predict = _fit(train, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     return predict(features.astype(float))
 
 
 def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Silhouette of each head, [head], -1 to 1 (Rousseeuw 1987); 0 if alone in its cluster, NaN if there is one
-    cluster.
-    """
+    """Silhouette of each head, [head], -1 to 1 (Rousseeuw 1987); 0 for one alone, NaN where there is one cluster."""
     clusters = len(np.unique(labels))
     if clusters == 1:
         return np.full(len(labels), np.nan)
@@ -230,18 +218,16 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _check(points: np.ndarray, k: int) -> None:
+def _fit(
+    points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
+) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """Return the clusters of `points`, and a function from features to clusters; errors as of `fit`."""
+    points = points.astype(float)
     distinct = len(np.unique(points, axis=0))
     if k > distinct:
         raise IndivisibleError(
             f"{k} clusters need at least {k} different heads to fit, and there are {distinct}: lower k."
         )
-
-
-def _fit(
-    points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
-) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Return the clusters of `points`, and a function from features to clusters."""
     rescale = StandardScaler().fit(points).transform if scale else lambda features: features
     points = rescale(points)
     with one_thread():

@@ -84,23 +84,9 @@ def build_partition(
     silhouette: np.ndarray,
     doubtful: np.ndarray | bool,
 ) -> Partition:
-    """Put the columns [layer * head] of a partition together; near, special and far follow from features [head,
-    column].
-    """
-    groups = attention_groups(features)
-    table = per_head(
-        shape,
-        {
-            "cluster": cluster,
-            "type": types,
-            "silhouette": silhouette,
-            "near": groups.near,
-            "special": groups.special,
-            "far": groups.far,
-            "doubtful": doubtful,
-        },
-    )
-    return Partition(table)
+    """A partition of columns [layer * head]; near, special and far follow from the features [layer * head, column]."""
+    columns = {"cluster": cluster, "type": types, "silhouette": silhouette, **vars(attention_groups(features))}
+    return Partition(per_head(shape, {**columns, "doubtful": doubtful}))
 
 
 def profile_groups(partition: Partition) -> Int[np.ndarray, "layer head"]:

@@ -89,9 +89,7 @@ def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> flo
 
 
 def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarray:
-    """Rename clusters [head] int, 0..k-1, one-to-one so that most heads have their cluster of the reference (Kuhn
-    1955).
-    """
+    """Rename clusters [head] int, 0..k-1, one-to-one, so that most heads have that of the reference (Kuhn 1955)."""
     together = np.zeros((k, k), dtype=int)
     np.add.at(together, (labels, reference), 1)
     _, renamed = linear_sum_assignment(together, maximize=True)
@@ -176,8 +174,7 @@ def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Which heads of a model are in the cluster that they are in in its parent, as `match_clusters` says: [layer,
-    head].
+    """Which heads are in the same cluster as in the model's parent, by `match_clusters`: [layer, head] bool.
 
     Unrelated partitions agree on some heads by chance; the adjusted Rand index is corrected for that.
     """

@@ -25,8 +25,7 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
     """Draw silhouette, gap and stability by number of clusters, and below a tile per head in the colour of its type.
 
     stability, numbers: as `choice.measure_types` returns them. A ring marks the number that a criterion chooses, a
-    dotted line that of the partition. A tile is the paler, the fewer clusterings of halves give the head its type, in
-    percent.
+    dotted line that of the partition. A tile is the paler, the fewer clusterings of halves give the head its type.
     """
     layers, heads = partition.shape
     labels = type_labels(partition)

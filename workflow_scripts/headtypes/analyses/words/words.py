@@ -115,8 +115,7 @@ class WordRows:
     """Some rows, from index `start` on, of one layer's word-level attention, of one sample of the batch, both from 0.
 
     attention: each row sums to one, or less if some goes to no token.
-    mask: true where the model lets some subword of a word look at some subword of another; None where it lets
-    everything.
+    mask: true where the model lets a subword of one word look at one of the other; None where it lets everything.
     """
 
     layer: int

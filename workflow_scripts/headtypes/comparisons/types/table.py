@@ -158,8 +158,7 @@ def compare_types(
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of such a table that the figure has.
 
-    Those of the smallest and the largest head are left out, and those that say what others do, as the relations of UD
-    where there are Stanford's.
+    The smallest and the largest head are left out, and what others say, as UD's relations where there are Stanford's.
     """
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
