@@ -2,9 +2,8 @@ from script_job import job
 from headtypes.analyses.divergence.projection import project_heads
 from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.gradients.results import read_gradients
-from headtypes.analyses.outputs.figure import outputs_figure
 from headtypes.analyses.outputs.results import Outputs
-from headtypes.analyses.outputs.tables import heads_table, layers_table
+from headtypes.analyses.outputs.tables import heads_table, layers_table, outputs_figure
 from headtypes.analyses.surface.results import Surface
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import write_json

@@ -36,3 +36,8 @@ def test_a_stage_runs_a_model_if_its_script_loads_one():
 def test_a_stage_reads_the_texts_that_its_script_reads():
     read = {name: inputs_of(stage) & TEXTS for name, stage in STAGES.items()}
     assert read == {name: {stage.reads} if stage.reads else set() for name, stage in STAGES.items()}
+
+
+def test_a_stage_that_names_its_inputs_names_what_its_function_reads():
+    naming = [stage for stage in STAGES.values() if stage.inputs]
+    assert {stage.name: set(stage.inputs) for stage in naming} == {stage.name: inputs_of(stage) for stage in naming}

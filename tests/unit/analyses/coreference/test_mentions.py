@@ -27,14 +27,6 @@ def document(*lengths: int) -> AnnotatedDocument:
 
 
 @pytest.mark.parametrize(
-    ("room", "expected"), [(3, [range(2)]), (4, [range(3)]), (1, [range(1)]), (20, [range(5)]), (0, [])]
-)
-def test_the_first_part_is_as_many_words_as_there_is_room_for(room, expected):
-    # Whether or not a sentence ends there.
-    assert parts_of(document(1, 4), [1, 2, 1, 3, 1], room, "first") == expected
-
-
-@pytest.mark.parametrize(
     ("lengths", "room", "expected"),
     [
         ([2, 2, 2], 4, [(0, 4), (4, 6)]),

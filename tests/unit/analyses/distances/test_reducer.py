@@ -124,15 +124,3 @@ def test_the_first_token_takes_the_place_of_cls_where_a_tokenizer_adds_none():
 def test_a_tokenizer_that_begins_texts_with_a_token_of_its_own_has_a_cls(make):
     encoded = encode_samples(SAMPLES, make()[1], "question_answering", 64)
     assert not lacks_cls(encoded.kinds)
-
-
-def test_layers_with_masks_of_their_own_keep_them():
-    """As where some layers see all tokens and others the ones before alone."""
-    lengths, kinds = [9, 9], [np.zeros(9, np.int8)] * 2
-    layers = [layer_of(lengths, heads=2, causal=causal, seed=1) for causal in (False, True, False, True)]
-    reducer = DistanceFeatures(kinds)
-    reader = reader_of([reducer], lengths, len(layers), heads=2)
-    for number, layer in enumerate(layers):
-        reader(number, layer)
-        expected = features_of(attention_of(layer, 1, 9), kinds[1])
-        np.testing.assert_allclose(reducer.values[1, number], expected, atol=1e-6)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from headtypes.analyses.probes.measure import random_network
+from headtypes.analyses.probes.measure import random_network, read_vectors, vectors_of_file, vectors_of_model
 from headtypes.analyses.probes.parsers import (
     Attention,
     AttentionAndWords,
@@ -17,7 +17,6 @@ from headtypes.analyses.probes.parsers import (
     generators_of,
 )
 from headtypes.analyses.probes.scores import PROBES, measure_probes
-from headtypes.analyses.probes.vectors import read_vectors, vectors_of_file, vectors_of_model
 from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.core.errors import InputError
 from tests.support.models import tiny_bert, tiny_family

@@ -165,7 +165,7 @@ def _drops_of_family(
         "control_overlap": float(controls.groupby("draw")["overlap"].first().mean()),
     }
     ends = _ends(own_lost[:, None] - lost, articles, sizes, seed)
-    for index, metric in enumerate(each.name for each in metrics):
+    for index, metric in enumerate(scored.name for scored in metrics):
         drops, own_drop = mean_over(lost[index], sizes), mean_over(own_lost[index], sizes)
         reached = drops >= own_drop - EQUAL
         drops_of |= {

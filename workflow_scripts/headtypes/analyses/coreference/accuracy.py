@@ -68,7 +68,36 @@ def measure_coreference(
       above_{baseline}, and _low, _high: of the best head minus that baseline, for each of `COMPARED`.
     """
     rows, baselines, document = _rows(documents, guesses)
-    return _table(rows, baselines, document, seed)
+    scores = np.stack([row.scores for row in rows], axis=1)
+    counted = ~np.isnan(scores)
+    table = pd.DataFrame(
+        {
+            **{name: [getattr(row, name) for row in rows] for name in ("system", "candidates", "type", "chosen")},
+            **{
+                name: pd.array([row.head[index] for row in rows], "Int64")
+                for index, name in enumerate(("layer", "head"))
+            },
+            "mentions": counted.sum(0),
+            "documents": [len(np.unique(document[of_row])) for of_row in counted.T],
+        }
+    )
+    # An interval of every single head would say little and take long.
+    named = np.array([row.system != "head" for row in rows])
+    best = np.array([row.compared for row in rows])
+    of_mention = {"accuracy": (scores, named)}
+    of_mention |= {f"above_{name}": (scores - baselines[name][:, None], best) for name in COMPARED}
+    for name, (values, with_interval) in of_mention.items():
+        sums, sizes = by_document(values, document)
+        shown = np.ones(len(rows), bool) if name == "accuracy" else best
+        low, high = np.full((2, len(rows)), np.nan)
+        low[with_interval], high[with_interval] = ratio_intervals(
+            sums[:, with_interval], sizes[:, with_interval], seed=seed
+        )
+        count = sizes.sum(0)
+        mean = np.divide(sums.sum(0), count, out=np.full(len(rows), np.nan), where=(count > 0) & shown)
+        bounds = ("low", "high") if name == "accuracy" else (f"{name}_low", f"{name}_high")
+        table = table.assign(**{name: 100 * mean, bounds[0]: 100 * low, bounds[1]: 100 * high})
+    return table
 
 
 def score_mentions(
@@ -119,10 +148,10 @@ def guessed_mentions(
     return coreferent, guesses.document[guesses.part]
 
 
-def right_guesses(found: list[Anaphor], guesses: AntecedentGuesses) -> np.ndarray:
+def right_guesses(coreferent: list[Anaphor], guesses: AntecedentGuesses) -> np.ndarray:
     """Whether each guess at the mentions of `guessed_mentions` is right, [mention, layer, head, candidates] float64."""
     right = np.array(
-        [np.isin(guess, list(anaphor.antecedents)) for guess, anaphor in zip(guesses.guess, found, strict=True)]
+        [np.isin(guess, list(anaphor.antecedents)) for guess, anaphor in zip(guesses.guess, coreferent, strict=True)]
     )
     return right.astype(float)
 
@@ -137,21 +166,21 @@ def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 
 
 def _baselines(
-    found: list[Anaphor],
+    coreferent: list[Anaphor],
     documents: Sequence[AnnotatedDocument],
     guesses: AntecedentGuesses,
     document: np.ndarray,
 ) -> dict[str, np.ndarray]:
     scores = {
-        name: np.array([float(is_right(anaphor, guess(anaphor))) for anaphor in found])
+        name: np.array([float(is_right(anaphor, guess(anaphor))) for anaphor in coreferent])
         for name, guess in BASELINES.items()
     }
-    scores["chance"] = np.array([chance(anaphor) for anaphor in found])
+    scores["chance"] = np.array([chance(anaphor) for anaphor in coreferent])
     mentions = [_mentions(documents, guesses, number) for number in range(len(guesses.document))]
     scores["nearest_other"] = np.array(
         [
             float(is_right(anaphor, nearest_other(anaphor, mentions[part])))
-            for anaphor, part in zip(found, guesses.part, strict=True)
+            for anaphor, part in zip(coreferent, guesses.part, strict=True)
         ]
     )
     return scores
@@ -183,39 +212,6 @@ def _best(of_heads: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row
             scores[scored] = of_heads[scored, number]
             best.append(heads[number])
     return _Row(*names, best[0] if len(set(best)) == 1 else _NOWHERE, scores, compared=True)
-
-
-def _table(rows: list[_Row], baselines: dict[str, np.ndarray], document: np.ndarray, seed: int) -> pd.DataFrame:
-    scores = np.stack([row.scores for row in rows], axis=1)
-    counted = ~np.isnan(scores)
-    table = pd.DataFrame(
-        {
-            **{name: [getattr(row, name) for row in rows] for name in ("system", "candidates", "type", "chosen")},
-            **{
-                name: pd.array([row.head[index] for row in rows], "Int64")
-                for index, name in enumerate(("layer", "head"))
-            },
-            "mentions": counted.sum(0),
-            "documents": [len(np.unique(document[of_row])) for of_row in counted.T],
-        }
-    )
-    # An interval of every single head would say little and take long.
-    named = np.array([row.system != "head" for row in rows])
-    best = np.array([row.compared for row in rows])
-    of_mention = {"accuracy": (scores, named)}
-    of_mention |= {f"above_{name}": (scores - baselines[name][:, None], best) for name in COMPARED}
-    for name, (values, with_interval) in of_mention.items():
-        sums, sizes = by_document(values, document)
-        shown = np.ones(len(rows), bool) if name == "accuracy" else best
-        low, high = np.full((2, len(rows)), np.nan)
-        low[with_interval], high[with_interval] = ratio_intervals(
-            sums[:, with_interval], sizes[:, with_interval], seed=seed
-        )
-        count = sizes.sum(0)
-        mean = np.divide(sums.sum(0), count, out=np.full(len(rows), np.nan), where=(count > 0) & shown)
-        bounds = ("low", "high") if name == "accuracy" else (f"{name}_low", f"{name}_high")
-        table = table.assign(**{name: 100 * mean, bounds[0]: 100 * low, bounds[1]: 100 * high})
-    return table
 
 
 def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

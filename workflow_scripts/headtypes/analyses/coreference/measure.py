@@ -85,24 +85,25 @@ def extract_antecedents(
         _, word_of = encode_words(run.tokenizer, words)
         counts = np.bincount([word for word in word_of if word >= 0], minlength=len(words)).tolist()
         unread.extend((number, word) for word, count in enumerate(counts) if not count)
-        for part in parts_of(document, counts, room, extent):
-            found = anaphors(spans_of(document, part, counts))
-            if found:
-                parts.append((number, part, found))
+        parts += [
+            (number, part, coreferent)
+            for part in parts_of(document, counts, room, extent)
+            if (coreferent := anaphors(spans_of(document, part, counts)))
+        ]
     if not parts:
         raise InputError(f"{run.what}: no part of any document has a mention with an antecedent before it.")
     texts = [documents[number].words[part.start : part.stop] for number, part, _ in parts]
     encoded = encode_sentences(texts, run.tokenizer, run.longest, run.what, whole=False)
-    reducer = AntecedentReducer(encoded.word_of_token, [found for *_, found in parts])
+    reducer = AntecedentReducer(encoded.word_of_token, [coreferent for *_, coreferent in parts])
     (guesses,) = run.read(encoded.encoded, reducer)
     return AntecedentGuesses(
         document=np.array([number for number, *_ in parts], dtype=np.int32),
         start=np.array([part.start for _, part, _ in parts], dtype=np.int32),
         stop=np.array([part.stop for _, part, _ in parts], dtype=np.int32),
         unread=np.array(unread, dtype=np.int32).reshape(-1, 2),
-        part=np.repeat(np.arange(len(parts), dtype=np.int32), [len(found) for *_, found in parts]),
+        part=np.repeat(np.arange(len(parts), dtype=np.int32), [len(coreferent) for *_, coreferent in parts]),
         mention=np.array(
-            [(each.mention.start, each.mention.end) for *_, found in parts for each in found], dtype=np.int32
+            [(one.mention.start, one.mention.end) for *_, coreferent in parts for one in coreferent], dtype=np.int32
         ),
         guess=np.concatenate(guesses),
     )

@@ -150,12 +150,12 @@ class _Diagonals:
         return self._rows.as_strided((samples, heads, rows, 2 * self._keys), strides).sum(2)
 
 
-def _features(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: list[np.ndarray]) -> Features:
+def _features(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: list[np.ndarray]) -> Features:
     return Features(
         length=np.array(encoded.lengths, dtype=np.int32),
         truncated=encoded.truncated,
         sample_ids=[sample.id for sample in samples],
-        **shares_of(found),
+        **shares_of(read),
     )
 
 
@@ -165,9 +165,9 @@ def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
     return [DistanceFeatures(encoded.kinds, first, of) for of in list(SHARES)[: 1 + norms]]
 
 
-def shares_of(found: list[np.ndarray]) -> dict[str, np.ndarray | None]:
+def shares_of(read: list[np.ndarray]) -> dict[str, np.ndarray | None]:
     """What `reducers_of` read, by the names that it has in `Features`."""
-    return dict(zip(chain(*SHARES.values()), chain(*map(split, found)), strict=False))
+    return dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))
 
 
 # The distance features of all heads (Guan et al. 2020, section 3).

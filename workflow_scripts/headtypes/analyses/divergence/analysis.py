@@ -33,11 +33,11 @@ def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> It
         return lambda sets: ratio(sets @ (of_row @ other), sets.sum(1) * other.sum() - (sets & other).sum(1))
 
     by_weights = read_arrays(path, Divergence)
-    for quantity, found in (("divergence", by_weights), ("divergence_by_norms", by_weights.by_norms)):
-        if found is not None:
-            yield Measure("divergence", task, quantity, "inside", inside(found.of_a_row))
+    for quantity, divergence in (("divergence", by_weights), ("divergence_by_norms", by_weights.by_norms)):
+        if divergence is not None:
+            yield Measure("divergence", task, quantity, "inside", inside(divergence.of_a_row))
             for name, heads in types.items():
-                yield Measure("divergence", task, quantity, f"to {name}", to(heads, found.of_a_row), about=name)
+                yield Measure("divergence", task, quantity, f"to {name}", to(heads, divergence.of_a_row), about=name)
 
 
 PAIRS = Result(

@@ -243,8 +243,8 @@ def _lacking(run: ModelOnTask) -> str | None:
 
 
 def _measured(run: ModelOnTask, loss: Loss) -> Gradients:
-    found = gradients_by_kind(run.model, loss, run.batch_tokens, run.what)
-    return Gradients(found, loss.name, int(loss.units.max()) + 1)
+    gradients = gradients_by_kind(run.model, loss, run.batch_tokens, run.what)
+    return Gradients(gradients, loss.name, int(loss.units.max()) + 1)
 
 
 def _nothing(record: ModelRecord, why: str) -> Gradients:

@@ -65,7 +65,7 @@ class WrittenByHeads(PerSample):
         beside = written / self._lengths[:, None, block.rows]
         target = self._target[:, None, None, None].expand(*block.attention.shape[:3], 1)
         looks = [block.attention[..., 0], block.attention.gather(-1, target)[..., 0]]
-        means = torch.stack([each.sum(-1) / group.length for each in (written, *looks)], -1)
+        means = torch.stack([rows.sum(-1) / group.length for rows in (written, *looks)], -1)
         self.values[group.samples, block.layer, block.heads] += torch.cat([beside @ of_rows, means], -1)
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
@@ -88,8 +88,8 @@ class WrittenByHeads(PerSample):
         sizes = stream.abs()
         largest, self._target = sizes.amax(-1).max(-1)
         median = sizes.flatten(1).median(-1).values
-        found = torch.stack([largest.double(), median.double(), self._target.double()], -1)
-        self._of_batch[block.group.samples, block.layer] = found.cpu().numpy()
+        columns = torch.stack([largest.double(), median.double(), self._target.double()], -1)
+        self._of_batch[block.group.samples, block.layer] = columns.cpu().numpy()
 
 
 def shares_of(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
@@ -123,10 +123,10 @@ def _reason(run: ModelOnTask) -> str:
     return ""
 
 
-def _outputs(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: list) -> Outputs:
+def _outputs(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: list) -> Outputs:
     lengths, ids = np.array(encoded.lengths, np.int32), [sample.id for sample in samples]
-    if found:
-        ((written, stream),) = found
+    if read:
+        ((written, stream),) = read
         return Outputs(written, stream, lengths, ids)
     shape = len(samples), run.record.layers, run.record.heads
     nothing = np.full((*shape, len(COLUMNS)), np.nan, np.float32)

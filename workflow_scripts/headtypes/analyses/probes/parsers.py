@@ -193,4 +193,4 @@ def _shift(root: Root) -> int:
 def _glorot(generators: Sequence[torch.Generator], shape: tuple[int, ...], inputs: int, outputs: int) -> nn.Parameter:
     """Uniform weights (Glorot and Bengio 2010, equation 16), [start, *shape]."""
     limit = math.sqrt(6 / (inputs + outputs))
-    return nn.Parameter(torch.stack([(2 * torch.rand(shape, generator=each) - 1) * limit for each in generators]))
+    return nn.Parameter(torch.stack([(2 * torch.rand(shape, generator=start) - 1) * limit for start in generators]))

@@ -93,7 +93,7 @@ def right_words(
 def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dict[str, np.ndarray]:
     """The right words of each sentence by the best fixed guesses, [1, sentence]."""
     heads = np.array([head for sentence in sentences for head in sentence.heads])
-    counted = np.array([each for sentence in sentences for each in counts(sentence)])
+    counted = np.concatenate([counts(sentence) for sentence in sentences])
     sentence = np.repeat(np.arange(len(sentences)), arcs.length)
 
     def right(guess: np.ndarray) -> np.ndarray:
@@ -101,12 +101,12 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dic
 
     tried = [right(offset_guesses(sentences, offset)) for offset in offsets_up_to(offsets)]
     best = (arcs.guess[counted] == heads[counted, None, None, None]).mean(0).argmax()
-    found = (
+    baselines = (
         right(offset_guesses(sentences, 1)),
         max(tried, key=np.sum),
         right(arcs.guess.reshape(len(heads), -1)[:, best]),
     )
-    return dict(zip(BASELINES, found, strict=True))
+    return dict(zip(BASELINES, baselines, strict=True))
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -104,7 +104,7 @@ def columns_of(rows: Sequence[ToSep], seed: int) -> dict[str, np.ndarray]:
     columns = {}
     for group, name in enumerate(("to_sep", "to_sep_others")):
         sums, sizes = (
-            np.stack([each[:, group] for each in of_rows], 1) for of_rows in tuple(zip(*rows, strict=True))[:2]
+            np.stack([by_group[:, group] for by_group in of_rows], 1) for of_rows in tuple(zip(*rows, strict=True))[:2]
         )
         counted = sizes.sum(0)
         mean = np.divide(sums.sum(0), counted, out=np.full(len(rows), np.nan), where=counted > 0)
@@ -139,13 +139,11 @@ class Choice(NamedTuple):
 
     def sums(self) -> tuple[np.ndarray, np.ndarray]:
         """The sum over each sentence's pairs and their number, both [sentence, row x quantity]."""
-        count = len(QUANTITIES)
-        sums, sizes = np.zeros((2, self.units, len(self.scores) * count))
-        for number, (scores, sentence) in enumerate(zip(self.scores, self.sentences, strict=True)):
-            for index in range(count):
-                sums[:, number * count + index] = np.bincount(sentence, np.nan_to_num(scores[index]), self.units)
-                sizes[:, number * count + index] = np.bincount(sentence, minlength=self.units)
-        return sums, sizes
+        sums, sizes = np.zeros((2, self.units, len(self.scores), len(QUANTITIES)))
+        for row, (scores, sentence) in enumerate(zip(self.scores, self.sentences, strict=True)):
+            np.add.at(sums[:, row], sentence, np.nan_to_num(scores[: len(QUANTITIES)].T))
+            sizes[:, row] = np.bincount(sentence, minlength=self.units)[:, None]
+        return sums.reshape(self.units, -1), sizes.reshape(self.units, -1)
 
 
 class Part:
@@ -246,12 +244,12 @@ def _choice(chosen: str, scored: str, folds_of, listed: list[tuple[str, str]], t
     for annotation, relation in listed:
         folds = folds_of(annotation, relation)
         if all(len(fold.choosing.words) and len(fold.scoring.words) for fold in folds):
-            found = [_best_of(fold, tried) for fold in folds]
-            agreed = {name: {choice[name] for choice, *_ in found} for name in found[0][0]}
+            chosen_by_fold, scores, looks = zip(*(_best_of(fold, tried) for fold in folds), strict=True)
+            agreed = {name: {choice[name] for choice in chosen_by_fold} for name in chosen_by_fold[0]}
             names = {name: values.pop() if len(values) == 1 else None for name, values in agreed.items()}
             rows.append({"annotation": annotation, "relation": relation, "chosen": chosen, "scored": scored, **names})
-            values.append(np.concatenate([scores for _, scores, _ in found], axis=1))
-            to_sep.append(reduce(both, (each for *_, each in found)))
+            values.append(np.concatenate(scores, axis=1))
+            to_sep.append(reduce(both, looks))
             part = folds[0].scored_on
             sentences.append(np.concatenate([part.sentence[fold.scoring.words] for fold in folds]))
             units = part.sentences

@@ -67,8 +67,8 @@ class Guesses(WordReducer):
     def of_batch(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Of each sample: guess, visible and to_sep, as `ArcGuesses` has them."""
         for guess, visible, to_sep in zip(self._guess, self._visible, self._to_sep, strict=True):
-            found = guess.permute(3, 1, 2, 0).to(torch.int16), visible.permute(2, 1, 0, 3).to(torch.int16)
-            yield tuple(each.cpu().numpy() for each in (*found, to_sep.permute(2, 0, 1).to(torch.float16)))
+            words = guess.permute(3, 1, 2, 0).to(torch.int16), visible.permute(2, 1, 0, 3).to(torch.int16)
+            yield tuple(of_words.cpu().numpy() for of_words in (*words, to_sep.permute(2, 0, 1).to(torch.float16)))
 
     def _guess_by_row(self, rows: WordRows, weights: Tensor, own: Tensor) -> None:
         value, word = weights.max(-1)
@@ -115,9 +115,9 @@ def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, *
     guesses = {}
     for name, sentences in parts.items():
         encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
-        (found,) = run.read(encoded.encoded, Guesses(encoded.word_of_token))
-        length = np.array([len(guess) for guess, *_ in found], dtype=np.int32)
-        of_words = (np.concatenate(each) for each in zip(*found, strict=True))
+        (by_sentence,) = run.read(encoded.encoded, Guesses(encoded.word_of_token))
+        length = np.array([len(guess) for guess, *_ in by_sentence], dtype=np.int32)
+        of_words = map(np.concatenate, zip(*by_sentence, strict=True))
         guesses[name] = ArcGuesses(encoded.kept, length, *of_words, encoded.left_out)
     return guesses
 

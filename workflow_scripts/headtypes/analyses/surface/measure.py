@@ -141,8 +141,8 @@ class _Tokens:
         ]
 
 
-def _surface(run: ModelOnTask, samples: list[Sample], encoded: Encoded, found: list[np.ndarray]) -> Surface:
-    values, *by_norms = found
+def _surface(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: list[np.ndarray]) -> Surface:
+    values, *by_norms = read
     return Surface(
         patterns=values[..., :-1],
         uniform=values[:, :, 0, -1],

@@ -93,8 +93,8 @@ def compare_numbers(
     features = features_by_sample.mean(axis=0, dtype=np.float64)
     scaler = StandardScaler().fit(features) if scale else None
     points, *sets = (
-        each if scaler is None else scaler.transform(each)
-        for each in (features, *draw_references(features, references, seed))
+        heads if scaler is None else scaler.transform(heads)
+        for heads in (features, *draw_references(features, references, seed))
     )
     gap_fits = {"method": method, "restarts": _restarts("gap", method, restarts), "seed": seed}
     one = log_within(points, sets, k=1, **gap_fits)
@@ -111,15 +111,15 @@ def compare_numbers(
     def row(k: int) -> dict[str, float]:
         if k == 1:
             return _gaps(one, one)
-        if (found := clustering(method, k)) is None:
+        if (clustered := clustering(method, k)) is None:
             return {}
         settings = {"scale": scale, "restarts": _restarts("halves", method, restarts), "models": models, "seed": seed}
-        stability = _stability(features_by_sample, found.labels, method=method, k=k, **settings)
+        stability = _stability(features_by_sample, clustered.labels, method=method, k=k, **settings)
         try:
             gaps = _gaps(log_within(points, sets, k=k, **gap_fits), one)
         except IndivisibleError:
             gaps = {}
-        return _described(found) | gaps | stability
+        return _described(clustered) | gaps | stability
 
     with one_thread(), warnings.catch_warnings():
         # Graphs in several parts and fits that did not converge: their effect on the result is what is measured here.
@@ -127,7 +127,7 @@ def compare_numbers(
         warnings.simplefilter("ignore", ConvergenceWarning)
         rows = [{"k": count} | row(count) for count in COUNTS if count <= max(most, 1)]
         compared = MIXTURES if method in PAIR_METHODS and clustering("kmeans", k) else {}
-        mixtures = {kind: found.labels for name, kind in compared.items() if (found := clustering(name, k))}
+        mixtures = {kind: mixture.labels for name, kind in compared.items() if (mixture := clustering(name, k))}
     rands = {kind: float(adjusted_rand_score(clustering("kmeans", k).labels, own)) for kind, own in mixtures.items()}
     return pd.DataFrame(rows, columns=list(COLUMNS)), rands
 
@@ -232,10 +232,10 @@ def _gaps(within: tuple[float, np.ndarray], one: tuple[float, np.ndarray]) -> di
 def _stability(features_by_sample: np.ndarray, labels: np.ndarray, *, method: str, k: int, **fits) -> dict[str, float]:
     pairs = method == "kmeans" and k in PAIR_COUNTS
     try:
-        found = measure_stability(features_by_sample, labels, method=method, k=k, pairs=pairs, **fits)
+        stability = measure_stability(features_by_sample, labels, method=method, k=k, pairs=pairs, **fits)
     except IndivisibleError:  # Half of the heads are too few.
         return {}
-    return {name: found[half][it] for name, (half, it) in _STABILITY.items() if found[half]}
+    return {name: stability[half][value] for name, (half, value) in _STABILITY.items() if stability[half]}
 
 
 def _restarts(purpose: str, method: str, restarts: int) -> int:

@@ -106,7 +106,7 @@ def profile_groups(partition: Partition) -> Int[np.ndarray, "layer head"]:
         if number > 1:
             orders = [heads[np.argsort(of_heads, kind="stable")] for of_heads in profiles[heads].T]
             cuts = [
-                (*np.split(each, [len(each) * left // number]), left) for each in orders for left in range(1, number)
+                (*np.split(order, [len(order) * left // number]), left) for order in orders for left in range(1, number)
             ]
             low, high, left = min(cuts, key=lambda cut: spread(cut[0]) + spread(cut[1]))
             divide(low, first, left)

@@ -121,9 +121,9 @@ def _pair_agreement(
     labels = predict(pairs, "full")
     halves = _draw_halves(len(pairs), models, seed, "pairs")
     fitted = (predict(pairs[half], "fit", model) for model, half in enumerate(halves))
-    found = agreement(np.stack([match_labels(predicted, labels, k) for predicted in fitted]), labels)
-    by_head = np.reshape(found["by_head"], (-1, heads)).mean(axis=0)
-    return {**found, "by_head": by_head.tolist()}
+    agreed = agreement(np.stack([match_labels(predicted, labels, k) for predicted in fitted]), labels)
+    by_head = np.reshape(agreed["by_head"], (-1, heads)).mean(axis=0)
+    return {**agreed, "by_head": by_head.tolist()}
 
 
 def _pairs(features_by_sample: np.ndarray) -> np.ndarray:
