@@ -11,7 +11,7 @@ from headtypes.attention.ablate import Ablation
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
-from headtypes.data.kinds.question_answering.answers import answer_questions, best_spans, score_predictions
+from headtypes.data.kinds.question_answering.answers import score_predictions
 from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.windows import Windows
@@ -146,23 +146,13 @@ def test_a_batch_that_does_not_fit_under_a_later_set_is_halved_under_all(tmp_pat
 def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):
     model, tokenizer = tiny_bert()
     record = recorded(model, tokenizer, tmp_path)
-    windows = build_windows(questions()[:1], tokenizer, max_seq_length=60)
-    head_outputs = np.random.default_rng(0).normal(size=(3, 5, 7)).astype(np.float32)
-    partition, arguments = types_like(record), {"condition": "c", "operations": {"dense": "mean"}}
-    answers, _ = evaluate_condition(questions()[:1], windows, partition, record, head_outputs, **arguments, **SETTINGS)
-    operations = np.where(partition.type_of == "dense", "mean", "keep")
-    tokens = windows.tokens(0)
-    output = dense_output(
-        model,
-        windows.input_ids[tokens],
-        windows.token_type_ids[tokens],
-        operations,
-        windows.sentence[tokens],
-        Reading(),
-        head_outputs=head_outputs,
-    )
-    logits = (each.numpy() for each in (output.start_logits, output.end_logits))
-    spans = best_spans(*logits, windows.sentence[tokens][None] > 0)
-    assert answers == answer_questions(questions()[:1], windows, spans)
+    windows = build_windows(questions(), tokenizer, max_seq_length=60)
+
+    def answers(operation: str, head_outputs: np.ndarray | None = None) -> dict[str, str]:
+        asked = questions(), windows, types_like(record), record, head_outputs
+        return evaluate_condition(*asked, condition="c", operations={"dense": operation}, **SETTINGS)[0]
+
+    measured = np.random.default_rng(0).normal(size=(3, 5, 7)).astype(np.float32)
+    assert answers("mean", 0 * measured) == answers("zero") != answers("mean", measured)
     with pytest.raises(InputError, match="mean needs the mean head outputs"):
-        evaluate_condition(questions()[:1], windows, partition, record, **arguments, **SETTINGS)
+        answers("mean")

@@ -295,6 +295,15 @@ def test_the_place_among_random_values_counts_the_value_itself():
     assert place_among(1.0, np.full(3, np.nan)).draws == 0
 
 
+def compared_costs(folder, *tables: pd.DataFrame) -> pd.DataFrame:
+    """What it costs to leave out the dense heads; tables: of controls, of scores and of the baseline."""
+    paths = [folder / f"{name}.parquet" for name in ("controls", "scores", "baseline")]
+    for path, table in zip(paths, tables, strict=True):
+        write_parquet(path, table)
+    about = {"type": "dense", "operation": "zero", "task": "qa"}
+    return compare_files(partition(), {}, left_out=[(about, *paths)], seed=7)
+
+
 def test_drops_stand_beside_those_of_the_random_heads_that_were_evaluated(tmp_path):
     ids = [str(number) for number in range(10)]
     of_all = pd.DataFrame({"id": [*ids, "not asked"], "exact_match": 100.0, "f1": 100.0})
@@ -305,11 +314,7 @@ def test_drops_stand_beside_those_of_the_random_heads_that_were_evaluated(tmp_pa
     )
     # Heads from elsewhere are no matter of this table.
     controls = pd.concat([controls.assign(family="layer"), controls.assign(family="profile", exact_match=0.0)])
-    paths = [tmp_path / f"{name}.parquet" for name in ("controls", "scores", "baseline")]
-    for path, table in zip(paths, (controls, without, of_all), strict=True):
-        write_parquet(path, table)
-    about = {"type": "dense", "operation": "zero", "task": "qa"}
-    table = compare_files(partition(), {}, left_out=[(about, *paths)], seed=7)
+    table = compared_costs(tmp_path, controls, without, of_all)
     assert table["type"].tolist() == ["dense", "dense"]
     found = row_of(table, "dense", "drop of exact_match", "zero")
     assert (found["value"], found["random"], found["rank"], found["draws"]) == (60, 10, 1, 3)
@@ -322,11 +327,7 @@ def test_a_loss_stands_there_by_how_much_it_rises(tmp_path):
     before = pd.DataFrame({"id": ["a", "b", "c"], "loss": [10.0, 30.0, 5.0], "tokens": [10, 20, 5]})
     without = before.assign(loss=[20.0, 35.0, 5.0])
     draws = [before.assign(loss=[10.0 + draw, 30.0, 5.0], draw=draw, overlap=0.25, family="layer") for draw in range(3)]
-    paths = [tmp_path / f"{name}.parquet" for name in ("controls", "scores", "baseline")]
-    for path, table in zip(paths, (pd.concat(draws, ignore_index=True), without, before), strict=True):
-        write_parquet(path, table)
-    about = {"type": "dense", "operation": "zero", "task": "texts"}
-    table = compare_files(partition(), {}, left_out=[(about, *paths)], seed=7)
+    table = compared_costs(tmp_path, pd.concat(draws, ignore_index=True), without, before)
     found = row_of(table, "dense", "rise of loss", "zero")
     assert (found["value"], found["random"]) == (pytest.approx(15 / 35), pytest.approx(1 / 35))
     assert (found["rank"], found["draws"]) == (1, 3)
