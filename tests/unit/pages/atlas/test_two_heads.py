@@ -88,9 +88,6 @@ def test_two_heads_share_one_table_with_their_differences(chromium, page_file):
             assert float(other.split()[0]) == pytest.approx(100 * second, abs=0.51)
             signed = float(difference.split()[0])
             assert signed == pytest.approx(100 * (second - first), abs=0.051)
-        assert both.get_by_role("row", name="keeps its type with half of the samples").inner_text().split("\t")[1:] == [
-            *("1.0 %", "8.0 %", "+7.0 points")
-        ]
         assert both.get_by_role("row", name="importance on qa").inner_text().split("\t")[1:] == [
             *("0.0833", "0.667", "+0.583")
         ]
@@ -117,10 +114,5 @@ def test_on_a_phone_two_heads_are_in_tabs(chromium, page_file):
         page.get_by_role("button", name="Show the map of head 2-3").tap()
         assert shown.all_inner_texts() == ["Layer 2, head 3"]
         assert page.locator(".panel:visible .lines canvas").bounding_box()["width"] > 60
-        # Another way to show the map leaves the tab as it is.
-        page.locator(".panel:visible").get_by_role("button", name="matrix").tap()
-        assert shown.all_inner_texts() == ["Layer 2, head 3"]
-        tap(page, 1, 1)
-        assert page.locator(".panel:visible .said").inner_text().startswith("“the” → “the”")
         assert page.locator(".both .numbers thead").is_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -198,13 +198,3 @@ def test_a_figure_is_enlarged_by_a_tap(chromium, page_file):
         assert widths[0] == widths[2] < 390 < widths[1]
     with opened(chromium, page_file, 1400) as page:
         assert page.locator(".picture a:has(img)").first.get_attribute("href").endswith(".pdf")
-
-
-def test_words_are_explained_without_pointing_at_them(chromium, page_file):
-    with opened(chromium, page_file, 390) as page:
-        page.evaluate(CHAPTERS)
-        words = page.locator("#words dt").all_inner_texts()
-        for word in ("dense", "diagonal", "vertical", "dense_vertical", "doubtful, ?", "EM, F1", "FDR", "agreement"):
-            assert word in words
-        assert page.locator("#words dt svg").count() == 4
-        assert all(page.locator("#words dd").nth(at).is_visible() for at in range(len(words)))

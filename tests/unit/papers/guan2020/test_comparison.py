@@ -6,7 +6,6 @@ import pytest
 
 from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.core.markdown import to_html
 from headtypes.papers.guan2020.comparison import COLUMNS, compare_with_guan, comparison_page
 from headtypes.papers.guan2020.published import read_guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
@@ -224,15 +223,3 @@ def test_heads_are_compared_with_those_of_the_parent():
     renamed = partition([[turned[name] for name in layer] for layer in other], doubtful=("dense",))
     same = compare(partitions, None, parents={KEY: renamed})
     pd.testing.assert_frame_equal(claims(same), claims(table))
-
-
-def test_the_page_has_verdicts_before_figures_and_becomes_html(like_the_paper):
-    page = comparison_page(like_the_paper, REFERENCE)
-    parts = ["## The claims", "| zero-diagonal-breaks | stated |", "## bert, squad-kmeans-k4", "1,000 questions."]
-    parts += ["### Claims: stated", "| zero-diagonal-breaks | holds |", "### Claims: from the table"]
-    parts += ["### Section 4, Table 1", "### Section 5, Table 2", "### Section 5, Table 3", "## Notes"]
-    assert sorted(parts, key=page.index) == parts
-    html = to_html(page, {})
-    assert "<td>16.46 to 17.46</td>" in html
-    assert html.count("<table>") == 9
-    assert "nan" not in page.lower().replace("guan", "")

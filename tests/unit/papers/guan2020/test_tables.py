@@ -322,23 +322,6 @@ def test_pairs_have_accuracy_and_nothing_published():
     assert "| heads | EM | drop | published | drop published |\n" in of_q
 
 
-def test_without_a_baseline_of_its_own_a_partition_has_no_drops():
-    partitions = {
-        ("m", "p"): ALL_TYPES,
-        ("m", "q"): ALL_TYPES,
-        ("n", "p"): partition(["odd"]),
-    }
-    rows = [row("baseline", {}), row("zero", {"dense": "zero"}, of="q"), row("odd", {"odd": "zero"}, "n")]
-    table = tabulated(rows, [scores(50, 60), scores(40, 50), pair_scores(70)], partitions=partitions)
-    found = table.set_index(["model", "partition"])
-    drops = [f"drop_{figure}" for figure in ("exact_match", "f1", "accuracy")]
-    assert found.loc[[("m", "q"), ("n", "p")], drops].isna().all(axis=None)
-    assert found.loc[("m", "p"), drops[:2]].tolist() == [0, 0]
-    # What the paper lost is known all the same.
-    assert found.loc[("m", "q"), "published_drop_f1"] == pytest.approx(2.06)
-    assert "| 2 | zero | 1 | 40.00 |  | 79.92 | 2.93 |" in ablation_page(table, 2)
-
-
 def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_them():
     done = {"zero": {"dense": "zero"}, "baseline": {}}
     rows = [row(*each) for each in done.items()] + [row("baseline", {}, "q")]
