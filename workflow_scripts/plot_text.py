@@ -11,10 +11,9 @@ from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.example_files import read_examples
-from headtypes.papers.clark2019.figures.by_layer import entropy_figure, surface_figure
-from headtypes.papers.clark2019.figures.figure1 import examples_figure
-from headtypes.papers.clark2019.figures.figure3 import gradient_figure
+from headtypes.papers.clark2019.figures.by_layer import entropy_figure, gradient_figure, surface_figure
 from headtypes.papers.clark2019.figures.figure6 import divergence_figure
+from headtypes.papers.clark2019.figures.lines import examples_figure
 from headtypes.papers.clark2019.language.best import phenomena_of_heads
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.statistics import behaviours_of, published_statistics, whole_statistics

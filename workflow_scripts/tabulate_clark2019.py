@@ -5,9 +5,17 @@ from headtypes.analyses.relations.accuracy import read_best_heads
 from headtypes.core.files import read_each, write_text
 from headtypes.core.markdown import write_table
 from headtypes.core.tables import latex
-from headtypes.papers.clark2019.language.table1 import relation_tables, relations_page, relations_table
-from headtypes.papers.clark2019.language.table2 import coreference_page, coreference_table, coreference_tables
-from headtypes.papers.clark2019.language.table3 import probe_tables, probes_page, probes_table
+from headtypes.papers.clark2019.language.tables import (
+    coreference_page,
+    coreference_table,
+    coreference_tables,
+    probe_tables,
+    probes_page,
+    probes_table,
+    relation_tables,
+    relations_page,
+    relations_table,
+)
 from headtypes.papers.clark2019.published import read_clark2019
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

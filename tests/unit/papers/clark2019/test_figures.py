@@ -7,10 +7,9 @@ from matplotlib.figure import Figure
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
-from headtypes.papers.clark2019.figures.by_layer import entropy_figure, surface_figure
-from headtypes.papers.clark2019.figures.figure1 import examples_figure
-from headtypes.papers.clark2019.figures.figure3 import LOSSES, gradient_figure
+from headtypes.papers.clark2019.figures.by_layer import LOSSES, entropy_figure, gradient_figure, surface_figure
 from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, divergence_figure
+from headtypes.papers.clark2019.figures.lines import examples_figure
 from headtypes.papers.clark2019.published import read_clark2019
 from headtypes.papers.clark2019.statistics import published_statistics, whole_statistics
 from tests.support.clark_results import CLARK, HEADS, LAYERS, UNIFORM, gradients_of, head_values, layers_of, surface_of

@@ -28,21 +28,21 @@ def _sentences(plan: Any) -> list[Any]:
 
 
 def _relations(path: str) -> "Iterable[Table]":
-    from headtypes.papers.clark2019.language.table1 import relation_tables
+    from headtypes.papers.clark2019.language.tables import relation_tables
     from headtypes.papers.keys import read_named
 
     return relation_tables(read_named(path, "task", "left_out").fillna({"left_out": ""}))
 
 
 def _coreference(path: str) -> "Iterable[Table]":
-    from headtypes.papers.clark2019.language.table2 import coreference_tables
+    from headtypes.papers.clark2019.language.tables import coreference_tables
     from headtypes.papers.keys import read_named
 
     return coreference_tables(read_named(path, "task"))
 
 
 def _probes(path: str) -> "Iterable[Table]":
-    from headtypes.papers.clark2019.language.table3 import probe_tables
+    from headtypes.papers.clark2019.language.tables import probe_tables
     from headtypes.papers.keys import read_named
 
     return probe_tables(read_named(path, "task"))

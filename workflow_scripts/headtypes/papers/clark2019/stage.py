@@ -14,7 +14,7 @@ def plot_text(plan: Plan, model: str, task: str) -> dict:
     return {"beside": is_beside(plan, model), "projection": projection, "outputs": outputs}
 
 
-plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figures.figure3:run")
+plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figures.by_layer:run")
 
 
 def is_beside(plan: Plan, model: str) -> bool:

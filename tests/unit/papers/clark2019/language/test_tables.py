@@ -11,9 +11,14 @@ from headtypes.analyses.probes.scores import measure_probes
 from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.core.markdown import to_html
-from headtypes.papers.clark2019.language.table1 import relations_page, relations_table
-from headtypes.papers.clark2019.language.table2 import coreference_page, coreference_table
-from headtypes.papers.clark2019.language.table3 import probes_page, probes_table
+from headtypes.papers.clark2019.language.tables import (
+    coreference_page,
+    coreference_table,
+    probes_page,
+    probes_table,
+    relations_page,
+    relations_table,
+)
 from tests.support.demo import demo_rows
 from tests.support.language_results import PUBLISHED
 from tests.unit.analyses.coreference.test_measure import ANAPHORS, DOCUMENTS, guesses_of

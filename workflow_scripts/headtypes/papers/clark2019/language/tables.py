@@ -1,0 +1,468 @@
+"""Clark's Tables 1 to 3: what is measured beside what was published, and how a reader sees it.
+
+Table 1 has the best head of each dependency relation beside the best fixed offset, Table 2 how often the best head and
+the baselines select an antecedent, by type of mention, and Table 3 how well probes on attention maps parse.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import pandas as pd
+
+from headtypes.analyses.coreference import accuracy
+from headtypes.analyses.relations.pairs import FILE, TOTALS
+from headtypes.core.markdown import document
+from headtypes.core.style import head_name
+from headtypes.core.tables import Column, Table, TextColumn, interval
+from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS, SYSTEMS, our_relation
+from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.keys import TASK_KEYS, Key
+
+
+def _percent(name: str, label: str, ends: tuple[str, str] | None = None, **how) -> Column:
+    """A column of percentages with one decimal; ends: as of `Column`, `{name}_low` and `{name}_high` by default."""
+    return Column(name, label, digits=1, ends=ends or interval(name), **how)
+
+
+def _signed(offset: float) -> str:
+    return f"{int(offset):+d}"
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
+
+
+_VALUES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset")
+_TABLE_1 = [
+    *TASK_KEYS,
+    *("annotation", "relation", "paper", "chosen", "scored", "words", "head", "direction"),
+    *(f"{name}{end}" for name in _VALUES[:2] for end in ("", "_low", "_high")),
+    "offset",
+    *(f"{name}{end}" for name in _VALUES[2:] for end in ("", "_low", "_high")),
+    *(f"published_{name}" for name in ("head", "direction", "accuracy", "offset", "baseline")),
+    *("derived", "differs", "left_out"),
+]
+_DIRECTIONS = {"dependent_to_head": "dependent to head", "head_to_dependent": "head to dependent"}
+_NAME = ["annotation", "relation"]
+_SHOWN_1 = [
+    TextColumn("relation", "relation"),
+    Column("words", "words", digits=0),
+    TextColumn("head", "head", heads=True),
+    TextColumn("direction", "direction", write=_DIRECTIONS.__getitem__),
+    _percent("accuracy", "accuracy", note="percent of words whose head is guessed; 95 % interval over sentences"),
+    Column("offset", "offset", write=_signed, brief="best offset"),
+    _percent("offset_accuracy", "of the offset"),
+    _percent("above_offset", "lead", note="the best head less the best offset"),
+    _percent("there_accuracy", "scored elsewhere"),
+    _percent("there_offset_accuracy", "of the offset there"),
+    _percent(
+        "there_above_offset",
+        "lead there",
+        brief="lead elsewhere",
+        note="of the same choice on other sentences, by which claims are judged",
+    ),
+    TextColumn("derived", "from"),
+    TextColumn("differs", "differs"),
+    Column("published_accuracy", "", digits=1, brief="paper's"),
+    Column("published_baseline", "", digits=1, brief="paper's offset"),
+]
+_OURS_1 = [column.name for column in _SHOWN_1[:11]]
+_PUBLISHED_1 = [
+    TextColumn("paper", "relation"),
+    TextColumn("published_head", "head"),
+    TextColumn("published_direction", "direction", write=_DIRECTIONS.__getitem__),
+    Column("published_accuracy", "accuracy", write="{:.1f}".format),
+    Column("accuracy", "ours", write="{:.1f}".format),
+    Column("published_offset", "offset", write=_signed),
+    Column("published_baseline", "of the offset", write="{:.1f}".format),
+    Column("offset_accuracy", "ours, of the offset", write="{:.1f}".format),
+    TextColumn("remark", "remark"),
+]
+
+
+def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019) -> pd.DataFrame:
+    """The best heads of all relations.
+
+    best:   by model and treebank, as `relations.accuracy.measure_relations` returns them.
+    beside: models beside which the published values stand, on the rows that are chosen and scored as the paper does.
+    returns the columns `_TABLE_1`; of each model and treebank first the paper's relations in its order, then the other
+      ones that are derived, the totals, and the treebank's own labels, the most frequent first. paper: the paper's name
+      of the relation; head: counted from 1, empty where halves choose differently; derived, differs: from which labels
+      the paper's relations are derived, and what differs in the annotation.
+    """
+    rows = {our_relation(row.relation): row for row in published.relations.rows}
+    derived = {our_relation(it.relation): it for it in published.derived}
+    tables = []
+    for key, read in best.items():
+        names = list(zip(read["annotation"], read["relation"], strict=True))
+        known = [rows.get(name) for name in names]
+        theirs = [derived.get(name) for name in names]
+        shown = [
+            row if key[0] in beside and way == FILE else None for row, way in zip(known, read["scored"], strict=True)
+        ]
+        table = read.assign(
+            **_subject(key),
+            paper=["" if row is None else row.relation for row in known],
+            head=_head_names(read["layer"], read["head"]),
+            derived=["" if it is None else it.derived for it in theirs],
+            differs=["" if it is None else it.differs for it in theirs],
+            **{
+                f"published_{name}": [None if row is None else getattr(row, name) for row in shown]
+                for name in ("head", "direction", "accuracy", "offset", "baseline")
+            },
+            order=[_order(name, list(rows), words) for name, words in zip(names, _counted(read), strict=True)],
+        )
+        tables.append(table.sort_values("order", kind="stable"))
+    return _together(tables, _TABLE_1)
+
+
+def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
+    """What `relations_table` returns as a reader sees it: a table for each model and treebank.
+
+    The rows are chosen and scored as in the paper; the same choices as they are scored elsewhere stand beside them. In
+    brief the treebank's own labels are left out, where there are others, but for the paper's row of all words.
+    """
+    for (model, task), section in table.groupby(TASK_KEYS, sort=False):
+        same, other = section[section["scored"] == FILE], section[section["scored"] != FILE].set_index(_NAME)
+        elsewhere = other.reindex(pd.MultiIndex.from_frame(same[_NAME])).add_prefix("there_")
+        values = pd.concat([same.reset_index(drop=True), elsewhere.reset_index(drop=True)], axis=1)
+        beside = ["published_accuracy", "published_baseline"]
+        derived = values["annotation"] == "stanford"
+        yield Table(
+            f"Clark's Table 1. Dependency relations: {model}, {task}",
+            values,
+            _SHOWN_1,
+            brief=[*_OURS_1[:8], "there_above_offset", *(beside if values[beside[0]].notna().any() else [])],
+            brief_rows=derived | (values["paper"].fillna("") != "") if derived.any() else None,
+            about=values["left_out"].iloc[0],
+            model=model,
+            printed=["relation", "head", "direction", "accuracy", "offset", "offset_accuracy", "above_offset"],
+        )
+
+
+def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
+    """The table as Markdown: for each model and treebank the paper's relations, then all others."""
+    parts = [
+        f"Published: {published.paper}, {published.relations.place}: {published.model} on the "
+        f"{published.data.treebank.source}. Accuracies are percent of words whose head in the tree is guessed, with "
+        "95 % intervals over sentences. +1 is the next word. *Lead* is the best head less the best offset.",
+        "Heads and offsets are chosen and scored on the same sentences, as in the paper; under *scored elsewhere* they "
+        "are the same choices on the test part or, without one, choices of each half of the sentences on the other. "
+        "Claims are judged on these.",
+        "Where a treebank has the labels of Universal Dependencies, the paper's relations are derived from them. The "
+        "last columns say from which, and what remains different, so that the values compare in order and size alone.",
+    ]
+    for (model, task), shown in zip(table.groupby(TASK_KEYS, sort=False).groups, relation_tables(table), strict=True):
+        is_of_paper, is_published = shown.data["paper"] != "", shown.data["published_head"].notna()
+        of_paper, others = shown.where(is_of_paper), shown.where(~is_of_paper)
+        parts += [f"## {model}, {task}", *filter(None, [shown.about])]
+        parts += ["### Relations of the paper", of_paper.markdown(*_OURS_1, "derived", "differs")]
+        if is_published.any():
+            values = shown.data[is_published].assign(
+                remark=lambda rows: [published.remarks(f"relation.{name}.accuracy") for name in rows["paper"]]
+            )
+            parts += ["### Published", Table("", values, _PUBLISHED_1).markdown()]
+        parts += ["### Other relations", others.markdown(*_OURS_1)]
+    return document("Clark's Table 1: dependency relations", parts)
+
+
+def _counted(read: pd.DataFrame) -> Iterator[int]:
+    """The words of each row's relation where they are scored as in the paper."""
+    same = read[read["scored"] == FILE]
+    words = dict(zip(zip(same["annotation"], same["relation"], strict=True), same["words"], strict=True))
+    return (words.get(name, 0) for name in zip(read["annotation"], read["relation"], strict=True))
+
+
+def _order(name: tuple[str, str], of_paper: list[tuple[str, str]], words: int) -> tuple:
+    """Where a relation stands in the table, among others."""
+    annotation, relation = name
+    if name in of_paper:
+        return 0, of_paper.index(name), ""
+    if annotation == "stanford":
+        return 1, -words, relation
+    return (2, TOTALS.index(relation), "") if relation in TOTALS else (3, -words, relation)
+
+
+_TABLE_2 = [*TASK_KEYS, *(name for name in accuracy.COLUMNS if name != "layer"), "published", "comparable"]
+_SYSTEMS = {
+    "nearest": "nearest",
+    "head_match": "head match",
+    "rules": "rules",
+    "chance": "chance",
+    "nearest_other": "nearest, following mentions included",
+    "neural": "neural coreference (Wiseman et al. 2015)",
+    "best_head": "best head",
+    "best_head_of_type": "best head of each type",
+}
+_CHOSEN = {"documents": "as in the paper", "halves": "on the other half", "": ""}
+_TYPES = (ALL, *MENTIONS)
+_ACCURACY = ("accuracy", "low", "high")
+_PUBLISHED_2 = [f"published_{type_}" for type_ in _TYPES]
+_SHOWN_2 = [
+    TextColumn("name", "system"),
+    TextColumn("system", "system", write=_spaced),
+    TextColumn("among", "guess among"),
+    TextColumn("chosen", "chosen", write=_CHOSEN.__getitem__),
+    TextColumn("head", "head", heads=True),
+    *(_percent(type_, type_, note="percent of mentions, with its 95 % interval over documents") for type_ in _TYPES),
+    *(Column(name, name.replace("_", ", "), write="{:g}".format) for name in _PUBLISHED_2),
+    Column("paper", "", digits=1, brief="paper's"),
+]
+_OURS_2 = ["name", "among", "chosen", "head", *_TYPES]
+
+
+def coreference_table(
+    accuracies: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019
+) -> pd.DataFrame:
+    """The accuracies of the best heads and of the baselines.
+
+    accuracies: by model and task, as `accuracy.measure_coreference` returns them.
+    beside: models beside which the published values stand.
+    returns the columns `_TABLE_2`: those of `measure_coreference`, with heads counted from 1. The published best head
+      stands beside ours on all three readings of its candidates, since the paper does not say which is its own.
+    """
+    theirs = {
+        (row.system, type_): getattr(row, type_) for row in published.coreference.rows for type_ in (ALL, *MENTIONS)
+    }
+    tables = []
+    for key, read in accuracies.items():
+        # Empty cells of CSV.
+        rows = read[read["system"] != "head"].assign(chosen=read["chosen"].fillna(""))
+        known = [
+            theirs.get((row.system, row.type)) if key[0] in beside and row.chosen != "halves" else None
+            for row in rows.itertuples()
+        ]
+        names = {"head": _head_names(rows["layer"], rows["head"]), "published": known, "comparable": True}
+        tables.append(rows.assign(**_subject(key), **names))
+        if key[0] in beside:
+            tables.append(pd.DataFrame(_others(key, rows, published)))
+    return _together(tables, _TABLE_2)
+
+
+def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
+    """A table for each model and task, with a row for each system, reading of candidates, and way of choosing.
+
+    In brief it has what is chosen as in the paper.
+    """
+    for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
+        TASK_KEYS, sort=False
+    ):
+        values = pd.DataFrame(_lines(section))
+        counts = section[section["system"] == "nearest"].set_index("type").loc[ALL]
+        in_brief = (values["candidates"] != "") & (values["chosen"] != "halves")
+        in_brief &= values["system"] != "best_head_of_type"
+        beside = ["paper"] if values.loc[in_brief, "paper"].notna().any() else []
+        yield Table(
+            f"Clark's Table 2. Coreference: {model}, {task}",
+            values,
+            _SHOWN_2,
+            brief=["system", "among", "head", *_TYPES, *beside],
+            brief_rows=in_brief,
+            about=f"{counts['mentions']:,.0f} mentions with an antecedent, in {counts['documents']:,.0f} documents.",
+            model=model,
+            printed=["name", "among", "head", *_TYPES],
+        )
+
+
+def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
+    """The table as Markdown: a row for each system, reading of candidates, and way of choosing."""
+    place = published.coreference.place
+    parts = [
+        f"Published: {published.paper}, {place}: {published.model} on {published.data.coreference.source}. Accuracies "
+        "are percent of coreferent mentions for which an antecedent is selected, with 95 % intervals over documents.",
+        "A head's guess is the word that the mention's head word looks at most, among all other words of the part "
+        "(`words`: the paper's words taken literally), among those before it (`words_before`), or among the head words "
+        "of the mentions that end before it starts (`mentions`), as the baselines choose. For one and the same head "
+        "these differ, so that no number says anything without its reading, and a claim is decided only where all "
+        "three decide it alike.",
+        "The best head is chosen on all mentions of all documents, as in the paper, or of the documents of even "
+        "index for those of odd index, and the other way round.",
+    ]
+    for ((model, task), section), shown in zip(
+        table.groupby(TASK_KEYS, sort=False), coreference_tables(table), strict=True
+    ):
+        nearest = section[section["system"] == "nearest"].set_index("type")
+        counts, of_type = nearest.loc[ALL], nearest["mentions"]
+        types = ", ".join(f"{of_type[name]:.0f} {name}" for name in MENTIONS if name in of_type)
+        ordered = shown.data.sort_values("system", key=lambda it: it.map(list(_SYSTEMS).index), kind="stable")
+        has_published = ordered[_PUBLISHED_2].notna().any(axis=None)
+        parts += [
+            f"## {model}, {task}",
+            f"{counts['mentions']:.0f} coreferent mentions in {counts['documents']:.0f} documents: {types}.",
+            replace(shown, data=ordered).markdown(*_OURS_2, *(_PUBLISHED_2 if has_published else [])),
+        ]
+    parts += [f"- {note.place}: {note.text}\n" for note in published.notes if note.place == "section 4.3"]
+    return document("Clark's Table 2: coreference", parts)
+
+
+def _others(key: Key, rows: pd.DataFrame, published: Clark2019) -> Iterator[dict]:
+    """Published systems that we do not have."""
+    for row in published.coreference.rows:
+        if row.system not in set(rows["system"]):
+            yield {
+                **_subject(key),
+                **dict.fromkeys(("candidates", "chosen", "head"), ""),
+                "system": row.system,
+                "type": ALL,
+                "published": row.all,
+                "comparable": row.comparable,
+            }
+
+
+def _lines(section: pd.DataFrame) -> Iterator[dict]:
+    keys = ["system", "candidates", "chosen"]
+    for group, rows in section.groupby(keys, sort=False):
+        line = dict(zip(keys, group, strict=True))
+        is_head, system = line["system"].startswith("best_head"), _SYSTEMS[line["system"]]
+        heads = dict.fromkeys(filter(None, rows["head"]))
+        if line["system"] == "best_head_of_type":
+            heads = [f"{row.type} {row.head}" for row in rows.itertuples() if row.head]
+        line |= {
+            "name": system if rows["comparable"].all() else f"{system}, not comparable",
+            "among": READINGS[line["candidates"]].removeprefix("among ") if is_head else "",
+            "head": "; ".join(heads),
+        }
+        by_type = rows.set_index("type").reindex(_TYPES)
+        for column, given in zip(("{}", "{}_low", "{}_high", "published_{}"), (*_ACCURACY, "published"), strict=True):
+            line |= {column.format(type_): by_type.loc[type_, given] for type_ in _TYPES}
+        yield line | {"paper": line[_PUBLISHED_2[0]]}
+
+
+_TABLE_3 = [
+    *TASK_KEYS,
+    *("system", "uas", "low", "high", "least", "most", "starts", "published", "comparable"),
+    *("training_sentences", "sentences", "known_words"),
+]
+# From the paper's order; ours alone are the best offset and the best head.
+_ORDER = (
+    "structural",
+    "right_branching",
+    "best_offset",
+    "best_head",
+    "distance_and_words",
+    "random_network",
+    "attention",
+    "attention_and_words",
+)
+_NAMES = {"structural": "structural probe (Hewitt and Manning 2019)", **SYSTEMS}
+_SHOWN_3 = [
+    TextColumn("name", "system"),
+    TextColumn("system", "system", write=_spaced),
+    _percent("uas", "UAS", ("low", "high"), note="percent of words whose head is found; 95 % interval over sentences"),
+    TextColumn("range", "starts"),
+    Column("starts", "starts", digits=0, note="number of random starts"),
+    Column("least", "least of the starts"),
+    Column("most", "most of the starts"),
+    Column("published", "published", write="{:g}".format, brief="paper's"),
+    TextColumn("remark", "remark"),
+]
+
+
+def probes_table(
+    scores: Mapping[Key, pd.DataFrame], probes: Mapping[Key, dict], beside: Collection[str], published: Clark2019
+) -> pd.DataFrame:
+    """The unlabelled attachment scores of probes and baselines.
+
+    scores, probes: by model and treebank, as `scores.measure_probes` and `probes.measure.train_probes` return them.
+    beside: models beside which the published values stand.
+    returns the columns `_TABLE_3`: uas, low and high: in percent, the mean over the random starts, with its interval
+      over sentences; least, most: of a start; starts: their number, empty where nothing is trained; training_sentences,
+      sentences: that were learnt from, and scored; known_words: percent of the scored words that have a vector.
+    """
+    theirs = {row.probe: row for row in published.probes.rows}
+    rows = []
+    for key, read in scores.items():
+        of_probes = probes[key]
+        own = read[read["minus"].isna() | (read["minus"] == "")].set_index("system")
+        for system in _ORDER:
+            row = theirs.get(system) if key[0] in beside else None
+            if system not in own.index and row is None:
+                continue
+            line = _subject(key) | {"system": system}
+            if system in own.index:
+                line |= {name: own.loc[system, name] for name in ("uas", "low", "high", "least", "most")}
+            if system in of_probes["right"]:
+                line["starts"] = len(of_probes["right"][system])
+            line |= {
+                "published": None if row is None else row.uas,
+                "comparable": row is None or row.comparable,
+                "training_sentences": of_probes["training"]["read"],
+                "sentences": of_probes["scored"]["read"],
+                "known_words": 100 * of_probes["vectors"]["known"],
+            }
+            rows.append(line)
+    return pd.DataFrame(rows, columns=_TABLE_3).astype({"starts": "Int64"})
+
+
+def probe_tables(table: pd.DataFrame, published: Clark2019 | None = None) -> Iterator[Table]:
+    """A table for each model and treebank; published: for the remarks on its values, which stand on the page alone."""
+    for (model, task), section in table.groupby(TASK_KEYS, sort=False):
+        learned, scored = section[["training_sentences", "sentences"]].iloc[0]
+        beside = ["published"] if section["published"].notna().any() else []
+        yield Table(
+            f"Clark's Table 3. Probes: {model}, {task}",
+            section.assign(
+                name=section["system"].map(_NAMES),
+                remark=[_remark(row, published) for row in section.itertuples()],
+                range=[
+                    f"{row.starts}: {row.least:.2f} to {row.most:.2f}" if row.starts > 1 else ""
+                    for row in section.fillna({"starts": 0}).itertuples()
+                ],
+                **{end: section[end].where(section["starts"].notna()) for end in ("least", "most")},
+            ),
+            _SHOWN_3,
+            brief=["system", "uas", "starts", "least", "most", *beside],
+            about=f"Learned from {learned:,.0f} sentences, scored on {scored:,.0f}.",
+            printed=["name", "uas", "range"],
+        )
+
+
+def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
+    """The table as Markdown."""
+    data = published.data.treebank
+    parts = [
+        f"Published: {published.paper}, {published.probes.place}: {published.model} on the {data.source}, "
+        f"{data.training_sentences:,} sentences to learn from and {data.dev_sentences:,} scored. Values are percent of "
+        "words whose head is found (UAS), punctuation left out and roots included; of a probe, the mean over its "
+        "random starts, with a 95 % interval over sentences, and the range of the starts.",
+        "Probes that learn from fewer sentences, or have smaller vectors, score less. The best offset and the best "
+        "head are chosen on the scored sentences.",
+    ]
+    for ((model, task), section), shown in zip(
+        table.groupby(TASK_KEYS, sort=False), probe_tables(table, published), strict=True
+    ):
+        first = section.iloc[0]
+        beside = ["published", "remark"] if section["published"].notna().any() else []
+        parts += [
+            f"## {model}, {task}",
+            f"{first['training_sentences']:,} sentences to learn from, {first['sentences']:,} scored; "
+            f"{first['known_words']:.1f} % of the scored words have a vector.",
+            shown.markdown("name", "uas", "range", *beside),
+        ]
+    parts += [f"- {note.place}: {note.text}\n" for note in published.notes if note.place == "section 5"]
+    return document("Clark's Table 3: probes", parts)
+
+
+def _remark(row: NamedTuple, published: Clark2019 | None) -> str:
+    if not row.comparable:
+        return "scores undirected edges: not comparable"
+    return "" if published is None else published.remarks(f"probe.{row.system}")
+
+
+def _subject(key: Key) -> dict[str, str]:
+    return dict(zip(TASK_KEYS, key, strict=True))
+
+
+def _together(tables: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    return pd.concat([table for table in tables if len(table)] or [pd.DataFrame(columns=columns)], ignore_index=True)[
+        columns
+    ]
+
+
+def _head_names(layers: Iterable, heads: Iterable) -> list[str]:
+    """Names of heads, counted from 1, given from 0; empty where there is none, as where halves choose differently."""
+    return [
+        "" if pd.isna(layer) or pd.isna(head) else head_name(int(layer), int(head))
+        for layer, head in zip(layers, heads, strict=True)
+    ]
