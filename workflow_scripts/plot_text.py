@@ -15,8 +15,9 @@ from headtypes.papers.clark2019.figures.by_layer import entropy_figure, gradient
 from headtypes.papers.clark2019.figures.figure6 import divergence_figure
 from headtypes.papers.clark2019.figures.lines import examples_figure
 from headtypes.papers.clark2019.language.best import phenomena_of_heads
-from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.statistics import behaviours_of, published_statistics, whole_statistics
+from headtypes.papers.published import read_published
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     projection, fit = project_heads(read_arrays(inputs.divergence, Divergence), **spec["projection"])
@@ -26,7 +27,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     heads, layers = heads_table(written, **spec["outputs"]), layers_table(written)
     write_csv(outputs.heads, heads)
     write_csv(outputs.layers, layers)
-    published, surface = read_clark2019(inputs.reference), read_arrays(inputs.surface, Surface)
+    published, surface = read_published(inputs.reference, Clark2019), read_arrays(inputs.surface, Surface)
     ours = whole_statistics(surface, None, published)
     theirs = published_statistics(published) if spec["beside"] else None
     save_figure(examples_figure(read_examples(inputs.examples)), outputs.pdf_1, outputs.png_1, provenance)
@@ -38,7 +39,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     distances = divergence_figure(
         projection,
         fit,
-        behaviours_of(published.behaviours.rules, ours),
+        behaviours_of(published.behaviours, ours),
         read_partition(inputs.partition) if inputs.partition else None,
         phenomena_of_heads(list(inputs.relations.values()), list(inputs.coreference.values())),
     )

@@ -16,10 +16,11 @@ from headtypes.papers.clark2019.language.tables import (
     relations_page,
     relations_table,
 )
-from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.published import read_published
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    published = read_clark2019(inputs.reference)
+    published = read_published(inputs.reference, Clark2019)
     if best := read_each(read_best_heads, inputs.best):
         table = relations_table(best, spec["relations"]["beside"], published)
         write_table(outputs, table, relations_page(table, published), provenance, "_1")

@@ -6,7 +6,7 @@ from headtypes.core.markdown import write_table
 from headtypes.core.progress import warn
 from headtypes.core.table_files import write_csv
 from headtypes.core.tables import latex
-from headtypes.papers.guan2020.published import read_guan2020
+from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import read_intervals_of
 from headtypes.papers.guan2020.readings import readings_page, readings_table
 from headtypes.papers.guan2020.table_pages import (
@@ -18,9 +18,10 @@ from headtypes.papers.guan2020.table_pages import (
     with_baseline,
 )
 from headtypes.papers.guan2020.tables import ablation_table, read_controls, reservations, shortages, stability_table
+from headtypes.papers.published import read_published
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    published, seeds = read_guan2020(inputs.reference), spec["seeds"]
+    published, seeds = read_published(inputs.reference, Guan2020), spec["seeds"]
     partitions, metrics = read_each(read_partition, inputs.partitions), read_each(read_json, inputs.metrics)
     if rows := spec["stability"]:
         keys = [(row["model"], row["partition"]) for row in rows]

@@ -4,7 +4,8 @@ import numpy as np
 
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.surface.results import COLUMNS, Surface
-from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.published import read_published
 from tests.support.places import ROOT
 
 CLARK = ROOT / "reference" / "clark2019.yaml"
@@ -14,7 +15,7 @@ UNIFORM = float(np.log(128))
 
 def head_values() -> dict[str, np.ndarray]:
     """[layer, head] of every column, of a model that bears out every claim; layer means are the paper's own."""
-    published = read_clark2019(CLARK).digitised
+    published = read_published(CLARK, Clark2019).digitised
     values = {name: np.repeat(np.array(means)[:, None], HEADS, axis=1) for name, means in published.by_layer().items()}
     values |= {name: np.full((LAYERS, HEADS), 0.03) for name in ("self", "previous", "next")}
     for layer, head in ((1, 0), (3, 1), (6, 2), (7, 3)):

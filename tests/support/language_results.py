@@ -8,11 +8,12 @@ from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, Choice, Of
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.language.scores import MENTIONS, our_relation
-from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.published import read_published
 from headtypes.papers.quantities import Quantities
 from tests.support.clark_results import CLARK
 
-PUBLISHED = read_clark2019(CLARK)
+PUBLISHED = read_published(CLARK, Clark2019)
 SENTENCES, DOCUMENTS = 60, 30
 ROWS = {row.relation: row for row in PUBLISHED.relations.rows}
 TO_SEP = {"called": 20.0, "others": 70.0, "no_noun": 60.0, "no_noun_or_pronoun": 65.0}

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from headtypes.papers.figures import PARTITION, Figure, shown_partitions
-from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files
+from headtypes.papers.paper import PARTITION, Compared, Figure, Found, Paper, Paths, Plan, files, shown_partitions
 
 
 class _Nobody2030(Paper):

@@ -4,18 +4,18 @@ The configuration and whatever plans jobs read declarations, which load little: 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from headtypes.core.results import Result
 from headtypes.core.stage import Stage
-from headtypes.papers.figures import Figure, Tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from headtypes.core.tables import Table
     from headtypes.papers.published import Published
 
 # `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.registry.paths`, whose room stands above.
@@ -25,6 +25,36 @@ Paths = Any
 to_read_first = partial(Result, section="To read first")
 # Files by their keys, of each kind.
 Found = Mapping[str, Mapping[Any, str]]
+# From a plan to what the files are of: entries, or wildcards.
+Entries = Callable[[Plan], Iterable[Any]]
+PARTITION, TASK = ("model", "partition"), ("model", "task")
+
+
+class Figure(NamedTuple):
+    """A figure: `name` of its files among the page's inputs, title, `caption` by name, and path of its PNG.
+
+    of: the wildcards of the path that its title and caption name; entries: those of which it is shown.
+    """
+
+    name: str
+    title: str
+    caption: str
+    path: str
+    of: tuple[str, ...]
+    entries: Entries
+
+
+class Tables(NamedTuple):
+    """Tables: `name` of their files among the page's inputs, and path of the CSV; `of` and `entries` as in `Figure`.
+
+    shown: (path, *what it is of) -> its tables, whose columns the file has.
+    """
+
+    name: str
+    path: str
+    of: tuple[str, ...]
+    entries: Entries
+    shown: "Callable[..., Iterable[Table]]"
 
 
 class Compared(NamedTuple):
@@ -105,3 +135,25 @@ def by_kind(found: Mapping[tuple[str, ...], str]) -> dict[str, dict[Any, str]]:
 def stages_in(*modules: ModuleType) -> tuple[Stage, ...]:
     """The stages that modules hold, in their order."""
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Stage))
+
+
+def shown_files(shown: Figure | Tables, plan: Plan) -> dict[tuple[str, ...], str]:
+    """The files that are shown, by what they are of."""
+    found = [entry if isinstance(entry, dict) else entry.wildcards for entry in shown.entries(plan)]
+    return {tuple(it[name] for name in shown.of): shown.path.format(**it) for it in found}
+
+
+def if_any(entries: Callable[[Plan], Any]) -> Entries:
+    """One file of everything, if a plan has some of these."""
+    return lambda plan: [{}] if entries(plan) else []
+
+
+def shown_partitions(plan: Plan) -> list[Any]:
+    """The partition whose figures are shown: an evaluated one, of four types, where there is one."""
+    partitions = plan.ablated or list(plan.partitions.values())
+    return sorted(partitions, key=lambda it: len(it.types) != 4)[:1]
+
+
+def shown_texts(plan: Plan) -> list[Any]:
+    """The model and task of text whose figures are shown."""
+    return plan.texts[:1]

@@ -10,13 +10,14 @@ from headtypes.papers.claims import judge, wanted_by
 from headtypes.papers.clark2019 import quantities as quantities_module
 from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
 from headtypes.papers.clark2019.heads import Heads
-from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities, published_quantities
 from headtypes.papers.clark2019.statistics import Statistics
+from headtypes.papers.published import read_published
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT
 from tests.support.clark_results import CLARK, gradients_of, head_values, layers_of, surface_of
 
-PUBLISHED = read_clark2019(CLARK)
+PUBLISHED = read_published(CLARK, Clark2019)
 TEXTS = {claim.id: claim for claim in TEXT_CLAIMS}
 # What the paper says without a value, and the released figures do not show.
 IN_WORDS = {

@@ -6,12 +6,13 @@ import pytest
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.core.statistics import mean_intervals
 from headtypes.papers.clark2019 import quantities as quantities_module
-from headtypes.papers.clark2019.published import read_clark2019
+from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities
 from headtypes.papers.clark2019.statistics import behaviours_of, sink_of, whole_statistics
+from headtypes.papers.published import read_published
 from tests.support.clark_results import CLARK, LAYERS, gradients_of, head_values, layers_of, surface_of
 
-PUBLISHED = read_clark2019(CLARK)
+PUBLISHED = read_published(CLARK, Clark2019)
 RESAMPLES = 400
 
 
@@ -104,7 +105,7 @@ def test_behaviours_are_those_of_figure_6_and_later_rules_override_earlier_ones(
     values["sep"][5, 4] = 0.7
     values["punctuation"][11, 0] = 0.61
     values["cls"][2, 1] = 0.59
-    marked = behaviours_of(PUBLISHED.behaviours.rules, whole_statistics(surface_of(values), None, PUBLISHED))
+    marked = behaviours_of(PUBLISHED.behaviours, whole_statistics(surface_of(values), None, PUBLISHED))
     expected = {"previous": 4, "next": 3, "broad": 6, "sep": 1, "punctuation": 1}
     assert {name: int((marked == name).sum()) for name in set(marked.ravel()) - {""}} == expected
     assert (marked[5, 4], marked[2, 1]) == ("sep", "")

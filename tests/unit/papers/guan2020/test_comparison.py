@@ -7,13 +7,14 @@ import pytest
 from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.guan2020.comparison import COLUMNS, compare_with_guan, comparison_page
-from headtypes.papers.guan2020.published import read_guan2020
+from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
 from headtypes.papers.guan2020.tables import ablation_table, stability_table
+from headtypes.papers.published import read_published
 from tests.support.places import GUAN
 from tests.support.planted import typed
 
-REFERENCE = read_guan2020(GUAN)
+REFERENCE = read_published(GUAN, Guan2020)
 KEY = ("bert", "squad-kmeans-k4")
 
 # [layer, head]: dense first, dense_vertical in the middle and most, vertical last and fewest, diagonal throughout.
@@ -71,9 +72,8 @@ def published(**changed: tuple[float, float]) -> dict[int, tuple[float, float]]:
 
 
 def compare(partitions: dict, table: pd.DataFrame, **more) -> pd.DataFrame:
-    nothing = {"intervals": {}, "choices": {}, "parents": {}, "families": {}}
-    of_stability = more.pop("stability", stabilities(partitions))
-    quantities = collect_quantities(partitions, table, of_stability, REFERENCE, **nothing | more)
+    of_stability = stabilities(partitions)
+    quantities = collect_quantities(partitions, table, of_stability, REFERENCE, more.pop("intervals", {}), **more)
     return compare_with_guan(quantities, published_stability(of_stability, partitions), REFERENCE)
 
 

@@ -5,12 +5,13 @@ import pandas as pd
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.guan2020.comparison import CLAIMS, under_every_reading
-from headtypes.papers.guan2020.published import read_guan2020
+from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.readings import readings_page, readings_table
+from headtypes.papers.published import read_published
 from tests.support.places import GUAN
 from tests.support.planted import typed
 
-REFERENCE = read_guan2020(GUAN)
+REFERENCE = read_published(GUAN, Guan2020)
 KEY = ("bert", "p")
 OF_ANSWERS = {claim.id for claim in CLAIMS if claim.place.startswith("section 5")}
 CONDITIONS = {each.id: each for each in REFERENCE.conditions}

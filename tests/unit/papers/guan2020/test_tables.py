@@ -6,13 +6,14 @@ import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.papers.guan2020.published import read_guan2020
+from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.table_pages import ablation_page, ablation_shown, stability_page, stability_shown
 from headtypes.papers.guan2020.tables import ablation_table, reservations, shortages, stability_table
+from headtypes.papers.published import read_published
 from tests.support.places import GUAN
 from tests.support.planted import typed
 
-REFERENCE = read_guan2020(GUAN)
+REFERENCE = read_published(GUAN, Guan2020)
 
 
 def partition(types: list[str], doubtful: str = "") -> Partition:

@@ -7,7 +7,7 @@ import pytest
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import Features
 from headtypes.core.hdf5_files import write_arrays
-from headtypes.papers.kobayashi2020.comparison import collect_shares
+from headtypes.papers.kobayashi2020.claims import collect_shares
 from headtypes.papers.paper import Compared
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
 from headtypes.papers.registry import PAPERS

@@ -1,6 +1,6 @@
-"""All figures and tables of the summary: those that each paper lists in its `page.py`, and those of no single paper."""
+"""All figures and tables of the summary: those that each paper lists, and those of no single paper."""
 
-from headtypes.papers.figures import PARTITION, Figure, Plan, shown_partitions, shown_texts
+from headtypes.papers.paper import PARTITION, Figure, Plan, shown_partitions, shown_texts
 from headtypes.papers.registry import PAPERS
 
 

@@ -26,9 +26,9 @@ from headtypes.pages.summary.run_facts import facts
 from headtypes.pages.summary.verdicts import Judged, judged_subjects
 from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS
-from headtypes.papers.figures import Figure, Tables
 from headtypes.papers.keys import NAMED, read_named
 from headtypes.papers.ledger.models import read_over_models
+from headtypes.papers.paper import Figure, Tables
 from headtypes.papers.registry import PAPERS
 
 # Files by what each is of: model and partition, model and task, the way of clustering, a paper.
@@ -56,7 +56,7 @@ def collect_summary(
     """Read what the summary shows.
 
     inputs:  files by name and by what they are of: comparisons (by paper), figures and tables as the papers declare
-        them (`papers.figures`), partition, stability, compared_types and ledger; and references, the papers' data.
+        them (`papers.paper`), partition, stability, compared_types and ledger; and references, the papers' data.
     captions: of the figures, as reStructuredText.
     page:    where the page will lie.
     models, tasks: what was run; partitions: model, partition, and k of each, where clustering made it; of, where that

@@ -9,7 +9,7 @@ from headtypes.core.results import PICTURED, Result
 from headtypes.core.stage import Plan, stage
 from headtypes.pages.ledger.stage import comparisons
 from headtypes.pages.summary.figures import FIGURES, TABLES
-from headtypes.papers.figures import files, shown_partitions
+from headtypes.papers.paper import shown_files, shown_partitions
 from headtypes.papers.registry import PAPERS
 
 
@@ -24,7 +24,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
     return {
         "comparisons": compared,
         "ledger": {"claims": paths.LEDGER_CLAIMS} if compared else {},
-        **{shown.name: files(shown, plan) for shown in (*FIGURES, *TABLES)},
+        **{shown.name: shown_files(shown, plan) for shown in (*FIGURES, *TABLES)},
         **{
             name: {entry.key: pattern.format(**entry.wildcards) for entry in entries}
             for name, (pattern, entries) in partitions.items()

@@ -102,7 +102,7 @@ def compare_with_clark(
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
     """The comparison as Markdown: a section per model and task, verdicts first, then the values."""
-    broad = next(rule for rule in published.behaviours.rules if rule.name == "broad")
+    broad = next(rule for rule in published.behaviours if rule.name == "broad")
     data = published.data
     introduction = [
         f"Published: {published.paper}. Its values are for {published.model}, on {data.segments.source} (texts), on "
@@ -157,7 +157,7 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
     beside = bool(theirs.by_name)
     for value in published.surface:
         name, label = _named(value)
-        if name in ours and value.id != "sep.uniform":
+        if name in ours:
             number = value.value if value.heads is None else value.heads
             yield value_row(value.place, value.id, label, ours[name], number if beside else None, published)
     for name, label in _DIVERGENCES.items():

@@ -4,8 +4,7 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import model_validator
 
-from headtypes.core.files import StrPath
-from headtypes.papers.published import Data, Published, read_published
+from headtypes.papers.published import Data, Published
 
 Row = TypeVar("Row", bound=Data)
 Direction = Literal["dependent_to_head", "head_to_dependent"]
@@ -13,39 +12,25 @@ Direction = Literal["dependent_to_head", "head_to_dependent"]
 DIGITISED = ("cls", "sep", "punctuation", "other_to_sep", "sep_to_sep", "entropy", "entropy_cls")
 
 
-class SegmentData(Data):
-    """What sections 3 and 6 are measured on."""
+class Source(Data):
+    """What some sections are measured on."""
 
-    place: str
     source: str
-    drawn: int
-    tokens: int
 
 
-class TreebankData(Data):
+class TreebankData(Source):
     """What sections 4.2 and 5 are measured on."""
 
-    place: str
-    source: str
     training_sentences: int
     dev_sentences: int
-    split_words_percent: float
-
-
-class CoreferenceData(Data):
-    """What section 4.3 is measured on."""
-
-    place: str
-    source: str
-    tokens: int
 
 
 class DataSets(Data):
-    """The paper's data."""
+    """The paper's data: of sections 3 and 6, of 4.2 and 5, and of 4.3."""
 
-    segments: SegmentData
+    segments: Source
     treebank: TreebankData
-    coreference: CoreferenceData
+    coreference: Source
 
 
 class SurfaceValue(Data):
@@ -65,16 +50,6 @@ class SurfaceValue(Data):
     heads: int | None = None
     layers: tuple[int, ...] = ()
     wording: str = ""
-
-
-class Example(Data):
-    """A head whose attention the paper shows."""
-
-    place: str
-    head: str
-    shows: str
-    direction: Direction | None = None
-    without_sep: bool = False
 
 
 class HeadsOverHalf(Data):
@@ -106,7 +81,7 @@ class Digitised(Data):
 class RelationRow(Data):
     """The best head of a relation and the best fixed offset: accuracies in percent.
 
-    count: words that have the relation; offset: places from a word to its guessed head, to the right if positive.
+    offset: places from a word to its guessed head, to the right if positive.
     """
 
     relation: str
@@ -115,7 +90,6 @@ class RelationRow(Data):
     accuracy: float
     baseline: float
     offset: int
-    count: int | None = None
 
 
 class Rows(Data, Generic[Row]):
@@ -123,14 +97,6 @@ class Rows(Data, Generic[Row]):
 
     place: str
     rows: list[Row]
-
-
-class ReleasedRelations(Rows[RelationRow]):
-    """What the released notebook prints in place of Table 1, and of the probe on attention and words."""
-
-    left_out: dict[str, int]
-    attention_and_words_probe: float
-    segments_read: int
 
 
 class DerivedRelation(Data):
@@ -152,14 +118,7 @@ class CoreferenceRow(Data):
     pronoun: float | None = None
     proper: float | None = None
     nominal: float | None = None
-    head: str | None = None
     comparable: bool = True
-
-
-class Coreference(Rows[CoreferenceRow]):
-    """Table 2; in_figure_5: the best head's value there."""
-
-    in_figure_5: float
 
 
 class ProbeRow(Data):
@@ -171,7 +130,7 @@ class ProbeRow(Data):
 
 
 class Behaviour(Data):
-    """A behaviour that a head has where a statistic is above a limit.
+    """A behaviour, as Figure 6 marks it, that a head has where a statistic is above a limit.
 
     uniform: the entropy of uniform attention in nats for which the limit was set, where the limit moves with it.
     """
@@ -182,31 +141,19 @@ class Behaviour(Data):
     uniform: float | None = None
 
 
-class Behaviours(Data):
-    """How Figure 6 marks heads: a later rule overrides an earlier one; linguistic_heads: what the marked heads find."""
-
-    place: str
-    rules: list[Behaviour]
-    linguistic_heads: dict[str, str]
-
-
 class Clark2019(Published):
     """Everything that is compared with this paper."""
 
-    code: str
     model: str
     layers: int
-    heads: int
     data: DataSets
     surface: list[SurfaceValue]
-    examples: list[Example]
     digitised: Digitised
     relations: Rows[RelationRow]
-    released: ReleasedRelations
     derived: list[DerivedRelation]
-    coreference: Coreference
+    coreference: Rows[CoreferenceRow]
     probes: Rows[ProbeRow]
-    behaviours: Behaviours
+    behaviours: list[Behaviour]
 
     @model_validator(mode="after")
     def _derives_every_relation(self) -> "Clark2019":
@@ -218,8 +165,3 @@ class Clark2019(Published):
     def rows(self) -> tuple[str, ...]:
         """What a model in the config can stand beside: the one model of the paper."""
         return ("base",)
-
-
-def read_clark2019(path: StrPath) -> Clark2019:
-    """Read `reference/clark2019.yaml`. Raises `InputError` that names the file and the key that is wrong."""
-    return read_published(path, Clark2019)

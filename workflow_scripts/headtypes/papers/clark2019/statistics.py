@@ -171,7 +171,7 @@ def by_layer(heads: Mapping[str, np.ndarray], published: Clark2019) -> dict[str,
     """Means over heads, [..., layer], and how many heads look at a neighbouring token."""
     layers = {name: values.mean(axis=-1) for name, values in heads.items()}
     if all(name in heads for name in _NEIGHBOURS):
-        rules = [rule for rule in published.behaviours.rules if rule.statistic in _NEIGHBOURS]
+        rules = [rule for rule in published.behaviours if rule.statistic in _NEIGHBOURS]
         statistics = Statistics(heads, {})
         layers["offset_heads"] = np.any([shows(rule, statistics) for rule in rules], axis=0).sum(axis=-1)
     return layers

@@ -52,7 +52,7 @@ def compare_files(
         read_tables(found["ablations"].values()),
         stabilities,
         published,
-        intervals=read_intervals_of(found["scores"], seed),
+        read_intervals_of(found["scores"], seed),
         choices=read_stabilities(partitions, found["stabilities"], found["numbers"]),
         parents=parents_of(partitions, read),
         families=families_of(partitions, read),

@@ -1,14 +1,74 @@
 """Guan et al., "How Far Does BERT Look At" (COLING 2020)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headtypes.core.files import StrPath
-from headtypes.papers.guan2020 import page, stage
-from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, files, stages_in
+from headtypes.papers.guan2020 import stage
+from headtypes.papers.paper import (
+    PARTITION,
+    TASK,
+    Compared,
+    Entries,
+    Figure,
+    Found,
+    Paper,
+    Paths,
+    Plan,
+    Tables,
+    files,
+    if_any,
+    shown_partitions,
+    shown_texts,
+    stages_in,
+)
 
 if TYPE_CHECKING:
+    from headtypes.core.tables import Table
     from headtypes.papers.guan2020.published import Guan2020
+
+
+def _figure(number: int, name: str, title: str) -> Figure:
+    path = f"results/guan2020/{{model}}/{{partition}}/figure{number}.png"
+    return Figure(name, f"Figure {number}. {title}", f"figure{number}", path, PARTITION, shown_partitions)
+
+
+def _further(name: str, title: str, entries: Entries, of: tuple[str, ...] = PARTITION) -> Figure:
+    return Figure(name, title, name, f"results/{name}/{{{of[0]}}}/{{{of[1]}}}.png", of, entries)
+
+
+def _clustered(plan: Plan) -> list[Any]:
+    return [it for it in shown_partitions(plan) if it in plan.clustered]
+
+
+def _controlled(plan: Plan) -> list[Any]:
+    controlled = {(it.model, it.partition) for it in plan.controlled}
+    return [it for it in shown_partitions(plan) if (it.model, it.name) in controlled]
+
+
+def _curved(plan: Plan) -> list[Any]:
+    return shown_partitions(plan) if plan.curved else []
+
+
+def _stability(path: str) -> "Iterable[Table]":
+    from headtypes.papers.guan2020.table_pages import stability_shown
+    from headtypes.papers.keys import read_named
+
+    return [stability_shown(read_named(path, "partition"))]
+
+
+def _ablations(path: str, number: str) -> "Iterable[Table]":
+    from headtypes.papers.guan2020.table_pages import ablation_shown
+    from headtypes.papers.keys import read_named
+
+    return ablation_shown(read_named(path, "partition", "condition"), int(number))
+
+
+def _compared(path: str, clustering: str) -> "Iterable[Table]":
+    from headtypes.comparisons.models.compared import compared_table, read_pairs
+
+    pairs = read_pairs(path)
+    return [compared_table(pairs, clustering)] if len(pairs) else []
 
 
 class _Guan2020(Paper):
@@ -22,13 +82,38 @@ class _Guan2020(Paper):
     judged = "partition of every model"
     stages = stages_in(stage)
     results = stage.RESULTS
-    figures, tables = page.FIGURES, page.TABLES
+    figures = (
+        _figure(1, "heads", "Typical heads of each type"),
+        _figure(2, "projection", "Heads in two dimensions"),
+        _figure(3, "layers", "Types by layer"),
+        Figure(
+            *("models", "Figure 4. Types of all models", "figure4", "results/guan2020/{clustering}/figure4.png"),
+            *(("clustering",), stage.clusterings),
+        ),
+        _figure(5, "maps", "The attention of every head"),
+        Figure(
+            *("numbers_of_types", "How many types there are, and how stable they are", "stability"),
+            *("results/stability/{model}/{partition}.png", PARTITION, _clustered),
+        ),
+        _further("controls", "What types cost, beside random heads", _controlled),
+        _further("curves", "Heads left out in growing sets", _curved),
+        _further("outputs", "What heads write into the residual stream", shown_texts, TASK),
+    )
+    tables = (
+        Tables("types", "results/guan2020/table1.csv", (), if_any(lambda plan: plan.clustered), _stability),
+        Tables(
+            *("ablations", "results/guan2020/table{number}.all.csv", ("number",)),
+            *(lambda plan: [{"number": number} for number in "23" if plan.ablations], _ablations),
+        ),
+        Tables("compared", "results/compared/{clustering}/pairs.csv", ("clustering",), stage.clusterings, _compared),
+    )
 
     def read(self, path: StrPath) -> "Guan2020":
-        """As `published.read_guan2020`."""
-        from headtypes.papers.guan2020.published import read_guan2020
+        """As `published.Guan2020`."""
+        from headtypes.papers.guan2020.published import Guan2020
+        from headtypes.papers.published import read_published
 
-        return read_guan2020(path)
+        return read_published(path, Guan2020)
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
         """Partitions, the answers under each condition, how clusterings agree, its tables, and what readings decide."""

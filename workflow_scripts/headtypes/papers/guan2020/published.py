@@ -1,11 +1,9 @@
 """The numbers that Guan et al. 2020 published, and their contradictions, as `reference/guan2020.yaml` has them."""
 
 from collections.abc import Mapping
-from typing import Literal
 
 from headtypes.attention.operations import head_of
-from headtypes.core.files import StrPath
-from headtypes.papers.published import Data, Published, read_published
+from headtypes.papers.published import Data, Published
 
 METRICS = {"exact_match": "exact match", "f1": "F1"}
 
@@ -28,35 +26,18 @@ class PublishedCondition(Data):
     f1: float
 
 
-class PublishedShare(Data):
-    """A type's part of all heads: percent as printed, how many heads that is, and where they mostly are."""
-
-    percent: float
-    heads: int
-    layers: Literal["first", "middle", "last", "nearly_all"]
-
-
 class PublishedShares(Data):
-    """Shares of the types, by type."""
+    """Each type's share of all heads, in percent."""
 
     place: str
-    types: dict[str, PublishedShare]
+    types: dict[str, float]
 
 
 class PublishedStability(Data):
-    """Stability in percent, by what the model was trained on; fits: clusterings that have to agree."""
+    """Stability in percent, by what the model was trained on."""
 
     place: str
-    fits: int
     models: dict[str, float]
-
-
-class DocumentedScores(Data):
-    """Scores in percent that the checkpoint's own authors give."""
-
-    model: str
-    exact_match: float
-    f1: float
 
 
 class Guan2020(Published):
@@ -64,11 +45,9 @@ class Guan2020(Published):
 
     model: str
     task: str
-    heads: int
     conditions: list[PublishedCondition]
     shares: PublishedShares
     stability: PublishedStability
-    documented: DocumentedScores
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -86,8 +65,3 @@ class Guan2020(Published):
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)
         }
         return next((condition for condition in self.conditions if condition.operations == wanted), None)
-
-
-def read_guan2020(path: StrPath) -> Guan2020:
-    """Read `reference/guan2020.yaml`. Raises `InputError` that names the file and the key that is wrong."""
-    return read_published(path, Guan2020)

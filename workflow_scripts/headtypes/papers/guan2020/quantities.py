@@ -5,6 +5,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -35,11 +36,11 @@ def collect_quantities(
     ablations: pd.DataFrame | None,
     stabilities: pd.DataFrame | None,
     published: Guan2020,
-    *,
     intervals: Mapping[Key, Interval],
-    choices: Mapping[Key, Mapping[str, float]],
-    parents: Mapping[Key, Partition],
-    families: Mapping[Key, Mapping[str, Partition]],
+    *,
+    choices: Mapping[Key, Mapping[str, float]] = MappingProxyType({}),
+    parents: Mapping[Key, Partition] = MappingProxyType({}),
+    families: Mapping[Key, Mapping[str, Partition]] = MappingProxyType({}),
 ) -> dict[Key, Model]:
     """What is known of every model and partition.
 
@@ -77,7 +78,7 @@ def published_quantities(published: Guan2020, stability: Iterable[float]) -> Mod
     stability: the numbers of its Table 1 that stand beside the model at hand.
     """
     values = {f"{it.id}.{metric}": getattr(it, metric) for it in published.conditions for metric in METRICS}
-    values |= {f"share.{name}": share.percent for name, share in published.shares.types.items()}
+    values |= {f"share.{name}": share for name, share in published.shares.types.items()}
     k = len(published.shares.types)
     values |= {f"stability.{k}.published {number}": value for number, value in enumerate(stability, start=1)}
     return Model({name: Measured(value) for name, value in values.items()}, published=published)

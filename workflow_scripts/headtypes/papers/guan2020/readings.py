@@ -43,10 +43,7 @@ def readings_table(
         chosen = _under(rows, reading)
         of_reading = [rows[index] for index in chosen], partitions, [metrics[index] for index in chosen], published
         answers = ablation_table(*of_reading, intervals={}, controls={})
-        quantities = collect_quantities(
-            partitions, answers, None, published, intervals=intervals, choices={}, parents={}, families={}
-        )
-        compared = compare_with_guan(quantities, {}, published)
+        compared = compare_with_guan(collect_quantities(partitions, answers, None, published, intervals), {}, published)
         claims = compared[(compared["kind"] == "claim") & compared["id"].isin(of_answers)]
         claims = claims.rename(columns={"quantity": "claim"})
         judged.append(claims[[*_CLAIM, *_JUDGED]].assign(reading=reading or OWN_READING))

@@ -75,7 +75,8 @@ def _rows(plan: Plan, ablations: list) -> list[dict]:
     ]
 
 
-def _clusterings(plan: Plan) -> list[dict[str, str]]:
+def clusterings(plan: Plan) -> list[dict[str, str]]:
+    """Ways of clustering, each with which models are compared."""
     return [{"clustering": clustering} for clustering in plan.clusterings]
 
 
@@ -153,7 +154,7 @@ RESULTS = (
         "results/guan2020/{clustering}/figure4.csv",
         "compare_models",
         "types of models beside one another",
-        of=_clusterings,
+        of=clusterings,
         content="for Figure 4: the heads that keep the parent's cluster, or the name of its type, and the adjusted "
         "Rand index",
     ),
@@ -161,14 +162,14 @@ RESULTS = (
         "results/guan2020/{clustering}/figure4.{pdf,png}",
         "compare_models",
         "types of all models",
-        of=_clusterings,
+        of=clusterings,
         content="Figure 4: types by layer and model",
     ),
     to_read_first(
         "results/guan2020/{clustering}/figure4.layers.csv",
         "compare_models",
         "types of models beside one another",
-        of=_clusterings,
+        of=clusterings,
         content="for each layer of each model: the number of heads of each type, and the percent of heads that keep "
         "the parent's cluster",
     ),
@@ -176,7 +177,7 @@ RESULTS = (
         "results/compared/{clustering}/pairs.csv",
         "compare_models",
         "types of models beside one another",
-        of=_clusterings,
+        of=clusterings,
         content="[any two models](../understand/method.md#any-two-models), each on one of its tasks: `relation`, "
         "what the `other` is to the model (`parent`, `ancestor`, `same model` or nothing); the percent of "
         "the heads that could keep their type if both had equal shares of the types (`same_shares`), or "
@@ -188,7 +189,7 @@ RESULTS = (
         "results/compared/{clustering}/types.csv",
         "compare_models",
         "types of models beside one another",
-        of=_clusterings,
+        of=clusterings,
         content="for each of these pairs and each type: its `heads` and their `share` in both, the `difference` in "
         "points, the percent of its heads that lie at the same depth (`same_layers`), and the mean `near`, "
         "`special` and `far` of its heads in both",
@@ -197,7 +198,7 @@ RESULTS = (
         "results/compared/{clustering}/heads.csv",
         "compare_models",
         "types of models beside one another",
-        of=_clusterings,
+        of=clusterings,
         content="for each pair with a relation and each head: its type in both, whether it keeps its cluster, and "
         "whether the names are doubtful",
     ),

@@ -116,7 +116,7 @@ def stability_page(table: pd.DataFrame, rows: list[dict], published: Guan2020) -
     shown = stability_shown(table)
     shares = [column for column in table if column.startswith("share_")]
     theirs = published.shares.types if any(row["published"] for row in rows) else {}
-    paper = {f"share_{name}": share.percent for name, share in theirs.items() if f"share_{name}" in shares}
+    paper = {f"share_{name}": share for name, share in theirs.items() if f"share_{name}" in shares}
     with_paper = stability_shown(
         pd.concat([table, pd.DataFrame([{"model": "published", **paper}])] if paper else [table])
     )

@@ -1,12 +1,34 @@
-"""What the paper's abstract claims of BERT.
+"""What the paper's abstract claims of BERT, judged on every task on which norms were read.
 
 Sentences that no claim decides: that weights are one of two factors (a definition, `attention.norms`), and that word
 alignment can be extracted from a model for translation (no such model is read here).
 """
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from headtypes.analyses.distances.columns import FINE_BINS, SELF_AND_SPECIAL
+from headtypes.analyses.distances.results import SHARES, read_features
+from headtypes.core.files import StrPath
+from headtypes.core.statistics import RESAMPLES, resampled_means
+from headtypes.papers import comparison
 from headtypes.papers.claims import Claims
+from headtypes.papers.comparison import (
+    HOW_CLAIMS_ARE_JUDGED,
+    Subject,
+    comparison_table,
+    subject_parts,
+    tidy_table,
+    value_row,
+)
+from headtypes.papers.keys import TASK_KEYS, Key
+from headtypes.papers.paper import Compared
 from headtypes.papers.published import Published
-from headtypes.papers.quantities import NoVerdictError, Quantities, Quantity
+from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
+
+KINDS = {"special": ("cls", "sep"), "punctuation": ("comma", "period")}
+_NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
 
 
 class Kobayashi2020(Published):
@@ -57,3 +79,68 @@ claim(
     limit="a smaller share of norms than of weights",
     ask=lambda shares: shares.by_norms_beyond("special", 1).below(0),
 )
+
+
+def compare_files(
+    features: Mapping[Key, StrPath], published: Kobayashi2020, *, seed: int, repeats: Mapping[str, Sequence[str]]
+) -> Compared:
+    """Judge the paper's claims on feature files, by model and task; seed: of the samples drawn for the intervals;
+    repeats: as in `comparison.comparison_table`."""
+    quantities = {key: collect_shares(path, published, seed) for key, path in features.items()}
+    theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
+    subjects = []
+    for key, ours in quantities.items():
+        samples = int(ours["n_samples"].value)
+        values = [
+            value_row(*_said(name), measured, None, published)
+            for name, measured in ours.by_name.items()
+            if name != "n_samples"
+        ]
+        names = dict(zip(TASK_KEYS, key, strict=True)) | {"n_samples": samples}
+        subjects.append(Subject(names, claim, ours, theirs, values))
+    table = comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "doubtful", "n_samples"], repeats)
+    introduction = [
+        f"Published: {published.paper}. Only what its abstract says of {published.model} is judged.",
+        "Shares are means over all heads and samples: of each row of attention the part that goes to tokens of a kind, "
+        "by weights, and by the norms of what tokens hand over. Intervals are over samples. "
+        f"{HOW_CLAIMS_ARE_JUDGED}",
+    ]
+    page = comparison.comparison_page(
+        "Beside Kobayashi et al. 2020", introduction, table, TASK_KEYS, claim, published, ["n_samples"], subject_parts
+    )
+    return Compared(tidy_table(quantities, TASK_KEYS), table, page)
+
+
+def collect_shares(path: StrPath, published: Kobayashi2020, seed: int) -> Shares:
+    """Shares of all heads, in percent, by kind of token and by what is summed; and of each layer, without interval."""
+    features = read_features(path)
+    by_name, values, columns = {}, {}, []
+    for of, (name, _) in SHARES.items():
+        shares = getattr(features, name)
+        for kind, tokens in KINDS.items():
+            chosen = [FINE_BINS + SELF_AND_SPECIAL.index(token) for token in tokens]
+            by_layer = 100 * shares[..., chosen].sum(axis=-1, dtype=float).mean(axis=-1)
+            by_name[f"{kind}.{of}"] = len(columns)
+            columns.append(by_layer.mean(axis=1))
+            layers = enumerate(by_layer.mean(axis=0), start=1)
+            values |= {f"layer.{layer}.{kind}.{of}": Measured(float(value)) for layer, value in layers}
+    of_samples = np.stack(columns, axis=1)
+    sizes = np.ones(len(of_samples))
+    means = resampled_means(of_samples, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
+
+    def interval(weights: Mapping[str, float], for_claim: bool = True) -> Measured:
+        vector = np.zeros(len(columns))
+        for name, weight in weights.items():
+            vector[by_name[name]] = weight
+        value = float(of_samples.mean(axis=0) @ vector)
+        return Measured(value) if means is None else Measured.drawn(value, means @ vector, sizes, "samples")
+
+    measured = {name: interval({name: 1.0}) for name in by_name} | values | {"n_samples": Measured(len(sizes))}
+    return Shares(measured, interval, otherwise=_NO_SPECIAL, published=published)
+
+
+def _said(name: str) -> tuple[str, str, str]:
+    """Where a value stands on the page, its id, and what it is."""
+    *layer, kind, of = name.split(".")
+    label = f"percent of {of} that {kind} tokens get"
+    return ("by layer", name, f"{label}, layer {layer[1]}") if layer else ("all layers", name, label)

@@ -36,8 +36,8 @@ class _Kobayashi2020(Paper):
         return {"seed": plan.seed("compare_with_kobayashi")}
 
     def compare(self, found: Found, published: "Kobayashi2020", spec: Mapping[str, Any]) -> Compared:
-        """As `comparison.compare_files`."""
-        from headtypes.papers.kobayashi2020.comparison import compare_files
+        """As `claims.compare_files`."""
+        from headtypes.papers.kobayashi2020.claims import compare_files
 
         return compare_files(found["features"], published, **spec)
 

@@ -123,7 +123,8 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
     The rows are chosen and scored as in the paper; the same choices as they are scored elsewhere stand beside them. In
     brief the treebank's own labels are left out, where there are others, but for the paper's row of all words.
     """
-    for (model, task), section in table.groupby(TASK_KEYS, sort=False):
+    # An empty cell of CSV.
+    for (model, task), section in table.fillna({"left_out": ""}).groupby(TASK_KEYS, sort=False):
         same, other = section[section["scored"] == FILE], section[section["scored"] != FILE].set_index(_NAME)
         elsewhere = other.reindex(pd.MultiIndex.from_frame(same[_NAME])).add_prefix("there_")
         values = pd.concat([same.reset_index(drop=True), elsewhere.reset_index(drop=True)], axis=1)
