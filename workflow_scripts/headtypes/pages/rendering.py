@@ -17,7 +17,7 @@ def render(values: Mapping[str, Any], sources: Mapping[str, Sequence[StrPath]], 
     """Render a page from files; everything that comes from data is escaped.
 
     values: of the names in the template; sources: the files of the templates (`html`, the page itself last), of the
-        style (`css`) and of the script (`js`); those of a style or a script stand one after the other.
+        style (`css`) and of the script (`js`).
     """
     templates = {Path(path).name: _read(path) for path in sources["html"]}
     style, script = ("".join(map(_read, sources[kind])) for kind in ("css", "js"))

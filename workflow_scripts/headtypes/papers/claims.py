@@ -74,10 +74,7 @@ class Claim:
             raise ValueError(f"{self.id} needs the paper's words unless it is from a table, which has none")
 
     def find(self, quantities: Quantities) -> tuple[Finding, ...]:
-        """What is found of it. Raises `NoVerdictError` where the quantities do not decide it, whatever they are.
-
-        That is where one is missing, and where a type that it rests on is missing or its name doubtful.
-        """
+        """What is found. Raises `NoVerdictError` where a quantity or a type is missing, or a type's name doubtful."""
         for types, reason in (
             ([name for name in self.types if name not in quantities.types], "the partition lacks "),
             ([name for name in self.types if name in quantities.doubtful], "doubtful name: "),
@@ -165,9 +162,9 @@ def verdict_of(claim: Claim, findings: tuple[Finding, ...]) -> Verdict:
 
 @dataclass(frozen=True)
 class Correction:
-    """What is left of a verdict once it is corrected for the number of findings that were tested beside it.
+    """A corrected verdict, empty where the finding that makes it has no interval.
 
-    verdict: empty where the finding that makes it has no interval; p, p_holm: its p-values before and after, NaN there.
+    p, p_holm: its p-values before and after, NaN there.
     """
 
     verdict: str
@@ -213,7 +210,6 @@ def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
 
 
 def _of_all(findings: Sequence[Finding], verdicts: Sequence[str]) -> str:
-    """The verdict on a claim from those on its findings, in their order."""
     of_readings = {
         _of_one_reading(verdicts[number] for number in numbers) for numbers in _by_reading(findings).values()
     }

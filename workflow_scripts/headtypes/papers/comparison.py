@@ -82,8 +82,6 @@ def comparison_table(
 
 
 class _Judged(NamedTuple):
-    """A subject with the verdicts on its claims, and its rows of values."""
-
     subject: Subject
     verdicts: list[Verdict]
     figures: list[dict]
@@ -185,7 +183,6 @@ def _verdict_counts(table: pd.DataFrame, keys: Sequence[str]) -> str:
 
 
 def _claim_list(claims: Iterable[Claim]) -> str:
-    """Every claim with its place, the paper's words, and how its limits follow from them, as Markdown."""
     rows = [
         {
             "": claim.id,

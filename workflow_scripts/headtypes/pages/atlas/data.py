@@ -96,7 +96,6 @@ def _columns(files: ResultFiles) -> list[Column]:
 
 
 def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[dict], list[str]]:
-    """What is said of each sample, and its packed maps: of every task in turn, until there are enough."""
     turns = max((len(of_task) for _, of_task in maps), default=0)
     ahead = [(task, of_task[turn]) for turn in range(turns) for task, of_task in maps if turn < len(of_task)]
     kept, size = [], 0
@@ -139,7 +138,6 @@ def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bi
 
 
 def _origin(model: ModelRecord) -> str:
-    """Where the model comes from, where it was fetched from somewhere."""
     return " ".join(filter(None, (model.hub or model.package, model.revision)))
 
 

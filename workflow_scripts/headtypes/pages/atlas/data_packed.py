@@ -28,10 +28,7 @@ def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
 
 
 def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
-    """Lengths of what tokens hand over, uint16 little-endian, each in units of 1/65535 of the head's largest.
-
-    In shares of a row's sum, the unit of a head drops out.
-    """
+    """Lengths of what tokens hand over, uint16 little-endian, each in units of 1/65535 of the head's largest."""
     largest = lengths.max(axis=-1, keepdims=True)
     return np.rint(lengths / np.where(largest > 0, largest, 1) * _SCALES).astype("<u2").tobytes()
 

@@ -75,10 +75,7 @@ def seen(
 
 
 class Answer(NamedTuple):
-    """One thing that a model says of a text.
-
-    values: [candidate], the probability of each, from 0 to 1, or a value in `unit`; name: of a candidate, by its index.
-    """
+    """What a model says of a text; values: [candidate], from 0 to 1 or in `unit`; name: of a candidate's index."""
 
     title: str
     values: Tensor
@@ -138,7 +135,6 @@ class Live:
         return {**data, "answers": [now.beside(before) for now, before in zip(answers, whole, strict=True)]}
 
     def _read_whole(self, first: str, second: str | None) -> tuple[Sample, Encoded, list[Answer]]:
-        """A text as the model reads it, and what the whole model answers."""
         if not all(check_text(text, "the text").strip() for text in (first, second) if text is not None):
             raise InputError("The text is empty; write one.")
         kind = "question_answering" if self._head == "question_answering" else "sentence_pair"

@@ -89,7 +89,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _is_own(self, path: str) -> bool:
-        """Whether a request is for the page of this server, or from it."""
         hosts, origins = self.server.hosts, self.headers.get_all("Origin", [])
         own = self.headers.get("Host") in hosts and set(origins) <= {f"http://{host}" for host in hosts}
         return own and secrets.compare_digest(self.path.encode(), f"/{self.server.word}/{path}".encode())

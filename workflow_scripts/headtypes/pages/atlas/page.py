@@ -20,11 +20,10 @@ def write_page(path: StrPath, data: Mapping, provenance: Mapping, links: Sequenc
 def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = (), live: str = "") -> str:
     """The page as HTML: the style and the script of this package, and the data as JSON that is only ever read.
 
-    Its policy allows this one style and this one script, by their digests, and no request; whatever a sample holds,
-    nothing of it is run or fetched.
+    Its policy allows this one style and this one script, by their digests, and no request.
 
-    links: names of other pages, and their files relative to this one.
-    live:  a further script, for a page that a server answers; it may ask that server, and nobody else.
+    links: names of other pages, and their files relative to this one; live: a further script, for a page that a server
+        answers, which it alone may ask.
     """
     scripts = [*(asset(f"assets/{name}.js") for name in _SCRIPTS), live, asset("assets/start.js")]
     shown = {name: value for name, value in data.items() if name != "packed"}

@@ -22,11 +22,7 @@ _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "
 
 
 def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame) -> dict[str, Any]:
-    """The values of the template.
-
-    ledger: as `papers.ledger.table.ledger_table` makes it; claims: as `papers.ledger.models.over_models` does;
-    together: as `papers.ledger.table.together_table` does.
-    """
+    """The values of the template, from `ledger_table`, `over_models` and `together_table`."""
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
     models = ledger[["model", "family"]].drop_duplicates()
@@ -110,7 +106,6 @@ def _held(holds: int, fails: int, undecided: int) -> tuple[str, float | str]:
 
 
 def _cells(ledger: pd.DataFrame) -> pd.DataFrame:
-    """The ledger with empty texts instead of missing ones, and what the page says in words."""
     texts = ledger[["partition", "task", "reading", "verdict_holm", "reason", "decided_in"]].fillna("")
     return ledger.assign(**texts).assign(
         subject=texts["partition"].where(texts["partition"] != "", texts["task"]),
@@ -119,7 +114,6 @@ def _cells(ledger: pd.DataFrame) -> pd.DataFrame:
 
 
 def _runs(verdicts: Iterable[str]) -> Iterable[tuple[str, int, int]]:
-    """Each verdict, where it begins and how many cells on end have it."""
     start = 0
     for verdict, run in groupby(verdicts):
         length = len(list(run))
@@ -128,7 +122,6 @@ def _runs(verdicts: Iterable[str]) -> Iterable[tuple[str, int, int]]:
 
 
 def _packed(cells: pd.DataFrame) -> dict[str, Any]:
-    """The cells as JSON: of each column of texts the different ones and the number of each cell's, and the values."""
     texts = {name: cells[name] for name in _OF_CELL if name != "reason" or len(cells) <= _MOST_REASONS}
     coded = {name: pd.factorize(column.astype(str)) for name, column in texts.items()}
     return {

@@ -77,7 +77,6 @@ class Answers(NamedTuple):
     """The cards of a partition; sentences: findings about it; types: the one of these that counts its types.
 
     figures: PNG and PDF of each, and files: the others, by what they are and relative to the page.
-    of: what heads are divided by.
     """
 
     model: str
@@ -107,13 +106,10 @@ class Answers(NamedTuple):
 
 
 def types_answer(gap: Measured, kappa: float) -> str:
-    """Whether heads fall into clusters.
+    """Whether heads fall into clusters: yes where dividing gains more than dividing one cloud, and other heads agree.
 
-    gap: the gap statistic of the clusters less that of a single one.
+    gap: the gap statistic of the clusters less that of a single one; below 0, the answer is no.
     kappa: on how much of what chance leaves clusterings of random halves of the heads agree, 1 for all.
-
-    Yes where dividing heads gains more than dividing a single cloud, and other heads give the same clusters;
-    no where it gains less; else undecided.
     """
     if gap.high < 0:
         return NO
@@ -121,23 +117,19 @@ def types_answer(gap: Measured, kappa: float) -> str:
 
 
 def number_answer(k: int, chosen: Sequence[int | None]) -> str:
-    """Whether k is the number of clusters: yes where all criteria choose it, no where none does.
-
-    Their choices have no intervals, so that their range stands in for one. One that chooses nothing decides nothing.
-    """
+    """Whether k is the number of clusters: yes where all criteria choose it, no where none does."""
     if None in chosen:
         return UNDECIDED
     return YES if set(chosen) == {k} else UNDECIDED if k in chosen else NO
 
 
 def matter_answer(p: pd.Series, excess_high: pd.Series, least: float) -> str:
-    """Whether some type costs more than as many random heads.
+    """Whether some type costs more than as many random heads: yes where some p is at most 5 %.
+
+    No where the intervals of all types, each by itself, say that they cost less, and the draws could have told.
 
     p: [type] one-sided, corrected for the number of conditions; least: the smallest that so many draws can give.
     excess_high: [type] upper end of the interval of what the type costs less what random heads do.
-
-    Yes where some p is at most 5 %. No where the intervals of all types, each by itself, say that they cost less, and
-    the draws could have told. Else undecided: a p above 5 % alone shows nothing.
     """
     if (p <= ALPHA).any():
         return YES
@@ -145,10 +137,7 @@ def matter_answer(p: pd.Series, excess_high: pd.Series, least: float) -> str:
 
 
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
-    """The first question.
-
-    stability: as `choice.measure_types` returns it; None where no clustering made the partition.
-    """
+    """The first question; stability: of `choice.measure_types`, None where no clustering made the partition."""
     question = "Are there types?"
     if stability is None or stability["gap"] is None:
         return Card(question, UNMEASURED, "", "", _not_compared())
@@ -279,7 +268,6 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
 
 
 def _costs(tested: pd.DataFrame, of: pd.Series, metric: str) -> tuple[list[Mark], tuple[str, str]]:
-    """The lines of the third picture, and its ends."""
     measured, random = METRICS[metric], f"control_drop_{metric}"
     drops = tested[[f"own_drop_{metric}", random, f"{random}_low", f"{random}_high"]]
     least, most = min(0, drops.min(axis=None)), drops.max(axis=None)

@@ -20,11 +20,9 @@ def cautions(
 ) -> list[str]:
     """A sentence or two on each.
 
-    papers:   with their verdicts, as the summary has them.
     doubtful: types whose name is doubtful, by model and partition, in words.
     papers_models: of the Hugging Face Hub, those that the papers' numbers are about; hubs: those of the experiment.
-    costs:    Guan's Table 2, if something was left out.
-    finetuned: models that the workflow made.
+    costs: Guan's Table 2, if something was left out; finetuned: models that the workflow made.
     """
     sentences = [
         _of_models(set(hubs), set(papers_models)),

@@ -68,12 +68,11 @@ def types_sentence(model: str, partition: Partition) -> str:
 
 
 def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
-    """Which type costs most and which least when it is left out, beside random heads.
+    """Which type costs most and which least when it is left out, beside random heads; None where fewer than two were.
 
     A type is said to cost most, or least, only where the intervals of all others lie on one side of its own.
 
     table: Guan's Table 2 as CSV; types: those of the partition.
-    None where fewer than two types have been left out by themselves.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     alone, of, metric = left_out_alone(rows, types)
@@ -128,10 +127,7 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
 
 
 def left_out_alone(rows: pd.DataFrame, types: Sequence[str]) -> tuple[pd.DataFrame, pd.Series, str | None]:
-    """The conditions that leave out one type and change no other head, its name, and the metric that tells their cost.
-
-    rows: of Guan's Table 2 about one partition; types: those of the partition.
-    """
+    """The conditions that leave out one type alone, the types, and the metric that tells the cost; rows: of Table 2."""
     operations = rows[[column for column in rows if column.startswith("operation_")]]
     # A partition that nothing was done to may have types that the table has not.
     is_left_out = operations.reindex(columns=[f"operation_{name}" for name in types]) == "zero"
@@ -142,10 +138,9 @@ def left_out_alone(rows: pd.DataFrame, types: Sequence[str]) -> tuple[pd.DataFra
 
 
 def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
-    """Something that sets a type apart from random heads, and how often types differ from them.
+    """Something that sets a type apart from random heads, and how often types differ from them; None without such.
 
-    table: as `compare_types` makes it. Where heads look does not count: types are defined by it. None where nothing
-        else stands beside random heads.
+    table: as `compare_types` makes it. Where heads look does not count: types are defined by it.
     """
     rows = shown_rows(table[~table["analysis"].isin(["surface", "detectors"])])
     tested = rows[rows["p"].notna() & rows["statistic"].isin(["mean", "best head", "inside"])].reset_index()

@@ -44,10 +44,7 @@ def picture_of(title: str, png: StrPath, caption: list[str], file: str) -> Pictu
 
 
 def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
-    """The paragraphs of a caption of Snakemake's report, as plain text.
-
-    Raises `InputError` where it needs more than wildcards.
-    """
+    """The paragraphs of a caption of Snakemake's report as text; `InputError` where it needs more than wildcards."""
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
     try:
         text = template.render(snakemake={"wildcards": wildcards})

@@ -53,18 +53,16 @@ def collect_summary(
     untyped: Mapping[str, Sequence[str]] | None = None,
     tested: Sequence[str] = (),
 ) -> Summary:
-    """Read what the summary shows.
+    """Read what the summary shows. Raises `InputError` that names a damaged file.
 
     inputs:  files by name and by what they are of: comparisons (by paper), figures and tables as the papers declare
         them (`papers.paper`), partition, stability, compared_types and ledger; and references, the papers' data.
-    captions: of the figures, as reStructuredText.
-    page:    where the page will lie.
+    captions: of the figures, as reStructuredText; page: where the page will lie.
     models, tasks: what was run; partitions: model, partition, and k of each, where clustering made it; of, where that
         was by norms; and the files of its results by what they are, which are linked and not read.
     atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
-    untyped: files of models whose heads are not divided into types, by what they are.
-    tested:  models beside these that detectors alone have read.
-    Raises `InputError` that names a damaged file.
+    untyped: files of models whose heads are not divided into types, by what they are; tested: models beside these that
+        detectors alone have read.
     """
     folder = Path(page).parent
     types = {key: read_partition(path) for key, path in inputs["partition"].items()}
@@ -181,7 +179,6 @@ def _answers(
     results: Mapping[str, Sequence[str]],
     of: Of = "weights",
 ) -> Answers:
-    """The answers about one partition; costs: Guan's Table 2, if there is one."""
     key, heads = (model, partition), types[model, partition]
     stability = None
     # What decides each question.

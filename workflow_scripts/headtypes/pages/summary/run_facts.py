@@ -10,10 +10,7 @@ _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-le
 
 
 def facts(provenance: dict, results: Path, seed: int) -> list[tuple[str, list[str]]]:
-    """Facts about a run, each a name and lines.
-
-    provenance: of the page, as `workflow.provenance` collects it; results: the folder with the benchmarks of jobs.
-    """
+    """Facts about a run, each a name and lines; results: the folder with the benchmarks of jobs."""
     return list(_facts(provenance, results, seed))
 
 

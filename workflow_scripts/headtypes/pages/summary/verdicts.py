@@ -90,8 +90,7 @@ def counted(verdict: str, number: int) -> str:
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
     """The verdicts on each subject, the one with the most claims that have one first.
 
-    comparison: rows of `papers.comparison.COLUMNS`, read from CSV; key: `partition` or `task`, which names a subject
-        beside its model; file: of the comparison, relative to the page.
+    comparison: as CSV; key: `partition` or `task`, which names a subject beside its model; file: relative to the page.
     """
     claims = comparison[comparison["kind"] == "claim"]
     subjects = [

@@ -49,10 +49,7 @@ def compare_files(
     seed: int,
     repeats: Mapping[str, Sequence[str]],
 ) -> Compared:
-    """Set the files that `paper.CLARK2019` names beside what was published, and judge its claims.
-
-    relations: how accuracies are measured; beside, repeats: as of `compare_with_clark`.
-    """
+    """Judge the paper's claims on the files that `paper.CLARK2019` names; the rest as of `compare_with_clark`."""
     quantities = collect_all(found["surfaces"], found["gradients"], found["fits"], published, seed=seed)
     trees = found["arcs"], found["sentences"], found["tests"], found["probes"]
     quantities |= collect_treebanks(*trees, published, **relations, seed=seed)
@@ -215,7 +212,6 @@ def _sink_values(ours: Quantities, published: Clark2019) -> Iterator[dict]:
 
 
 def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Means by layer or third side by side: a line of ours and, where there is one, a published one."""
     if rows.empty:
         return
     thirds = rows["id"].str.startswith("third.").any()
@@ -231,7 +227,6 @@ def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _sink_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """For each layer the kind of token with the most attention."""
     if rows.empty:
         return
     yield "### The kind of token with the most attention"
@@ -246,10 +241,7 @@ def _sink_parts(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
-    """The best head and the best offset of each relation of Table 1, and the systems of Table 3.
-
-    theirs: the published values, or none where they do not stand beside ours.
-    """
+    """The best head and the best offset of each relation of Table 1, and the systems of Table 3."""
     differs = {it.relation: it.differs for it in published.derived}
     for row in published.relations.rows:
         for statistic, label in (("accuracy", "best head"), ("baseline", "best offset")):

@@ -38,9 +38,8 @@ def map_examples(
 ) -> Examples:
     """Run a model over one segment, and keep for each pattern the attention of the head that shows it best.
 
-    surface:   the model's surface patterns on these samples.
-    kind:      how samples are encoded, as in `encoding.encode_samples`.
-    tokens:    how many of the segment's last tokens are kept.
+    surface: the model's surface patterns on these samples; kind: as in `encoding.encode_samples`; tokens: how many of
+        the segment's last ones are kept.
     """
     chosen = choose_segment(run.encode(samples, kind), tokens)
     encoded = run.encode([samples[chosen]], kind)
@@ -60,9 +59,6 @@ def map_examples(
 
 
 def choose_segment(encoded: Encoded, tokens: int) -> int:
-    """The index of the first segment that has a [SEP] among its last tokens but one; without such a one, of the first.
-
-    So that where there is one, the figure shows the end of one paragraph and the whole of a short one.
-    """
+    """The index of the first segment that has a [SEP] among its last tokens but one; else of the first."""
     has_one = (index for index, kinds in enumerate(encoded.kinds) if (kinds[-tokens:-1] == _SEP).any())
     return next(has_one, 0)

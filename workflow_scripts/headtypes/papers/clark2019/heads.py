@@ -24,10 +24,7 @@ _ENDS: dict[Side, str] = {"above": "least", "below": "most"}
 
 
 class Heads(Quantities):
-    """Quantities of a model on a text, with `published.Clark2019` as what is published.
-
-    Every method raises `NoVerdictError` where what it needs is not known, or was not measured for some reason.
-    """
+    """Quantities of a model on a text; every method raises `NoVerdictError` where what it needs is not known."""
 
     about: ClassVar[str] = "text"
     unit: ClassVar[str] = "n_segments"

@@ -79,10 +79,7 @@ class Digitised(Data):
 
 
 class RelationRow(Data):
-    """The best head of a relation and the best fixed offset: accuracies in percent.
-
-    offset: places from a word to its guessed head, to the right if positive.
-    """
+    """The best head of a relation and the best offset, in words to the right: accuracies in percent."""
 
     relation: str
     head: str

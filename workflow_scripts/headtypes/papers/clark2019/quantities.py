@@ -56,8 +56,7 @@ def collect_all(
 ) -> dict[Key, Heads]:
     """What is known of every model on every task of text, in the order of the surface patterns.
 
-    surfaces, gradients, fits: files by model and task; of gradients there may be fewer. fits: what `plot_text` says of
-        the projection and of the layers.
+    surfaces, gradients, fits: files by model and task; of gradients there may be fewer.
     seed: of the segments that are drawn for intervals; subjects with equally many segments draw the same ones.
     """
     return {
@@ -123,12 +122,10 @@ def _measures(published: Clark2019, whole: Statistics) -> dict[str, Measure]:
 
 
 def _of_layers(name: str, some: list[int] | None = None) -> Measure:
-    """A statistic in each layer, or its mean over some."""
     return lambda it: it.of_layers(name) if some is None else it.of_layers(name)[..., some].mean(axis=-1)
 
 
 def _count_of(name: str, above: float) -> Measure:
-    """How many heads have a statistic above a limit."""
     return lambda statistics: (statistics.of_heads(name) > above).sum(axis=(-2, -1))
 
 
@@ -159,10 +156,7 @@ def _intervals(
 
 
 def _permuted(layers: LayerTest) -> Measured:
-    """The difference between divergences within and between layers, with what permutations of the layers say of it.
-
-    The p-value is of both sides, and of the limit 0, which alone is ever asked for.
-    """
+    """Divergences within layers less those between; the p-value is of both sides, and of the limit 0."""
     both_sides = min(1.0, 2 * min(layers["p"], 1 - layers["p"] + 1 / (1 + layers["permutations"])))
     ends = layers["low"], layers["high"]
     return Measured(layers["difference"], *ends, lambda limit, side: both_sides, "permutations")

@@ -88,10 +88,7 @@ class Statistics:
         return by_layer[..., [layer for layer in range(layers) if third_of(layer, layers) == third]].mean(axis=-1)
 
     def of_depth(self, name: str, start: float, end: float) -> np.ndarray:
-        """[...] the mean of a statistic over the layers whose middle lies from one depth to before another, of 1.
-
-        Raises `NoVerdictError` where the statistic is not known, or there is no such layer.
-        """
+        """[...] the mean over the layers whose middle lies between two depths, of 1. Errors as of `of_third`."""
         by_layer = self.of_layers(name)
         middles = (np.arange(by_layer.shape[-1]) + 0.5) / by_layer.shape[-1]
         # Depths of whole layers are compared without floating-point errors.

@@ -41,10 +41,7 @@ COLUMNS = [*PARTITION_KEYS, *comparison.COLUMNS, "doubtful", "n_questions"]
 def compare_files(
     found: Found, published: Guan2020, *, partitions: Sequence[dict], seed: int, repeats: Mapping[str, Sequence[str]]
 ) -> Compared:
-    """Set the files that `paper.GUAN2020` names beside what was published, and judge its claims.
-
-    partitions: as `quantities.read_stabilities` and `families_of` take them.
-    """
+    """Judge the paper's claims on the files that `paper.GUAN2020` names; partitions: as of its `spec`."""
     read = read_each(read_partition, found["partitions"])
     stabilities = read_tables(found["stability"].values())
     quantities = collect_quantities(
@@ -91,10 +88,7 @@ def compare_with_guan(
 
 
 def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
-    """The comparison with those verdicts open that are not the same under every reading that gives one.
-
-    compared: as `comparison.compare_with_guan` returns it; readings: as `readings_table` does, of the same models.
-    """
+    """The comparison with those verdicts open that are not the same under every reading that gives one."""
     judged = readings[readings["verdict"] != NO_VERDICT].groupby(["model", "partition", "id"])
     by_reading = {key: dict(zip(rows["reading"], rows["verdict"], strict=True)) for key, rows in judged}
     compared = compared.copy()
@@ -125,8 +119,6 @@ def _section(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _values(ours: Model, theirs: Model, published: Guan2020) -> Iterator[dict]:
-    """The row of each published value that we have ours of."""
-
     def row(types: Iterable[str], place: str, id_: str, quantity: str, *values: Measured | float) -> dict:
         said = {"doubtful": ", ".join(name for name in types if name in ours.doubtful)}
         return value_row(place, id_, quantity, *values, published) | said

@@ -46,10 +46,7 @@ _PERMUTATIONS = 1999
 
 
 class Model(Quantities):
-    """Quantities of a model under a partition, with `published.Guan2020` as what is published.
-
-    Every method raises `NoVerdictError` where what it needs is not known.
-    """
+    """Quantities of a model under a partition; methods raise `NoVerdictError` where what they need is not known."""
 
     def known(self, name: str, reason: str) -> Measured:
         """The quantity of this name; reason: why it is not known where it is not."""
@@ -83,10 +80,7 @@ class Model(Quantities):
         return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured)
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """The percentage of a type's heads in a third of the layers, less that of the other third with more of them.
-
-        Less what permutations of the types over the heads give.
-        """
+        """Percent of a type's heads in a third of the layers, less the most in another, less what permutations give."""
         layout = self.layout([type_name])
 
         def beyond(layouts: np.ndarray) -> np.ndarray:
@@ -141,10 +135,7 @@ class Model(Quantities):
         return self.published.baseline.id
 
     def _weighted_score(self, weights: Mapping[int, float]) -> Measured:
-        """A weighted sum of exact matches, whose interval a paired bootstrap gives.
-
-        weights: by condition; a condition of weight 0 need not have been evaluated.
-        """
+        """A weighted sum of exact matches, by condition; one of weight 0 need not have been evaluated."""
         ids = {condition: f"{condition}.exact_match" for condition, weight in weights.items() if weight}
         if not any(f"{condition.id}.exact_match" in self for condition in self.published.conditions):
             raise NoVerdictError("the model was not evaluated on questions")

@@ -73,10 +73,7 @@ def published_stability(stabilities: pd.DataFrame | None, keys: Iterable[Key]) -
 
 
 def published_quantities(published: Guan2020, stability: Iterable[float]) -> Model:
-    """The paper's own numbers; it gives none for layers, single samples, other clusterings, or parents.
-
-    stability: the numbers of its Table 1 that stand beside the model at hand.
-    """
+    """The paper's own numbers; stability: those of its Table 1 that stand beside the model at hand."""
     values = {f"{it.id}.{metric}": getattr(it, metric) for it in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}
     k = len(published.shares.types)
@@ -152,7 +149,6 @@ def _quantities(
 
 
 def _heads(partition: Partition) -> dict[str, np.ndarray]:
-    """Number of heads in each layer, by type."""
     return {name: (partition.type_of == name).sum(axis=1) for name in partition.types}
 
 
@@ -169,10 +165,7 @@ def read_tables(paths: Iterable[StrPath]) -> pd.DataFrame | None:
 
 
 def read_intervals_of(scores: Mapping[tuple[str, str, str], StrPath], seed: int) -> dict[Key, object]:
-    """The intervals of weighted sums of every partition that is evaluated: `intervals.weighted_sums`.
-
-    scores: files of the scores of each question, by model, partition and condition.
-    """
+    """`intervals.weighted_sums` of every partition that is evaluated; scores: by model, partition and condition."""
     by_partition: dict[Key, dict[str, StrPath]] = {}
     for (model, partition, condition), path in scores.items():
         by_partition.setdefault((model, partition), {})[condition] = path
@@ -187,8 +180,7 @@ def read_stabilities(
 ) -> dict[Key, dict[str, float]]:
     """What clusterings like each partition say: quantities, as `model` names them.
 
-    partitions: model, partition and k of each; stabilities, numbers: both files of `measure_stability`, of each
-        partition that clustering made.
+    partitions: model, partition and k of each; stabilities, numbers: both files of `measure_stability`.
     returns by partition the stability of clusterings that differ from it in k alone, its gap less that of a single
       cluster and the standard error of that, and the agreement of k-means and each Gaussian mixture with its k.
     """

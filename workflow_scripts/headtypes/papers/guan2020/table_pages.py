@@ -109,10 +109,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def stability_page(table: pd.DataFrame, rows: list[dict], published: Guan2020) -> str:
-    """Table 1 as Markdown; table, rows: as `tables.stability_table` makes and takes them.
-
-    The paper's shares stand below the others where a row has `published`.
-    """
+    """Table 1 as Markdown; table, rows: as `stability_table` makes and takes them. The paper's shares stand last."""
     shown = stability_shown(table)
     shares = [column for column in table if column.startswith("share_")]
     theirs = published.shares.types if any(row["published"] for row in rows) else {}
@@ -235,7 +232,6 @@ def _scores(measured: list[Metric]) -> list[str]:
 
 
 def _columns_of_controls(metric: Metric, family: str) -> Iterator[Column]:
-    """What there is of one metric beside random heads of a family."""
     before, name = prefix(family), metric.name
     numbers = {"digits": metric.decimals, "brief_digits": metric.decimals - 1}
     random, excess = f"{before}control_drop_{name}", f"{before}own_excess_{name}"
@@ -289,7 +285,6 @@ def _columns(metric: Metric, rows: str, units: str) -> Iterator[Column]:
 
 
 def _controlled(section: pd.DataFrame, metric: str, family: str = "") -> pd.DataFrame:
-    """The conditions that random heads stand beside; family: as in `_columns_of_controls`."""
     name = f"{family}control_drop_{metric}"
     return section[section[name].notna()] if name in section else section[:0]
 

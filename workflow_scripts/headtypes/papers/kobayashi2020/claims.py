@@ -84,8 +84,7 @@ claim(
 def compare_files(
     features: Mapping[Key, StrPath], published: Kobayashi2020, *, seed: int, repeats: Mapping[str, Sequence[str]]
 ) -> Compared:
-    """Judge the paper's claims on feature files, by model and task; seed: of the samples drawn for the intervals;
-    repeats: as in `comparison.comparison_table`."""
+    """Judge the paper's claims on feature files; seed: of the samples drawn; repeats: of `comparison_table`."""
     quantities = {key: collect_shares(path, published, seed) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
@@ -140,7 +139,6 @@ def collect_shares(path: StrPath, published: Kobayashi2020, seed: int) -> Shares
 
 
 def _said(name: str) -> tuple[str, str, str]:
-    """Where a value stands on the page, its id, and what it is."""
     *layer, kind, of = name.split(".")
     label = f"percent of {of} that {kind} tokens get"
     return ("by layer", name, f"{label}, layer {layer[1]}") if layer else ("all layers", name, label)

@@ -113,10 +113,7 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 @styled
 def gradient_figure(gradients: Gradients) -> Figure:
-    """Draw Figure 3: the mean over the heads of each layer of |dLoss / dA|, and each kind divided by all tokens.
-
-    Where the model has no loss, the figure says why.
-    """
+    """Draw Figure 3: layers' means of |dLoss / dA|, and each divided by all tokens'; or say why there are none."""
     figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
         say(figure.subplots(), f"No gradients: the model {gradients.reason}.")
@@ -144,10 +141,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
 
 @styled
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
-    """Draw Figure 4: a dot per head, the layers' means, and the entropy of uniform attention.
-
-    published: as of `surface_figure`.
-    """
+    """Draw Figure 4: a dot per head, the layers' means, and the entropy of uniform attention; published: as there."""
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
@@ -180,7 +174,6 @@ def say(axes: Axes, sentence: str) -> None:
 
 
 def _of_same_depth(published: Statistics | None, statistics: Statistics) -> Statistics | None:
-    """Published means, if a model has as many layers; None otherwise."""
     depths = [len(next(iter(it.layers.values()))) for it in (published, statistics) if it is not None]
     return published if len(set(depths)) == 1 else None
 
@@ -188,10 +181,7 @@ def _of_same_depth(published: Statistics | None, statistics: Statistics) -> Stat
 def _draw_heads(
     axes: Axes, series: Sequence[Series], statistics: Statistics, published: Statistics | None, means: bool = True
 ) -> None:
-    """Draw a dot for each head of each series, the series side by side, and lines of the layers' means.
-
-    published: the paper's layer means, drawn as thick pale lines where it has them; None beside another model.
-    """
+    """Draw a dot for each head of each series, the series side by side, and lines of the layers' means."""
     for index, (name, _, colour, marker) in enumerate(series):
         heads = statistics.heads[name]
         layers = np.arange(1, len(heads) + 1)
@@ -208,7 +198,6 @@ def _draw_heads(
 
 
 def _number_layers(axes: Axes, layers: int) -> None:
-    """Label the axis of layers, counted from 1."""
     axes.set_xticks(layer_ticks(layers))
     axes.set(xlabel="layer", xlim=(0.5, layers + 0.5))
 

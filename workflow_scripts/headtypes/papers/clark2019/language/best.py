@@ -14,11 +14,7 @@ from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, RELA
 
 
 class BestHead(NamedTuple):
-    """A head that is best at something; layer and head are counted from 0.
-
-    phenomenon: a relation as the paper names it, or `sentence_files.COREFERENCE`.
-    direction, accuracy: as in the table that it is from; coreference has no direction.
-    """
+    """A head, from 0, that is best at a relation (as the paper names it) or `COREFERENCE`, which has no direction."""
 
     phenomenon: str
     layer: int
@@ -44,10 +40,7 @@ def best_of_mentions(table: pd.DataFrame) -> BestHead:
 
 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
-    """What heads of a model are best at, by layer and head.
-
-    relations, mentions: tables of the model on its treebanks, and on its documents; the first of each counts.
-    """
+    """What heads of a model are best at, by layer and head, from its first table of relations and of mentions."""
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
     heads: dict[tuple[int, int], list[str]] = {}

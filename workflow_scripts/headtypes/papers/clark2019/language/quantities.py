@@ -52,10 +52,7 @@ Paths = Mapping[Key, StrPath]
 
 
 class Columns(NamedTuple):
-    """Accuracies of the same units: names, and sums and numbers of the items of each unit, [unit, column].
-
-    over: what the units are.
-    """
+    """Accuracies of the same units (`over`): names, and sums and numbers of the items of each, [unit, column]."""
 
     names: list[str]
     sums: np.ndarray
@@ -107,10 +104,7 @@ def treebank_quantities(
     *,
     seed: int,
 ) -> Trees:
-    """What is known of a model on a treebank.
-
-    choices: of `relations.accuracy.best_heads`; probes: of `scores.right_words`, where there are any.
-    """
+    """What is known of a model on a treebank, of `relations.accuracy.best_heads` and `scores.right_words`, if any."""
     paper, elsewhere = choices
     same = _of_choice(paper, {"accuracy": "accuracy", "baseline": "offset_accuracy"}, published)
     measured = dict(_measure(same, _identities(same), seed))

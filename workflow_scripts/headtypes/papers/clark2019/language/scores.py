@@ -51,8 +51,7 @@ class Scores:
 
     `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}`, of the
     best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`; and attention to [SEP] in the best
-    heads, in
-    percent: `non_nouns.{relation}.{group}`, of groups of words of `relations.accuracy`.
+    heads, in percent: `non_nouns.{relation}.{group}`, of groups of words of `relations.accuracy`.
 
     missing: why accuracies whose names begin with a word are not known, by that word; used: names that were asked for.
     """
@@ -79,10 +78,7 @@ class Scores:
 
 
 class Trees(Quantities):
-    """Quantities of a model on a treebank, with `published.Clark2019` as what is published.
-
-    Every method raises `NoVerdictError` where what it needs was not measured.
-    """
+    """Quantities of a model on a treebank; methods raise `NoVerdictError` where what they need was not measured."""
 
     about: ClassVar[str] = "treebank"
     unit: ClassVar[str] = "n_sentences"

@@ -32,10 +32,9 @@ LONGEST_PASSAGE = 30
 
 
 class Chosen(NamedTuple):
-    """A sentence on which the best head for a phenomenon is right, and which of its words are marked.
+    """A sentence on which the best head for a phenomenon is right, as in `sentence_files.SentenceMap`.
 
-    words: all that the model reads; shown: those of them that are shown; marked: from 0 among all. The others are as
-    in `sentence_files.SentenceMap`.
+    words: all that the model reads; shown: those of them that are shown; marked: from 0 among all.
     """
 
     phenomenon: str
@@ -49,13 +48,7 @@ class Chosen(NamedTuple):
 
 
 def read_chosen(kind: str, rows: StrPath, guesses: StrPath, best: StrPath) -> list[Chosen]:
-    """Choose the sentences of a task from results on disk.
-
-    kind: `treebank` or `coreference`; rows: its data; guesses: those of the heads (`relations.guesses`,
-        `coreference.mentions`).
-    best: what `relations.accuracy.measure_relations` says of the best heads, or what
-        `coreference.accuracy.measure_coreference` says.
-    """
+    """Choose the sentences of a task of a kind from its data, the guesses of heads, and the tables of best heads."""
     if kind == "treebank":
         return choose_sentences(
             read_records(rows, Sentence), read_groups(guesses, ArcGuesses)[FILE], read_best_heads(best)
@@ -122,10 +115,7 @@ def choose_passages(
 
 
 def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> list[SentenceMap]:
-    """Run a model over the chosen sentences, and keep the attention of the head that is shown on each.
-
-    settings: as in `relations.measure.extract_arcs`.
-    """
+    """Run a model (`ModelOnTask`) over the chosen sentences, and keep the attention of the head shown on each."""
     if not chosen:
         return []
     run = ModelOnTask(record, **settings)

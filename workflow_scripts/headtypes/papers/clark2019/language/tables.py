@@ -176,7 +176,6 @@ def _counted(read: pd.DataFrame) -> Iterator[int]:
 
 
 def _order(name: tuple[str, str], of_paper: list[tuple[str, str]], words: int) -> tuple:
-    """Where a relation stands in the table, among others."""
     annotation, relation = name
     if name in of_paper:
         return 0, of_paper.index(name), ""
@@ -242,10 +241,7 @@ def coreference_table(
 
 
 def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """A table for each model and task, with a row for each system, reading of candidates, and way of choosing.
-
-    In brief it has what is chosen as in the paper.
-    """
+    """A table for each model and task, with a row for each system, reading of candidates, and way of choosing."""
     for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
         TASK_KEYS, sort=False
     ):
@@ -298,7 +294,6 @@ def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
 
 
 def _others(key: Key, rows: pd.DataFrame, published: Clark2019) -> Iterator[dict]:
-    """Published systems that we do not have."""
     for row in published.coreference.rows:
         if row.system not in set(rows["system"]):
             yield {

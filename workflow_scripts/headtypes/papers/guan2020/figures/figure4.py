@@ -98,7 +98,6 @@ def models_figure(
 
 
 def _place(figure: Figure, left: float, top: float, width: float, tall: float) -> Axes:
-    """Axes at a place in inches from the top left."""
     height = figure.get_figheight()
     return figure.add_axes((left / PAGE, 1 - (top + tall) / height, width / PAGE, tall / height))
 
@@ -109,7 +108,6 @@ def _tallness(partition: Partition) -> float:
 
 
 def _notes(model: str, partitions: Mapping[str, Partition], parent: str | None, inches: float) -> list[str]:
-    """Lines that stand above a model's panel, which is this wide."""
     partition, notes = partitions[model], []
     if doubtful := partition.doubtful:
         notes.append("doubtful: " + ("all types" if doubtful == partition.types else ", ".join(doubtful)))
@@ -140,7 +138,6 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
 
 
 def _draw_kept(axes: Axes, percent: np.ndarray) -> None:
-    """A grey bar and a number per layer: the heads that keep their cluster."""
     layers = np.arange(1, len(percent) + 1)
     axes.barh(layers, percent, height=0.86, color="0.85", label="kept")
     for layer, value in zip(layers, percent, strict=True):
@@ -210,7 +207,6 @@ def _write_comparison(axes: Axes, models: Sequence[str], comparison: pd.DataFram
 
 
 def _points(text: str, size: float = SMALL) -> float:
-    """How wide a number is, in points."""
     return size * sum(_BRACKET if letter in "[]" else _DIGIT for letter in text)
 
 

@@ -28,10 +28,7 @@ _LEGEND_COLUMNS = 4
 
 @styled
 def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
-    """Draw every head's attention map (queries downwards, keys to the right), framed in its type's colour and dashes.
-
-    A row is a layer and a column a head of it, both counted from 1 from the top left; on one page.
-    """
+    """Draw every head's map, queries downwards, in its type's frame: layers downwards, heads to the right, from 1."""
     layers, heads = partition.shape
     labels, styles = type_labels(partition), type_styles(partition.types)
     around = _ABOVE + legend_height(labels, _LEGEND_COLUMNS) + _BELOW

@@ -11,10 +11,7 @@ from headtypes.core.style import COLUMN, layer_ticks, legend_height, styled
 
 @styled
 def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw each head at its place, each type in its colour and with its marker.
-
-    places: one row per head, by layer and head, as `clustering.embed_heads` makes them.
-    """
+    """Draw each head at its place (`clustering.embed_heads`), each type in its colour and with its marker."""
     figure = Figure(figsize=(COLUMN, 2.8 + legend_height(type_labels(partition), 2)), layout="constrained")
     axes = figure.subplots()
     scatter_types(axes, places, partition, 14)
