@@ -73,7 +73,7 @@ def programs(recipe: str) -> list[str]:
 
 def test_every_recipe_with_a_command_or_a_program_is_tested():
     tests = Path(__file__).read_text(encoding="utf-8")
-    assert [name for name, text in RECIPES.items() if _BLOCK.search(text) and f'"{name}")' not in tests] == []
+    assert [name for name, text in RECIPES.items() if _BLOCK.search(text) and f'("{name}"' not in tests] == []
 
 
 @pytest.fixture(scope="module")
@@ -108,23 +108,30 @@ def place(tmp_path_factory) -> Place:
     return made
 
 
-def test_the_experiment_below_the_recipes_is_all_there_is(place):
-    (command,) = commands("")
-    jobs, _ = place.planned(command)
-    assert (jobs["fetch_model"], jobs["cluster_heads"], jobs["evaluate_condition"]) == (1, 1, 19)
+@pytest.mark.parametrize(
+    ("recipe", "number", "wanted", "without"),
+    [
+        ("", 0, {"fetch_model": 1, "cluster_heads": 1, "evaluate_condition": 19}, ()),
+        ("Many models", 0, {"fetch_model": 5, "cluster_heads": 5, "write_ledger": 1}, "evaluate_condition"),
+        ("Another seed", 1, {"finetune_model": 5}, ()),
+        ("Another number of types", 0, {"cluster_heads": 1}, "evaluate_"),
+        ("Another number of types", 1, {"evaluate_condition": 3, "evaluate_controls": 2, "evaluate_curves": 1}, ()),
+        ("Only one result", 0, {"evaluate_condition": 1, "finetune_model": 1}, ("write_", "evaluate_controls")),
+        ("Types only", 0, {"cluster_heads": 1, "plot_partition": 1}, ("evaluate_", "measure_importance")),
+        ("Compare two models", 0, {"fetch_model": 2, "compare_models": 1}, ()),
+        ("Less of everything, for a first look", 0, {"evaluate_controls": 18}, "evaluate_curves"),
+    ],
+)
+def test_a_recipe_plans_what_it_says_and_nothing_else(place, recipe, number, wanted, without):
+    jobs, printed = place.planned(commands(recipe)[number])
+    assert {rule: jobs[rule] for rule in wanted} == wanted
+    assert not without or not any(rule.startswith(without) for rule in jobs)
+    if recipe == "Another number of types":
+        assert "Left out, since they name types that only four clusters give: conditions zero-" in printed
 
 
-def test_an_entry_stands_for_many_models(place):
-    (command,) = commands("Many models")
-    jobs, _ = place.planned(command)
-    assert [jobs[rule] for rule in ("fetch_model", "extract_features", "cluster_heads", "write_ledger")] == [5, 5, 5, 1]
-    assert "evaluate_condition" not in jobs
-
-
-def test_another_seed_draws_other_samples_and_many_seeds_fine_tune_many_models(place):
-    another, many = commands("Another seed")
-    jobs, _ = place.planned(many)
-    assert jobs["finetune_model"] == 5
+def test_another_seed_draws_other_samples(place):
+    another, _ = commands("Another seed")
     drawn = place.folder / "runs/seed/results/samples/questions.jsonl"
     few = {"questions": demo_task(place.folder / "few", "question_answering", 20) | {"samples": 5}}
     config = yaml.safe_load((place.folder / "mine.yaml").read_text()) | {"tasks": few}
@@ -137,43 +144,12 @@ def test_another_seed_draws_other_samples_and_many_seeds_fine_tune_many_models(p
     assert len(found) == 2
 
 
-def test_five_types_alone_and_with_conditions_of_ones_own(place):
-    alone, own = commands("Another number of types")
-    jobs, printed = place.planned(alone)
-    assert jobs["cluster_heads"] == 1
-    assert not any(rule.startswith("evaluate_") for rule in jobs)
-    assert "Left out, since they name types that only four clusters give: conditions zero-" in printed
-    jobs, printed = place.planned(own)
-    assert (jobs["evaluate_condition"], jobs["evaluate_controls"], jobs["evaluate_curves"]) == (3, 2, 1)
-    assert "Left out, since they name types that only four clusters give: conditions zero-" in printed
-
-
-def test_a_result_alone_plans_what_it_needs_and_no_other_result(place):
-    (command,) = commands("Only one result")
-    jobs, _ = place.planned(command)
-    assert (jobs["evaluate_condition"], jobs["finetune_model"]) == (1, 1)
-    assert not jobs.keys() & {"write_summary", "write_atlas", "evaluate_controls"}
-
-
-def test_types_only_evaluates_nothing(place):
-    (command,) = commands("Types only")
-    jobs, _ = place.planned(command)
-    assert {"cluster_heads", "plot_partition"} <= jobs.keys()
-    assert not any(rule.startswith(("evaluate_", "measure_importance", "tabulate_ablations")) for rule in jobs)
-
-
 def test_three_partitions_have_the_names_that_the_page_gives(place):
     (command,) = commands("Several partitions")
     named = [f"questions-kmeans-k{k}" for k in (3, 4, 6)]
     assert all(f"`{name}`" in RECIPES["Several partitions"] for name in named)
     jobs, _ = place.planned(f"{command} {' '.join(f'results/partitions/mine/{name}.csv' for name in named)}")
     assert jobs["cluster_heads"] == 3
-
-
-def test_a_parent_brings_the_comparison(place):
-    (command,) = commands("Compare two models")
-    jobs, _ = place.planned(command)
-    assert (jobs["fetch_model"], jobs["compare_models"]) == (2, 1)
 
 
 @pytest.fixture
@@ -245,12 +221,6 @@ def test_labels_of_other_names_are_those_of_the_model(place):
     rows, _ = fetch_task("pairs", "sentence_pair", {"file": place.variables["PAIRS"]}, columns)
     with pytest.raises(InputError, match=r'as labels: {"neutral": ..., "entailment": ..., "contradiction": ...}'):
         label_numbers(rows, labels_of(record), "models.judge")
-
-
-def test_a_first_look_answers_fewer_questions_and_draws_no_curves(place):
-    jobs, _ = place.planned(commands("Less of everything, for a first look")[0])
-    assert jobs["evaluate_controls"] > 0
-    assert "evaluate_curves" not in jobs
 
 
 def test_an_experiment_runs_from_the_folder_of_the_data(place, tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from headtypes.papers.claims import Claim, Claims, correct, judge, wanted_by
+from headtypes.papers.claims import Claim, Claims, correct, judge
 from headtypes.papers.quantities import (
     FAILS,
     HOLDS,
@@ -13,10 +13,8 @@ from headtypes.papers.quantities import (
     OPEN,
     Finding,
     Measured,
-    NoVerdictError,
     Quantities,
     in_each_reading,
-    measure_known,
 )
 
 SAID = {"place": "section 1", "text": "So it is.", "wording": "so it is", "limit": "ours"}
@@ -207,31 +205,8 @@ def test_a_claim_about_types_that_are_missing_or_doubtful_has_no_verdict(known, 
     assert (found.verdict, found.reason) == (NO_VERDICT, reason)
 
 
-def test_what_claims_ask_for_is_known_before_it_is_measured():
-    def ask(quantities):
-        return [
-            quantities.quantity("a", "a", lambda evidence: evidence + 1).above(0),
-            quantities.quantity("b", "b", unknown).above(0),
-            quantities.quantity("c", "c").above(0),
-        ]
-
-    def unknown(evidence):
-        raise NoVerdictError("there is no b")
-
-    wanted = wanted_by([Claim("c", ask=ask, about="", types=("dense",), **SAID)], Quantities)
-    assert measure_known(wanted, 1) == ({"a": 2}, {"b": "there is no b"})
-
-
 def test_a_missing_quantity_is_no_verdict_with_its_reason():
     assert judge(claim(b=0), Quantities({}, missing={"b": "there is no b"})).reason == "there is no b"
     assert judge(claim(b=0), Quantities({}, otherwise="nothing was read")).reason == "nothing was read"
     found = judge(claim(a=0, b=0), Quantities({"a": Measured(1.0)}))
     assert (found.verdict, found.reason, found.deciding) == (NO_VERDICT, "it was not measured", None)
-
-
-def test_a_weighted_sum_has_the_interval_of_its_draws_or_none():
-    known = {"a.x": Measured(3.0), "a.y": Measured(1.0), "b": Measured(7.0)}
-    assert repr(Quantities(known).weighted_sum({"a.x": 1.0, "b": -1.0})) == repr(Measured(-4.0))
-    drawn = Quantities(known, lambda weights, for_claim: Measured(len(weights), 0, 9))
-    assert drawn.weighted_sum({"a.x": 1.0, "b": -1.0}) == Measured(2, 0, 9)
-    assert drawn.of_kind("a") == {"x": 3.0, "y": 1.0}

@@ -135,16 +135,6 @@ def test_every_control_is_reached_by_keyboard_and_shows_where_it_is(chromium, pa
         assert len(seen - {-1}) >= wanted
 
 
-def test_the_theme_is_changed_by_its_button(chromium, page_file):
-    with opened(chromium, page_file, 1280) as page:
-        ground = "getComputedStyle(document.body).backgroundColor"
-        assert page.evaluate(ground) == "rgb(255, 255, 255)"
-        page.get_by_role("button", name="Dark").click()
-        assert page.evaluate(ground) == "rgb(20, 23, 26)"
-        page.get_by_role("button", name="Light").click()
-        assert page.evaluate(ground) == "rgb(255, 255, 255)"
-
-
 def test_a_long_table_shows_its_first_rows_on_a_phone_until_all_are_asked_for(chromium, page_file):
     first = "document.querySelector('.more').closest('figure')"
     shown = f"[...{first}.querySelectorAll('tbody tr')].filter((it) => it.checkVisibility()).length"

@@ -145,18 +145,6 @@ def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown
     assert "| 0.50 [0.29, 0.71] |" in page
 
 
-def test_table_1_has_the_papers_shares_only_beside_models_that_are_compared_with_them():
-    rows = [{"model": "a", "partition": "p", "published": None}, {"model": "b", "partition": "p", "published": "squad"}]
-    partitions, stabilities = [ALL_TYPES] * 2, [stability(90)] * 2
-    for shown in (rows[:1], rows[1:], rows):
-        table = stability_table(shown, partitions[: len(shown)], stabilities[: len(shown)], REFERENCE)
-        beside = [row["published"] is not None for row in shown]
-        assert table["published_stability"].notna().tolist() == beside
-        page = stability_page(table, shown, REFERENCE)
-        assert ("| published |" in page.partition("Shares of the types")[2]) == any(beside)
-        assert ("26.04" in page) == any(beside)
-
-
 def test_tables_2_and_3_have_the_papers_order_and_figures():
     rows = [
         row("mine", {"dense": "zero", "diagonal": "uniform"}),
