@@ -2,7 +2,7 @@ from script_job import job
 from headtypes.core.style import save_figure
 from headtypes.models.records import read_model_record
 from headtypes.papers.clark2019.figures.lines import sentences_figure
-from headtypes.papers.clark2019.language.sentence_files import write_sentence_maps
+from headtypes.papers.clark2019.language.best import write_sentence_maps
 from headtypes.papers.clark2019.language.sentences import map_sentences, read_chosen
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

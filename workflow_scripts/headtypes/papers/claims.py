@@ -17,6 +17,7 @@ A paper's claims stand in its folder:
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -98,6 +99,10 @@ class Claims(list[Claim]):
         if "ask" in said:
             self.append(Claim(id_, about=self.about, **said))
         return lambda ask: self(id_, ask=ask, **said)
+
+    def at(self, place: str) -> Callable:
+        """The same for claims of one place of the paper."""
+        return partial(self, place=place)
 
 
 def wanted_by(claims: Iterable[Claim], kind: type[Quantities], **known) -> dict[str, Measure]:

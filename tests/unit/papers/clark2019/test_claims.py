@@ -9,10 +9,9 @@ from headtypes.analyses.gradients.results import Gradients
 from headtypes.papers.claims import judge, wanted_by
 from headtypes.papers.clark2019 import quantities as quantities_module
 from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
-from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities, published_quantities
-from headtypes.papers.clark2019.statistics import Statistics
+from headtypes.papers.clark2019.statistics import Heads, Statistics
 from headtypes.papers.published import read_published
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT
 from tests.support.clark_results import CLARK, gradients_of, head_values, layers_of, surface_of

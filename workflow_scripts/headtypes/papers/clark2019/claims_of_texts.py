@@ -10,30 +10,32 @@ what the authors "speculate", and asked by norms.
 import numpy as np
 
 from headtypes.papers.claims import Claims
-from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.published import Behaviour
-from headtypes.papers.clark2019.statistics import LABELS, Statistics, limit_of, shows
+from headtypes.papers.clark2019.statistics import LABELS, Heads, Statistics, limit_of, shows
 from headtypes.papers.quantities import HOLDS, NoVerdictError, Ranked
 
 of_surface, of_layers = Claims(Heads.about), Claims(Heads.about)
+section_3_1 = of_surface.at("section 3.1")
+figure_2 = of_surface.at("section 3.2, Figure 2")
+figure_3 = of_surface.at("section 3.2, Figure 3")
+figure_4 = of_surface.at("section 3.3, Figure 4")
+section_3_3 = of_surface.at("section 3.3")
 
 # Above which attention to [SEP] is high: the published means pass it between layers 4 and 5.
 HIGH = 0.25
 _RATIO = f"{LABELS['gradient.sep']} divided by {LABELS['gradient.all']}"
 
 
-of_surface(
+section_3_1(
     "little-self",
-    place="section 3.1",
     text="Most heads put little attention on the current token.",
     wording="most heads put little attention on the current token",
     limit="no number is given; little is less than a tenth, and most are more than half of the heads",
     ask=lambda heads: heads.in_more_than(50, "self", "below").below(0.1),
 )
 
-of_surface(
+section_3_1(
     "previous-heads",
-    place="section 3.1",
     text="Some heads put more than half of their attention on the previous token.",
     wording=(
         "four attention heads (in layers 2, 4, 7, and 8) on average put >50% of their attention on the previous token"
@@ -42,18 +44,16 @@ of_surface(
     ask=lambda heads: heads.largest("previous", 4).above(0.5),
 )
 
-of_surface(
+section_3_1(
     "next-heads",
-    place="section 3.1",
     text="Some heads put more than half of their attention on the next token.",
     wording="five attention heads (in layers 1, 2, 2, 3, and 6) put >50% of their attention on the next token",
     limit="the paper's 50 percent, in as large a share of the heads as five of 144",
     ask=lambda heads: heads.largest("next", 5).above(0.5),
 )
 
-of_surface(
+section_3_1(
     "offsets-early",
-    place="section 3.1",
     text="More heads look at the next or the previous token in early layers than in deep ones.",
     wording=(
         "heads that specialize to attending heavily on the next or previous token, especially in earlier layers of "
@@ -63,18 +63,16 @@ of_surface(
     ask=lambda heads: heads.mean_less_third("offset_heads", "first", "last").above(0),
 )
 
-of_surface(
+figure_2(
     "cls-early",
-    place="section 3.2, Figure 2",
     text="Early heads attend to [CLS] more than middle and deep ones do.",
     wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit="early are the first third of the layers, in which the mean is above that of either other third",
     ask=lambda heads: [heads.mean_less_third("cls", "first", other).above(0) for other in ("middle", "last")],
 )
 
-of_surface(
+figure_2(
     "sep-middle",
-    place="section 3.2, Figure 2",
     text="In layers 6 to 10 of 12 over half of the attention goes to [SEP].",
     wording="over half of BERT's attention in layers 6-10 focuses on [SEP]",
     limit="the paper's half, as the mean of the layers that lie as deep in a model of another depth",
@@ -82,9 +80,8 @@ of_surface(
 )
 
 
-@of_surface(
+@figure_2(
     "sep-most-in-middle",
-    place="section 3.2, Figure 2",
     text="Middle heads attend to [SEP] more than early and deep ones do.",
     wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit=(
@@ -97,18 +94,16 @@ def _(heads: Heads):
     return [heads.mean("sep", "middle").above(HIGH), *more]
 
 
-of_surface(
+figure_2(
     "punctuation-deep",
-    place="section 3.2, Figure 2",
     text="Deep heads attend to periods and commas more than early and middle ones do.",
     wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit="deep are the last third of the layers, in which the mean is above that of either other third",
     ask=lambda heads: [heads.mean_less_third("punctuation", "last", other).above(0) for other in ("first", "middle")],
 )
 
-of_surface(
+figure_2(
     "special-over-half",
-    place="section 3.2, Figure 2",
     text="A head's attention to [CLS], [SEP], periods and commas together is often more than half of all.",
     wording="Often more than half of a head's total attention is to these tokens",
     limit="the paper's half; often is more than a quarter of the heads",
@@ -116,9 +111,8 @@ of_surface(
 )
 
 
-@of_surface(
+@figure_2(
     "sep-looks-at-sep",
-    place="section 3.2, Figure 2",
     text=(
         "Where heads look at [SEP], [SEP] itself looks at [SEP] for more than 90 percent and more than other tokens do."
     ),
@@ -141,9 +135,8 @@ def _(heads: Heads):
     ]
 
 
-@of_surface(
+@figure_3(
     "sep-no-op",
-    place="section 3.2, Figure 3",
     text="In layers where attention to [SEP] is high, the loss hardly depends on it.",
     wording=(
         "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
@@ -182,9 +175,8 @@ def _(heads: Heads):
     return heads.quantity("ratio.norms.sep.to.sep", label, measure).below(0.5)
 
 
-@of_surface(
+@figure_3(
     "sep-gradients-fall",
-    place="section 3.2, Figure 3",
     text="Before attention to [SEP] becomes high, the loss depends on it more than where it is high.",
     wording=(
         "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
@@ -206,9 +198,8 @@ def _(heads: Heads):
     return heads.quantity("ratio.gradient.sep.before_less_after", label, measure).above(0)
 
 
-@of_surface(
+@figure_4(
     "broad-lower-layers",
-    place="section 3.3, Figure 4",
     text="The first layer has heads of particularly high entropy.",
     wording="In the first layer there are particularly high-entropy heads",
     limit="a head of the first layer is broad by the released notebook, above 0.8 of the entropy of uniform attention",
@@ -222,9 +213,8 @@ def _(heads: Heads):
     return heads.quantity("broadest.first_layer", label, Ranked(measure, 1)).above(0)
 
 
-@of_surface(
+@figure_4(
     "broad-early",
-    place="section 3.3, Figure 4",
     text="More heads attend broadly in early layers than in deep ones.",
     wording="some attention heads, especially in lower layers, have very broad attention",
     limit=(
@@ -241,9 +231,8 @@ def _(heads: Heads):
     return heads.quantity("layers.broad_heads.first.less_last", label, measure).above(0)
 
 
-@of_surface(
+@section_3_3(
     "broad-spread",
-    place="section 3.3",
     text="Heads that attend broadly typically put at most a tenth of their attention on any one word.",
     wording="These high-entropy attention heads typically spend at most 10% of their attention mass on any single word",
     limit="the paper's 10 percent, as the mean over the heads that the released notebook calls broad",
@@ -258,9 +247,8 @@ def _(heads: Heads):
     return heads.quantity("behaviour.broad.peak", f"mean {LABELS['peak']} of broad heads", measure).below(0.1)
 
 
-@of_surface(
+@section_3_3(
     "cls-broad-last",
-    place="section 3.3",
     text=(
         "In the last layer [CLS] attends broadly, with an entropy above the mean of all tokens there and of [CLS] in "
         "other layers."
@@ -284,9 +272,8 @@ def _(heads: Heads):
     ]
 
 
-@of_surface(
+@section_3_3(
     "cls-entropy-near",
-    place="section 3.3",
     text="In most layers the mean entropy from [CLS] is very close to that from all tokens.",
     wording="the average entropies from [CLS] for most layers are very close to the ones shown in Figure 4",
     limit="no number is given; very close is within a tenth of that from all tokens, and most are more than half",

@@ -9,13 +9,12 @@ from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.core.markdown import markdown_table
 from headtypes.papers import comparison
 from headtypes.papers.clark2019.claims_of_texts import of_layers, of_surface
-from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.language.quantities import collect_coreference, collect_treebanks, published_language
 from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS, SYSTEMS, Documents, Trees
 from headtypes.papers.clark2019.published import DIGITISED, Clark2019, SurfaceValue
 from headtypes.papers.clark2019.quantities import collect_all, published_quantities
-from headtypes.papers.clark2019.statistics import LABELS
+from headtypes.papers.clark2019.statistics import LABELS, Heads
 from headtypes.papers.comparison import (
     HOW_CLAIMS_ARE_JUDGED,
     Subject,

@@ -1,6 +1,6 @@
 """The quantities that this paper's claims about texts are judged on, from our results and from its own numbers.
 
-What the claims ask for has the names that `heads` gives. The others are
+What the claims ask for has the names that `statistics.Heads` gives. The others are
 
 | name | what |
 | --- | --- |
@@ -28,10 +28,10 @@ from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import RESAMPLES, draw_units
 from headtypes.papers.claims import wanted_by
 from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
-from headtypes.papers.clark2019.heads import Heads
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.statistics import (
     COLUMN_OF,
+    Heads,
     Statistics,
     by_layer,
     published_statistics,

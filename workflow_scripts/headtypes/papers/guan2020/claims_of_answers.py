@@ -18,11 +18,12 @@ from headtypes.papers.quantities import in_each_reading
 INOPERATIVE, POOR, STILL_WORKS, COSTS_LITTLE = 10, 25, 50, 95
 
 claim = Claims("answers")
+table_2 = claim.at("section 5.1, Table 2")
+table_3 = claim.at("section 5.2, Table 3")
 
 
-claim(
+table_2(
     "zero-diagonal-breaks",
-    place="section 5.1, Table 2",
     types=("diagonal",),
     text="Without its diagonal heads the model hardly answers anything.",
     wording="makes the model totally inoperative",
@@ -30,9 +31,8 @@ claim(
     ask=lambda model: model.left(3, INOPERATIVE).below(0),
 )
 
-claim(
+table_2(
     "zero-diagonal-costliest",
-    place="section 5.1, Table 2",
     types=TYPES,
     text="Leaving out the diagonal heads costs more than leaving out any other type.",
     wording="pruning all diagonal heads (3) makes the model totally inoperative, compared with (2, 4, 5)",
@@ -40,9 +40,8 @@ claim(
     ask=lambda model: [model.drop_beyond(3, other).above(0) for other in (2, 4, 5)],
 )
 
-claim(
+table_2(
     "zero-vertical-little",
-    place="section 5.1, Table 2",
     types=("vertical",),
     text="Leaving out the vertical heads costs less than 1.5 points of exact match.",
     wording="has less than 1.5% accuracy loss",
@@ -50,9 +49,8 @@ claim(
     ask=lambda model: model.drop(5).below(1.5),
 )
 
-claim(
+table_2(
     "zero-vertical-cheapest",
-    place="section 5.1, Table 2",
     types=TYPES,
     text="Leaving out the vertical heads costs less than leaving out any other type.",
     wording="Diagonal type is vital for BERT processing and vertical type is the opposite",
@@ -71,9 +69,8 @@ claim(
     ask=lambda model: [model.drop_beyond(4, other).above(0) for other in (2, 5)],
 )
 
-claim(
+table_2(
     "keeping-dense_vertical-better",
-    place="section 5.1, Table 2",
     types=("dense", "dense_vertical", "vertical"),
     text="Beside diagonal heads, keeping dense_vertical ones is better than keeping dense ones.",
     wording="Keeping dense&vertical type (6) together results in a better accuracy",
@@ -81,9 +78,8 @@ claim(
     ask=lambda model: model.drop_beyond(7, 6).above(0),
 )
 
-claim(
+table_2(
     "uniform-dense-little",
-    place="section 5.1, Table 2",
     types=("dense",),
     text="Uniform attention in the dense heads costs less than 10 percent of exact match.",
     wording="results in accuracy loss of less than 10%",
@@ -94,9 +90,8 @@ claim(
     ask=lambda model: in_each_reading({"points": model.drop(8).below(10), "percent": model.left(8, 90).above(0)}),
 )
 
-claim(
+table_2(
     "uniform-vertical-works",
-    place="section 5.1, Table 2",
     types=("vertical",),
     text="With uniform attention in the vertical heads an exact match of more than 50 percent is left.",
     wording="also has an accuracy of over 50%",
@@ -109,9 +104,8 @@ claim(
     ),
 )
 
-claim(
+table_2(
     "uniform-dense_vertical-costs",
-    place="section 5.1, Table 2",
     types=("dense", "dense_vertical", "vertical"),
     text=(
         "Uniform attention in the dense_vertical heads leaves less than half of the baseline's exact match, and costs "
@@ -128,69 +122,62 @@ claim(
     ],
 )
 
-claim(
+table_2(
     "zero-dense-little",
     basis="from_table",
-    place="section 5.1, Table 2",
     types=("dense",),
     text="Leaving out the dense heads costs little.",
     limit="more than 95 percent of the baseline's exact match is left (published, 96.5)",
     ask=lambda model: model.left(2, COSTS_LITTLE).above(0),
 )
 
-claim(
+table_2(
     "zero-dense_vertical-and-vertical-costlier",
     basis="from_table",
-    place="section 5.1, Table 2",
     types=("dense_vertical", "vertical"),
     text="Leaving out dense_vertical and vertical heads together costs more than their two losses add up to.",
     limit="a larger drop than the sum of the two (published, 25.98 and 10.95)",
     ask=lambda model: model.drop_beyond(7, 4, 5).above(0),
 )
 
-claim(
+table_2(
     "uniform-diagonal-breaks",
     basis="from_table",
-    place="section 5.1, Table 2",
     types=("diagonal",),
     text="With uniform attention in its diagonal heads the model hardly answers anything.",
     limit="less than 10 percent of the baseline's exact match is left (published, 1.5)",
     ask=lambda model: model.left(9, INOPERATIVE).below(0),
 )
 
-claim(
+table_2(
     "uniform-dense-costlier",
     basis="from_table",
-    place="section 5.1, Table 2",
     types=("dense",),
     text="Uniform attention in the dense heads is worse than no dense heads.",
     limit="a larger drop (published, 8.17 and 2.93)",
     ask=lambda model: model.drop_beyond(8, 2).above(0),
 )
 
-claim(
+table_2(
     "uniform-dense_vertical-costlier",
     basis="from_table",
-    place="section 5.1, Table 2",
     types=("dense_vertical",),
     text="Uniform attention in the dense_vertical heads is worse than no dense_vertical heads.",
     limit="a larger drop (published, 73.72 and 9.52)",
     ask=lambda model: model.drop_beyond(10, 4).above(0),
 )
 
-claim(
+table_2(
     "uniform-vertical-costlier",
     basis="from_table",
-    place="section 5.1, Table 2",
     types=("vertical",),
     text="Uniform attention in the vertical heads is worse than no vertical heads.",
     limit="a larger drop (published, 29.68 and 1.43)",
     ask=lambda model: model.drop_beyond(11, 5).above(0),
 )
 
-claim(
+table_3(
     "drop_intra-diagonal-breaks",
-    place="section 5.2, Table 3",
     types=("diagonal",),
     text="Without attention inside sentences in its diagonal heads the model answers poorly.",
     wording="leads to a poor accuracy",
@@ -206,9 +193,8 @@ claim(
     ),
 )
 
-claim(
+table_3(
     "drop_inter-diagonal-little",
-    place="section 5.2, Table 3",
     types=("diagonal",),
     text="Taking attention between sentences from the diagonal heads costs little.",
     wording="removing inter-sentence part (13) has little interference",
@@ -216,9 +202,8 @@ claim(
     ask=lambda model: model.left(13, COSTS_LITTLE).above(0),
 )
 
-claim(
+table_3(
     "diagonal-intra-over-inter",
-    place="section 5.2, Table 3",
     types=("diagonal",),
     text=(
         "In the diagonal heads attention inside sentences matters more than attention between them, which hardly "
@@ -232,9 +217,8 @@ claim(
     ask=lambda model: [model.drop_beyond(12, 13).above(0), model.left(13, COSTS_LITTLE).above(0)],
 )
 
-claim(
+table_3(
     "dense_vertical-inter-mostly",
-    place="section 5.2, Table 3",
     types=("diagonal", "dense_vertical"),
     text="The dense_vertical heads carry most of what passes between sentences, and more than the diagonal ones do.",
     wording="the BERT model accesses to long distance information with dense&vertical mostly",
@@ -246,9 +230,8 @@ claim(
     ask=lambda model: [model.drop_beyond(17, 19).above(0), model.left(19, STILL_WORKS).above(0)],
 )
 
-claim(
+table_3(
     "diagonal-intra-mostly",
-    place="section 5.2, Table 3",
     types=("diagonal", "dense_vertical"),
     text="The diagonal heads carry most of what passes inside sentences, and more than the dense_vertical ones do.",
     wording="diagonal and dense & vertical type are responsible for local and global information respectively",
@@ -260,10 +243,9 @@ claim(
     ask=lambda model: [model.drop_beyond(18, 16).above(0), model.left(16, STILL_WORKS).above(0)],
 )
 
-claim(
+table_3(
     "dense_vertical-inter-over-intra",
     basis="inferred",
-    place="section 5.2, Table 3",
     types=("dense_vertical",),
     text="In the dense_vertical heads attention between sentences matters more than attention inside them.",
     wording="absorb information globally from other sentences",

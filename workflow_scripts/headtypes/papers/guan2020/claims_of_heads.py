@@ -23,6 +23,9 @@ from headtypes.papers.guan2020.model import OTHERS, Model, beside_permutations, 
 from headtypes.papers.quantities import Measured, NoVerdictError, Quantity, in_each_reading, join
 
 claim = Claims("heads")
+section_4 = claim.at("section 4")
+figure_3 = claim.at("section 4, Figure 3")
+figure_4 = claim.at("section 4, Figure 4")
 
 
 @claim(
@@ -49,18 +52,16 @@ claim(
     ask=lambda model: model.stability(4).above(95),
 )
 
-claim(
+section_4(
     "three-clusters-stable",
-    place="section 4",
     text="Clustering is stable with three clusters, too.",
     wording="stable clustering results with 3 or 5 clusters",
     limit="that which the paper calls stable for four clusters, 95 percent",
     ask=lambda model: model.stability(3).above(95),
 )
 
-claim(
+section_4(
     "five-clusters-stable",
-    place="section 4",
     text="Clustering is stable with five clusters, too.",
     wording="stable clustering results with 3 or 5 clusters",
     limit="that which the paper calls stable for four clusters, 95 percent",
@@ -68,9 +69,8 @@ claim(
 )
 
 
-@claim(
+@section_4(
     "mixture-similar",
-    place="section 4",
     text="A Gaussian mixture gives clusters like those of k-means.",
     wording="we also get similar results",
     limit=(
@@ -86,9 +86,8 @@ def _(model: Model):
     return in_each_reading({each: Quantity(f"{label}, {each}", index).above(0.65) for each, index in known.items()})
 
 
-@claim(
+@section_4(
     "diagonal-medium-special",
-    place="section 4",
     types=TYPES,
     text=(
         "Diagonal heads attend to special tokens more than dense ones, and less than dense_vertical and vertical ones."
@@ -109,9 +108,8 @@ def _(model: Model):
     return Quantity(label, Measured(min(differences))).above(0)
 
 
-claim(
+figure_3(
     "dense-first-layers",
-    place="section 4, Figure 3",
     types=("dense",),
     text="Dense heads are mainly in the first layers.",
     wording="mainly appear at the beginning layers",
@@ -119,9 +117,8 @@ claim(
     ask=lambda model: model.in_third("dense", "first").above(0),
 )
 
-claim(
+figure_3(
     "dense_vertical-middle-layers",
-    place="section 4, Figure 3",
     types=("dense_vertical",),
     text="The heads called dense_vertical are mainly in the middle layers.",
     wording="mainly appear at middle layers",
@@ -129,9 +126,8 @@ claim(
     ask=lambda model: model.in_third("dense_vertical", "middle").above(0),
 )
 
-claim(
+figure_3(
     "vertical-last-layers",
-    place="section 4, Figure 3",
     types=("vertical",),
     text="Vertical heads are mainly in the last layers.",
     wording="mainly appear at higher layers",
@@ -140,9 +136,8 @@ claim(
 )
 
 
-@claim(
+@figure_4(
     "clusters-kept-in-fine-tuning",
-    place="section 4, Figure 4",
     text="Fine-tuning leaves many heads in the cluster in which they are in the pre-trained model.",
     wording="many heads have the same cluster after fine-tuning process",
     limit=(
@@ -157,10 +152,9 @@ def _(model: Model):
     return Quantity(label, model["kept_beyond_chance"]).above(0)
 
 
-@claim(
+@figure_4(
     "changes-in-last-layers",
     basis="inferred",
-    place="section 4, Figure 4",
     text="The heads that change their cluster in fine-tuning are mainly in the last layers.",
     wording="some heads in the highest layers also change",
     limit=(
@@ -183,9 +177,8 @@ def _(model: Model):
     return beside_permutations(label, beyond, np.stack([changed, heads - changed])).above(0)
 
 
-@claim(
+@figure_4(
     "models-alike",
-    place="section 4, Figure 4",
     types=TYPES,
     text="The types are distributed over the layers similarly in all four models.",
     wording="all the four models share similar head type distribution",
@@ -206,9 +199,8 @@ def _(model: Model):
     ]
 
 
-@claim(
+@figure_4(
     "dense_vertical-last-layer",
-    place="section 4, Figure 4",
     types=("dense_vertical",),
     text=(
         "The last layer has more dense_vertical heads in the pre-trained model and that for SQuAD than in those for "

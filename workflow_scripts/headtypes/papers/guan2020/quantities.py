@@ -51,19 +51,49 @@ def collect_quantities(
     choices: by partition, what clusterings like it say: `read_stabilities`.
     parents: by partition, that of the model's parent: `parents_of`; families: as of `families_of`.
     """
-    return {
-        key: _quantities(
-            partition,
-            _of(ablations, key, _SCORES),
-            _of(stabilities, key, _STABILITY),
-            published,
-            intervals.get(key),
-            choices.get(key, {}),
-            parents.get(key),
-            families.get(key, {}),
-        )
-        for key, partition in partitions.items()
-    }
+    collected = {}
+    for key, partition in partitions.items():
+        evaluated, stability = _of(ablations, key, _SCORES), _of(stabilities, key, _STABILITY)
+        # A task of sentence pairs has no exact match, and an F1 of another kind.
+        evaluated = evaluated[evaluated["id"].notna() & evaluated["exact_match"].notna()]
+        # Where two conditions of the config do the same, the first counts.
+        scores = evaluated.drop_duplicates("id").astype({"id": int}).set_index("id")
+        of_sum = _sums(intervals[key], scores["condition"].to_dict()) if key in intervals else None
+        heads = _heads(partition)
+        values = {f"share.{name}": 100 * int(counts.sum()) / partition.type_of.size for name, counts in heads.items()}
+        values |= _layout(partition)
+        special = partition.table.groupby("type")["special"].mean()
+        values |= {f"special.{name}": 100 * special[name] for name in partition.types}
+        values |= {name: value for name, value in choices.get(key, {}).items() if name != "gap_error"}
+        if not stability.empty:
+            measured = stability.iloc[0].dropna()
+            k = len(partition.types)
+            values |= {
+                f"stability.{k}.{half}": measured[name] for half in HALVES if (name := f"{half}_all_agree") in measured
+            }
+            if "own_cluster" in measured:
+                values["own_cluster"] = measured["own_cluster"]
+        if key in parents:
+            kept = 100 * matched_clusters(partition, parents[key])
+            values["kept"] = kept.mean()
+            values |= {f"changed.{layer}": 100 - percent for layer, percent in enumerate(kept.mean(axis=1))}
+        for model, of_model in families.get(key, {}).items():
+            values |= {f"family.{model}.{name}": value for name, value in _layout(of_model).items()}
+        if not evaluated.empty:
+            values["n_questions"] = evaluated["n_questions"].max()
+        measured = {name: Measured(value) for name, value in values.items()}
+        if "gap" in choices.get(key, {}):
+            measured["gap"] = Measured.with_error(values["gap"], choices[key]["gap_error"], GAP_FREEDOM, "clouds drawn")
+        if key in parents:
+            seed = derive_seed(0, "kept_by_chance")
+            chance = kept_by_chance(partition, parents[key], permutations=_PERMUTATIONS, seed=seed)
+            measured["kept_beyond_chance"] = Measured.beyond_chance(values["kept"], chance)
+        for number in scores.index:
+            for metric in METRICS:
+                name = f"{number}.{metric}"
+                measured[name] = of_sum({name: 1.0}, False) if of_sum else Measured(scores.loc[number, metric])
+        collected[key] = Model(measured, of_sum, published=published)
+    return collected
 
 
 def published_stability(stabilities: pd.DataFrame | None, keys: Iterable[Key]) -> dict[Key, list[float]]:
@@ -87,21 +117,8 @@ def _of(table: pd.DataFrame | None, key: Key, columns: list[str]) -> pd.DataFram
     return table.loc[(table["model"] == key[0]) & (table["partition"] == key[1]), columns]
 
 
-def _quantities(
-    partition: Partition,
-    evaluated: pd.DataFrame,
-    stability: pd.DataFrame,
-    published: Guan2020,
-    interval: Interval | None,
-    choices: Mapping[str, float],
-    parent: Partition | None,
-    family: Mapping[str, Partition],
-) -> Model:
-    # A task of sentence pairs has no exact match, and an F1 of another kind.
-    evaluated = evaluated[evaluated["id"].notna() & evaluated["exact_match"].notna()]
-    # Where two conditions of the config do the same, the first counts.
-    scores = evaluated.drop_duplicates("id").astype({"id": int}).set_index("id")
-    conditions = scores["condition"].to_dict()
+def _sums(interval: Interval, conditions: Mapping[int, str]) -> Callable[..., Measured]:
+    """Weighted sums of scores by the names of quantities; conditions: of the config, by the paper's numbers."""
 
     def of_sum(weights: Mapping[str, float], for_claim: bool = True) -> Measured:
         # Only scores are ever summed, and those in one sum are all of one metric.
@@ -113,39 +130,7 @@ def _quantities(
         (metric,) = metrics
         return Measured(*interval(by_condition, metric, for_claim))
 
-    heads = _heads(partition)
-    values = {f"share.{name}": 100 * int(counts.sum()) / partition.type_of.size for name, counts in heads.items()}
-    values |= _layout(partition)
-    special = partition.table.groupby("type")["special"].mean()
-    values |= {f"special.{name}": 100 * special[name] for name in partition.types}
-    values |= {name: value for name, value in choices.items() if name != "gap_error"}
-    if not stability.empty:
-        measured = stability.iloc[0].dropna()
-        k = len(partition.types)
-        values |= {
-            f"stability.{k}.{half}": measured[name] for half in HALVES if (name := f"{half}_all_agree") in measured
-        }
-        if "own_cluster" in measured:
-            values["own_cluster"] = measured["own_cluster"]
-    if parent:
-        kept = 100 * matched_clusters(partition, parent)
-        values["kept"] = kept.mean()
-        values |= {f"changed.{layer}": 100 - percent for layer, percent in enumerate(kept.mean(axis=1))}
-    for model, of_model in family.items():
-        values |= {f"family.{model}.{name}": value for name, value in _layout(of_model).items()}
-    if not evaluated.empty:
-        values["n_questions"] = evaluated["n_questions"].max()
-    measured = {name: Measured(value) for name, value in values.items()}
-    if "gap" in choices:
-        measured["gap"] = Measured.with_error(choices["gap"], choices["gap_error"], GAP_FREEDOM, "clouds drawn")
-    if parent:
-        chance = kept_by_chance(partition, parent, permutations=_PERMUTATIONS, seed=derive_seed(0, "kept_by_chance"))
-        measured["kept_beyond_chance"] = Measured.beyond_chance(values["kept"], chance)
-    for number in scores.index:
-        for metric in METRICS:
-            name = f"{number}.{metric}"
-            measured[name] = of_sum({name: 1.0}, False) if interval else Measured(scores.loc[number, metric])
-    return Model(measured, of_sum if interval else None, published=published)
+    return of_sum
 
 
 def _heads(partition: Partition) -> dict[str, np.ndarray]:

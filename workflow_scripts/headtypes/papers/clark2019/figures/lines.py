@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from headtypes.core.style import PAGE, PALETTE, clipped, head_name, styled
 from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
 from headtypes.papers.clark2019.figures.by_layer import say
-from headtypes.papers.clark2019.language.sentence_files import COREFERENCE, SentenceMap
+from headtypes.papers.clark2019.language.best import COREFERENCE, SentenceMap
 
 # Of each pattern: the title of its panel, and why a model may not have it.
 _PATTERNS = {

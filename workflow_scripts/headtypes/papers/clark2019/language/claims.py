@@ -38,11 +38,14 @@ _AMONG = (
 )
 
 of_relations, of_coreference, of_probes = Claims(Trees.about), Claims(Documents.about), Claims(Trees.about)
+figure_5 = of_relations.at("section 3.2, Figure 5")
+table_1 = of_relations.at("section 4.2, Table 1")
+table_2 = of_coreference.at("section 4.3, Table 2")
+table_3 = of_probes.at("section 5, Table 3")
 
 
-@of_relations(
+@figure_5(
     "sep-when-not-called-for",
-    place="section 3.2, Figure 5",
     text=(
         "Heads that find a relation look at [SEP] more from words that do not have it than from words that do, beyond "
         "what other heads do."
@@ -65,9 +68,8 @@ def _(trees: Trees):
     return trees.quantity("sep.beyond_others", label).above(0)
 
 
-of_relations(
+figure_5(
     "sep-from-non-nouns",
-    place="section 3.2, Figure 5",
     text="In the head in which direct objects look at their verbs, non-nouns mostly look at [SEP].",
     wording=("in head 8-10 direct objects attend to their verbs. For this head, non-nouns mostly attend to [SEP]"),
     limit=(
@@ -79,9 +81,8 @@ of_relations(
 )
 
 
-@of_relations(
+@table_1(
     "no-head-does-all",
-    place="section 4.2, Table 1",
     text="No single head does well at syntax overall; the best is not much better than a fixed offset.",
     wording=(
         "there is no single attention head that does well at syntax “overall”; the best head gets 34.5 UAS, which is "
@@ -99,9 +100,8 @@ def _(trees: Trees):
     return in_each_reading({total: [lead.below(10), lead.above(0)] for total, lead in leads.items()})
 
 
-of_relations(
+table_1(
     "heads-specialise",
-    place="section 4.2, Table 1",
     text="For some relations a head beats the best fixed offset by more than ten points.",
     wording=(
         "certain attention heads specialize to specific dependency relations, sometimes achieving high accuracy and "
@@ -132,9 +132,8 @@ def _(trees: Trees):
     return [trees.at_least(2, relations, "lead", "below", 10), trees.at_least(2, relations, "lead", "above", 0)]
 
 
-@of_relations(
+@table_1(
     "dependent-to-head",
-    place="section 4.2, Table 1",
     text="In all relations but pobj the better direction is that the dependent attends to its head.",
     wording=(
         "for all relations in Table 1 except pobj, the dependent attends to the head word rather than the other way "
@@ -177,9 +176,8 @@ def _(trees: Trees):
     return trees.quantity(name, label, measure).above(75)
 
 
-of_coreference(
+table_2(
     "coreference-over-head-match",
-    place="section 4.3, Table 2",
     text="One head selects antecedents more than ten points better than head match.",
     wording=(
         "one of BERT's attention heads achieves decent coreference resolution performance, improving by over 10 "
@@ -191,9 +189,8 @@ of_coreference(
     ),
 )
 
-of_coreference(
+table_2(
     "coreference-near-rules",
-    place="section 4.3, Table 2",
     text="That head comes within five points of the rules.",
     wording="performing close to the rule-based system",
     limit=f"close is within five points; the paper's difference is four; {_AMONG}",
@@ -201,9 +198,8 @@ of_coreference(
 )
 
 
-@of_coreference(
+@table_2(
     "coreference-nominal",
-    place="section 4.3, Table 2",
     text="Its lead over head match is largest with nominal mentions.",
     wording="It is particularly good with nominal mentions",
     limit=(
@@ -228,10 +224,9 @@ def _(documents: Documents):
     return in_each_reading({candidates: found(candidates) for candidates in CANDIDATES})
 
 
-of_probes(
+table_3(
     "probe-attention",
     basis="inferred",
-    place="section 5, Table 3",
     text="A linear combination of heads parses far better than any one of them and than right-branching.",
     wording="the model's overall “knowledge” about syntax is distributed across multiple attention heads",
     limit="far better is by more than ten points, as in the other claims; in the paper by 26.5 and 35",
@@ -240,10 +235,9 @@ of_probes(
     ],
 )
 
-of_probes(
+table_3(
     "probe-words",
     basis="inferred",
-    place="section 5, Table 3",
     text="Weights that depend on the words make the probe better.",
     wording=(
         "Given our finding that heads specialize to particular syntactic relations, we believe probing classifiers "
@@ -253,27 +247,24 @@ of_probes(
     ask=lambda trees: trees.probe_difference("attention_and_words", "attention").above(0),
 )
 
-of_probes(
+table_3(
     "probe-over-right-branching",
-    place="section 5, Table 3",
     text="The probe on attention and words is far better than right-branching.",
     wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
     limit="substantially is by more than ten points",
     ask=lambda trees: trees.probe_difference("attention_and_words", "right_branching").above(10),
 )
 
-of_probes(
+table_3(
     "probe-not-words-alone",
-    place="section 5, Table 3",
     text="The probe on attention and words is far better than one on distance and words.",
     wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
     limit="substantially is by more than ten points",
     ask=lambda trees: trees.probe_difference("attention_and_words", "distance_and_words").above(10),
 )
 
-of_probes(
+table_3(
     "probe-not-the-probe",
-    place="section 5, Table 3",
     text="The same probe on a network of random weights stays far behind.",
     wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
     limit="substantially is by more than ten points",

@@ -21,9 +21,8 @@ from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
 from headtypes.models.records import ModelRecord
-from headtypes.papers.clark2019.language.best import best_of_mentions, best_of_relations
+from headtypes.papers.clark2019.language.best import SentenceMap, best_of_mentions, best_of_relations
 from headtypes.papers.clark2019.language.scores import our_relation
-from headtypes.papers.clark2019.language.sentence_files import SentenceMap
 
 # Sentences of each phenomenon, and how many words they have.
 SHOWN, SHORTEST, LONGEST = 2, 8, 16
@@ -32,7 +31,7 @@ LONGEST_PASSAGE = 30
 
 
 class Chosen(NamedTuple):
-    """A sentence on which the best head for a phenomenon is right, as in `sentence_files.SentenceMap`.
+    """A sentence on which the best head for a phenomenon is right, as in `best.SentenceMap`.
 
     words: all that the model reads; shown: those of them that are shown; marked: from 0 among all.
     """
