@@ -6,18 +6,22 @@ from headtypes.core.markdown import write_table
 from headtypes.core.progress import warn
 from headtypes.core.table_files import write_csv
 from headtypes.core.tables import latex
+from headtypes.papers.guan2020.comparison import readings_page, readings_table
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import read_intervals_of
-from headtypes.papers.guan2020.readings import readings_page, readings_table
-from headtypes.papers.guan2020.table_pages import (
+from headtypes.papers.guan2020.tables import (
     ablation_page,
     ablation_shown,
+    ablation_table,
     ablation_values,
+    read_controls,
+    reservations,
+    shortages,
     stability_page,
     stability_shown,
+    stability_table,
     with_baseline,
 )
-from headtypes.papers.guan2020.tables import ablation_table, read_controls, reservations, shortages, stability_table
 from headtypes.papers.published import read_published
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

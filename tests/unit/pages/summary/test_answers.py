@@ -153,9 +153,6 @@ def test_the_third_card_is_of_table_2(partition, table_2):
     assert told.answer == YES
     value = f"{row['own_excess_f1']:.1f} points ({' to '.join(ends)})"
     assert told.number == f"p = 0.030 (corrected for 4): {value}"
-    alone = enough["condition"].where(enough["condition"] == "zero-dense").isna()
-    single = enough.assign(holm_f1=corrected, control_conditions=1)[~alone | enough["id"].isin([1])]
-    assert matter_card(single, MODEL, PARTITION, partition, []).number == f"p = 0.030: {value}"
     less = {f"own_excess_f1_{end}_by_article": -1.0 for end in ("low", "high")}
     assert matter_card(enough.assign(**less), MODEL, PARTITION, partition, []).answer == NO
 

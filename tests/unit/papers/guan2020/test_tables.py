@@ -7,11 +7,21 @@ import pytest
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.table_pages import ablation_page, ablation_shown, stability_page, stability_shown
-from headtypes.papers.guan2020.tables import ablation_table, reservations, shortages, stability_table
+from headtypes.papers.guan2020.tables import (
+    ablation_page,
+    ablation_shown,
+    ablation_table,
+    ablation_values,
+    reservations,
+    shortages,
+    stability_page,
+    stability_shown,
+    stability_table,
+)
 from headtypes.papers.published import read_published
 from tests.support.places import GUAN
 from tests.support.planted import typed
+from tests.support.summaries import RESULTS
 
 REFERENCE = read_published(GUAN, Guan2020)
 
@@ -339,3 +349,12 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     assert shortages(table) == ["m, p: 100 documents for random heads were asked for, and there are 4."]
     without = tabulated(rows[2:], metrics[2:])
     assert not [name for name in without if "loss" in name or "perplexity" in name]
+
+
+def test_tables_2_and_3_as_csv_have_what_the_paper_prints_with_intervals():
+    table = pd.read_csv(RESULTS / "demo/table2.csv")
+    printed = ablation_values(table)
+    pd.testing.assert_frame_equal(printed, table[printed.columns])
+    scores = ["exact_match", "drop_exact_match", "f1", "drop_f1"]
+    ends = [name.replace("*", score) for score in scores for name in ("*", "*_low", "*_high", "published_*")]
+    assert list(printed) == ["model", "partition", "id", "condition", "heads", "n_questions", *ends]

@@ -1,9 +1,15 @@
-"""What the atlas of a model shows, gathered from the results that there are."""
+"""What the atlas of a model shows, gathered from the results that there are.
 
+Maps and divergences are texts that a browser unpacks: rounded to few bits, compressed, in base64.
+"""
+
+import base64
+import gzip
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
 
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.declaration import Analysis
@@ -17,7 +23,6 @@ from headtypes.analyses.types.style import type_styles
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.data.kinds.metrics import METRICS
 from headtypes.models.records import ModelRecord
-from headtypes.pages.atlas.data_packed import pack, pack_divergence, pack_lengths, pack_maps
 
 # For each kind of result, the names (tasks or partitions) and files of those that there are.
 ResultFiles = Mapping[str, Sequence[tuple[str, StrPath]]]
@@ -25,6 +30,8 @@ ResultFiles = Mapping[str, Sequence[tuple[str, StrPath]]]
 LARGEST = 11_300_000
 # How many samples a page shows.
 SAMPLES = 8
+# The largest byte, and the largest number of 16 bits.
+_LEVELS, _SCALES = 255, 65535
 
 
 def gather(
@@ -231,3 +238,34 @@ def stability_columns(name: str, path: StrPath) -> list[Column]:
             )
             for half in ("samples", "heads")
         ]
+
+
+def pack(numbers: bytes) -> str:
+    """Bytes as text: equal bytes give equal text."""
+    return base64.b64encode(gzip.compress(numbers, compresslevel=6, mtime=0)).decode()
+
+
+def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
+    """Attention in 8 bits of each row's largest value: every number within 1/510 of that largest value.
+
+    returns the largest value of each row, uint16 little-endian in units of 1/65535, then a byte for each number, as
+    its share of that largest value in units of 1/255. Rounding the scale adds at most 1/131070 to a number's error.
+    """
+    largest = attention.max(axis=-1)
+    scale = np.rint(largest * _SCALES)
+    rows = np.maximum(scale / _SCALES, 1 / _SCALES)[..., None]
+    levels = np.minimum(np.rint(attention / rows * _LEVELS), _LEVELS)
+    return scale.astype("<u2").tobytes() + levels.astype(np.uint8).tobytes()
+
+
+def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
+    """Lengths of what tokens hand over, uint16 little-endian, each in units of 1/65535 of the head's largest."""
+    largest = lengths.max(axis=-1, keepdims=True)
+    return np.rint(lengths / np.where(largest > 0, largest, 1) * _SCALES).astype("<u2").tobytes()
+
+
+def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
+    """Divergences in 16 bits of the largest, uint16 little-endian, as text; and the largest, in nats."""
+    largest = float(divergence.max())
+    levels = np.rint(divergence / (largest or 1) * _SCALES)
+    return pack(levels.astype("<u2").tobytes()), largest

@@ -112,7 +112,7 @@ def collect_summary(
         title=_title(models),
         run=_run(models, tasks, partitions, tested),
         answers=answers,
-        cautions=cautions(papers, doubtful, theirs, hubs, costs, finetuned),
+        cautions=list(cautions(papers, doubtful, theirs, hubs, costs, finetuned)),
         findings=[*(answers[0].sentences if answers else ()), *filter(None, sentences)],
         papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         apart=pictures([COMPARED_TYPES]),
@@ -122,7 +122,7 @@ def collect_summary(
             *((about, [_relative(file, folder) for file in files]) for about, files in (untyped or {}).items()),
             *_files(inputs, folder),
         ],
-        made=facts(provenance, folder, seed),
+        made=list(facts(provenance, folder, seed)),
     )
 
 

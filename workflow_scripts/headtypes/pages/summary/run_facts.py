@@ -9,31 +9,8 @@ import pandas as pd
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
-def facts(provenance: dict, results: Path, seed: int) -> list[tuple[str, list[str]]]:
+def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
     """Facts about a run, each a name and lines; results: the folder with the benchmarks of jobs."""
-    return list(_facts(provenance, results, seed))
-
-
-def processor_time(results: Path) -> pd.Series:
-    """Seconds of processor time of each job that has a benchmark, by the benchmark's path."""
-    times = {}
-    for file in sorted(results.rglob("*benchmark.tsv")):
-        with file.open(encoding="utf-8") as rows:
-            head, *lines = (line.split("\t") for line in rows.read().splitlines())
-        seconds = [line[head.index("cpu_time")] for line in lines] if "cpu_time" in head else []
-        # A job that ended before it could be looked at has no time.
-        times[file.relative_to(results).as_posix()] = sum(float(it) for it in seconds if it.replace(".", "").isdigit())
-    return pd.Series(times, dtype=float)
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a reader says them."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
     for kind, name in (("models", "Models"), ("tasks", "Data"), ("training", "Training data")):
         if lines := [
             f"{source.partition('/')[2]}: {_identity(about)}"
@@ -54,6 +31,25 @@ def _facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, li
             "Processor time",
             [f"{duration(times.sum())} in {len(times)} {'job' if len(times) == 1 else 'jobs'}; longest: {named}"],
         )
+
+
+def processor_time(results: Path) -> pd.Series:
+    """Seconds of processor time of each job that has a benchmark, by the benchmark's path."""
+    times = {}
+    for file in sorted(results.rglob("*benchmark.tsv")):
+        with file.open(encoding="utf-8") as rows:
+            head, *lines = (line.split("\t") for line in rows.read().splitlines())
+        seconds = [line[head.index("cpu_time")] for line in lines] if "cpu_time" in head else []
+        # A job that ended before it could be looked at has no time.
+        times[file.relative_to(results).as_posix()] = sum(float(it) for it in seconds if it.replace(".", "").isdigit())
+    return pd.Series(times, dtype=float)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a reader says them."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _job(path: str) -> str:

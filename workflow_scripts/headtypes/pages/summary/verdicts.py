@@ -14,7 +14,7 @@ _SIGNS = dict(zip(VERDICTS, ("✓", "✕", "≈", "–"), strict=True))  # noqa:
 
 
 def _signed(index: int) -> str:
-    return f"{sign_of(VERDICTS[index])} {VERDICTS[index]}"
+    return f"{_SIGNS[VERDICTS[index]]} {VERDICTS[index]}"
 
 
 _COLUMNS = [
@@ -76,11 +76,6 @@ class Judged:
         return counts if sum(counts.values()) > counts[NO_VERDICT] else None
 
 
-def sign_of(verdict: str) -> str:
-    """A sign beside the colour of a verdict."""
-    return _SIGNS.get(verdict, "")
-
-
 def counted(verdict: str, number: int) -> str:
     """How many claims have a verdict, in words: 2 hold."""
     plural = {HOLDS: "hold", FAILS: "fail"}
@@ -123,4 +118,4 @@ def _judged(model: str, other: str, claims: pd.DataFrame, file: str) -> Judged:
 
 def with_signs(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a template, and what it says of verdicts: the sign of each, and how many there are of one."""
-    return {**values, "signs": {name: sign_of(name) for name in VERDICTS}, "counted": counted}
+    return {**values, "signs": _SIGNS, "counted": counted}

@@ -15,14 +15,6 @@ from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS, 
 from headtypes.papers.clark2019.published import DIGITISED, Clark2019, SurfaceValue
 from headtypes.papers.clark2019.quantities import collect_all, published_quantities
 from headtypes.papers.clark2019.statistics import LABELS, Heads
-from headtypes.papers.comparison import (
-    HOW_CLAIMS_ARE_JUDGED,
-    Subject,
-    comparison_table,
-    subject_parts,
-    tidy_table,
-    value_row,
-)
 from headtypes.papers.keys import TASK_KEYS, Key
 from headtypes.papers.paper import Compared, Found
 from headtypes.papers.quantities import THIRDS, Quantities, join
@@ -54,7 +46,7 @@ def compare_files(
     quantities |= collect_treebanks(*trees, published, **relations, seed=seed)
     quantities |= collect_coreference(found["antecedents"], found["documents"], published, seed=seed)
     table = compare_with_clark(quantities, beside, published, repeats)
-    return Compared(tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))
+    return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))
 
 
 def compare_with_clark(
@@ -89,11 +81,11 @@ def compare_with_clark(
             # A remark is about a published value.
             blank = {} if model in beside else {"remark": ""}
             values = [row | blank for row in _VALUES[kind](ours, known, published)]
-            subjects.append(Subject(names, claims[kind], ours, theirs[kind], values))
+            subjects.append(comparison.Subject(names, claims[kind], ours, theirs[kind], values))
         for kind in (kind for kind in _KINDS if kind not in map(type, of_model.values())):
             nothing = kind({}, otherwise=kind.absent)
-            subjects.append(Subject({"model": model, "task": ""}, claims[kind], nothing, theirs[kind]))
-    return comparison_table(subjects, COLUMNS, repeats).astype(dict.fromkeys(_UNITS, float))
+            subjects.append(comparison.Subject({"model": model, "task": ""}, claims[kind], nothing, theirs[kind]))
+    return comparison.comparison_table(subjects, COLUMNS, repeats).astype(dict.fromkeys(_UNITS, float))
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
@@ -104,7 +96,7 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
         f"Published: {published.paper}. Its values are for {published.model}, on {data.segments.source} (texts), on "
         f"the {data.treebank.source} (treebanks) and on {data.coreference.source} (coreference). They stand beside "
         "ours for models that name them in the config. Its claims are judged for every model.",
-        f"{HOW_CLAIMS_ARE_JUDGED} "
+        f"{comparison.HOW_CLAIMS_ARE_JUDGED} "
         "Intervals are over segments, sentences or documents, but for that of layers-alike: 2.5 and 97.5 % of what "
         "permutations of the layers give are taken from the value. Values of gradients have none.",
         "Shares of attention are between 0 and 1. Heads are broad above "
@@ -144,7 +136,7 @@ def _section(rows: pd.DataFrame) -> Iterator[str]:
     start = rows["id"].str.partition(".")[0]
     by_layer = rows[start.isin(["layer", "third"]) & (rows["kind"] == "figure")]
     sinks = rows[start.isin(["sink", "sink_gradient"])]
-    yield from subject_parts(rows.drop(index=[*by_layer.index, *sinks.index]))
+    yield from comparison.subject_parts(rows.drop(index=[*by_layer.index, *sinks.index]))
     yield from _layer_parts(by_layer)
     yield from _sink_parts(sinks)
 
@@ -155,14 +147,16 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
         name, label = _named(value)
         if name in ours:
             number = value.value if value.heads is None else value.heads
-            yield value_row(value.place, value.id, label, ours[name], number if beside else None, published)
+            yield comparison.value_row(value.place, value.id, label, ours[name], number if beside else None, published)
     for name, label in _DIVERGENCES.items():
         if f"divergence.{name}" in ours:
             id_, quantity = f"divergence.{name}", f"mean divergence of {label} (nats a row)"
-            yield value_row("section 6", id_, quantity, ours[id_], None, published)
+            yield comparison.value_row("section 6", id_, quantity, ours[id_], None, published)
     place = published.digitised.place if beside else _OURS_ALONE
     uniform = published.digitised.uniform_entropy if beside else None
-    yield value_row(place, "uniform", "entropy of uniform attention (nats)", ours["uniform"], uniform, published)
+    yield comparison.value_row(
+        place, "uniform", "entropy of uniform attention (nats)", ours["uniform"], uniform, published
+    )
     yield from _layer_values(ours, theirs, place, published)
     yield from _sink_values(ours, published)
 
@@ -195,7 +189,7 @@ def _layer_values(ours: Quantities, theirs: Quantities, place: str, published: C
         for name, quantity in names.items():
             if name in ours:
                 number = theirs[name].value if name in theirs and statistic in DIGITISED else None
-                yield value_row(place, name, quantity, ours[name], number, published)
+                yield comparison.value_row(place, name, quantity, ours[name], number, published)
 
 
 def _sink_values(ours: Quantities, published: Clark2019) -> Iterator[dict]:
@@ -203,11 +197,11 @@ def _sink_values(ours: Quantities, published: Clark2019) -> Iterator[dict]:
     for name in ours.of_kind("sink"):
         layer, _, kind = name.partition(".")
         label = f"attention to {_SINK_LABELS[kind]}, in layer {layer} the kind of token with the most"
-        yield value_row(place, f"sink.{layer}", label, ours[f"sink.{name}"], None, published)
+        yield comparison.value_row(place, f"sink.{layer}", label, ours[f"sink.{name}"], None, published)
         ratio = f"layer.gradient_ratio.{kind}.{layer}"
         if ratio in ours:
             label = f"gradient for attention to {_SINK_LABELS[kind]} / to all tokens, layer {layer}"
-            yield value_row(place, f"sink_gradient.{layer}", label, ours[ratio], None, published)
+            yield comparison.value_row(place, f"sink_gradient.{layer}", label, ours[ratio], None, published)
 
 
 def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
@@ -248,12 +242,14 @@ def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019)
             if id_ in ours:
                 number = _published(theirs, id_)
                 place, said = published.relations.place, f"{row.relation}: {label}"
-                value = value_row(place, id_, said, ours[id_], number, published)
+                value = comparison.value_row(place, id_, said, ours[id_], number, published)
                 yield value | {"remark": "; ".join(filter(None, [value["remark"], differs[row.relation]]))}
     for system in ("best_head", "best_offset", *(row.probe for row in published.probes.rows)):
         id_ = f"probe.{system}"
         if id_ in ours:
-            yield value_row(published.probes.place, id_, SYSTEMS[system], ours[id_], _published(theirs, id_), published)
+            yield comparison.value_row(
+                published.probes.place, id_, SYSTEMS[system], ours[id_], _published(theirs, id_), published
+            )
 
 
 def _coreference_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
@@ -265,7 +261,7 @@ def _coreference_values(ours: Quantities, theirs: Quantities, published: Clark20
             id_, number = f"coreference.{system}.{mentions}", _published(theirs, f"antecedents.{system}.{mentions}")
             if id_ in ours:
                 said = f"{label}, {mentions} mentions"
-                yield value_row(published.coreference.place, id_, said, ours[id_], number, published)
+                yield comparison.value_row(published.coreference.place, id_, said, ours[id_], number, published)
 
 
 def _published(theirs: Quantities, name: str) -> float | None:

@@ -1,6 +1,7 @@
 """Tables and figures of Clark et al. (BlackboxNLP 2019)."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from headtypes.analyses.declaration import words_of
 from headtypes.core.results import PICTURED, TEXT, Result
@@ -52,20 +53,18 @@ def is_beside(plan: Plan, model: str) -> bool:
     return "clark2019" in plan.config.models[model].published
 
 
+_of_text = partial(to_read_first, rule="plot_text", of=lambda plan: plan.texts)
+_of_tables = partial(to_read_first, rule="tabulate_clark2019")
 RESULTS = (
-    to_read_first(
+    _of_text(
         "results/clark2019/{model}/{task}/figure1.{pdf,png}",
-        "plot_text",
-        "heads that show a pattern best",
-        of=lambda plan: plan.texts,
+        about="heads that show a pattern best",
         content="Clark's Figure 1: heads that show a pattern best",
         withheld=PICTURED,
     ),
-    to_read_first(
+    _of_text(
         "results/clark2019/{model}/{task}/figure{2,4}.{pdf,png}",
-        "plot_text",
-        "attention to special tokens and neighbours, and its entropy",
-        of=lambda plan: plan.texts,
+        about="attention to special tokens and neighbours, and its entropy",
         content="Clark's Figures 2 and 4: attention to special tokens and neighbours, and entropy, by layer",
     ),
     to_read_first(
@@ -81,11 +80,9 @@ RESULTS = (
         "gradients by kind of token",
         of=lambda plan: [entry for entry in plan.gradients if plan.is_text(entry.task)],
     ),
-    to_read_first(
+    _of_text(
         "results/clark2019/{model}/{task}/figure6.{pdf,png}",
-        "plot_text",
-        "heads in two dimensions, by how differently they attend",
-        of=lambda plan: plan.texts,
+        about="heads in two dimensions, by how differently they attend",
         content="Clark's Figure 6: heads in two dimensions by how differently they attend",
     ),
     Result(
@@ -99,29 +96,26 @@ RESULTS = (
         "segment",
         withheld=TEXT,
     ),
-    to_read_first(
+    _of_tables(
         "results/clark2019/table1.{csv,tex,md,html}",
-        "tabulate_clark2019",
-        "dependency relations, Table 1 of Clark et al. (2019)",
+        about="dependency relations, Table 1 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.inputs_of("treebank") else [],
         content="Clark's Table 1: the best head of each dependency relation and the best offset, chosen and scored "
         "on the same sentences (the paper) and on others; `paper`: the paper's name of the relation; "
         "`published_...`; `derived`, `differs`: from which labels a relation is derived, and what differs in "
         "the annotation",
     ),
-    to_read_first(
+    _of_tables(
         "results/clark2019/table2.{csv,tex,md,html}",
-        "tabulate_clark2019",
-        "antecedents, Table 2 of Clark et al. (2019)",
+        about="antecedents, Table 2 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.inputs_of("coreference") else [],
         content="Clark's Table 2: how often the best head and the baselines select an antecedent, by type of mention "
         "and by `candidates`, the words among which a head's guess is taken; `comparable`: whether the "
         "published value measures the same",
     ),
-    to_read_first(
+    _of_tables(
         "results/clark2019/table3.{csv,tex,md,html}",
-        "tabulate_clark2019",
-        "probes, Table 3 of Clark et al. (2019)",
+        about="probes, Table 3 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.probed else [],
         content="Clark's Table 3: attachment scores of probes and baselines, with the number and the range of the "
         "random starts (`starts`; `least`, `most`); `comparable` as in Table 2",

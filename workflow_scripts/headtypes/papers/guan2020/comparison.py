@@ -1,21 +1,15 @@
-"""Our values beside those of Guan et al. 2020, and which of the paper's claims hold."""
+"""Our values beside those of Guan et al. 2020, which of the paper's claims hold, and which depend on how it is read."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.analyses.types.partitions import read_partition
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.files import read_each
+from headtypes.core.markdown import document, markdown_table
 from headtypes.core.table_files import read_csv
 from headtypes.papers import comparison
-from headtypes.papers.comparison import (
-    HOW_CLAIMS_ARE_JUDGED,
-    Subject,
-    comparison_table,
-    subject_parts,
-    tidy_table,
-    value_row,
-)
+from headtypes.papers.claims import BASES
 from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
 from headtypes.papers.guan2020.model import Model, bracket, name_operations
 from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
@@ -29,13 +23,16 @@ from headtypes.papers.guan2020.quantities import (
     read_stabilities,
     read_tables,
 )
-from headtypes.papers.keys import PARTITION_KEYS, Key
+from headtypes.papers.guan2020.tables import ablation_table
+from headtypes.papers.keys import OWN_READING, PARTITION_KEYS, Key
 from headtypes.papers.paper import Compared, Found
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, join
 
 CLAIMS = (*claims_of_heads.claim, *claims_of_answers.claim)
 _HALVES = {half: half for half in HALVES} | {"pairs": "pairs of a head and a sample"}
 COLUMNS = [*PARTITION_KEYS, *comparison.COLUMNS, "doubtful", "n_questions"]
+_CLAIM = ["model", "partition", "basis", "id", "place", "claim"]
+_JUDGED = ["verdict", "ours", "low", "high", "p", "reason"]
 
 
 def compare_files(
@@ -58,7 +55,7 @@ def compare_files(
     for path in found["readings"].values():
         columns = ["model", "partition", "id", "reading", "verdict"]
         table = under_every_reading(table, read_csv(path, "does not say what readings decide", columns, rows=0))
-    return Compared(tidy_table(quantities, PARTITION_KEYS), table, comparison_page(table, published))
+    return Compared(comparison.tidy_table(quantities, PARTITION_KEYS), table, comparison_page(table, published))
 
 
 def compare_with_guan(
@@ -83,8 +80,8 @@ def compare_with_guan(
         theirs = published_quantities(published, stability.get(key, ()))
         questions = ours["n_questions"].value if "n_questions" in ours else None
         names = dict(zip(PARTITION_KEYS, key, strict=True)) | {"n_questions": questions}
-        subjects.append(Subject(names, CLAIMS, ours, theirs, _values(ours, theirs, published)))
-    return comparison_table(subjects, COLUMNS, repeats).astype({"n_questions": "Int64"})
+        subjects.append(comparison.Subject(names, CLAIMS, ours, theirs, _values(ours, theirs, published)))
+    return comparison.comparison_table(subjects, COLUMNS, repeats).astype({"n_questions": "Int64"})
 
 
 def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
@@ -105,7 +102,7 @@ def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
     introduction = [
         f"Published: {published.paper}. Its values are for {published.model} on {published.task}. Another model has "
         "other heads, so that only the order and the direction of the drops can be compared.",
-        f"{HOW_CLAIMS_ARE_JUDGED} A claim that rests on a doubtful name has no verdict.",
+        f"{comparison.HOW_CLAIMS_ARE_JUDGED} A claim that rests on a doubtful name has no verdict.",
     ]
     return comparison.comparison_page(
         "Beside the paper", introduction, table, PARTITION_KEYS, CLAIMS, published, ["n_questions"], _section
@@ -115,13 +112,13 @@ def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
 def _section(rows: pd.DataFrame) -> Iterator[str]:
     if rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
-    yield from subject_parts(rows)
+    yield from comparison.subject_parts(rows)
 
 
 def _values(ours: Model, theirs: Model, published: Guan2020) -> Iterator[dict]:
     def row(types: Iterable[str], place: str, id_: str, quantity: str, *values: Measured | float) -> dict:
         said = {"doubtful": ", ".join(name for name in types if name in ours.doubtful)}
-        return value_row(place, id_, quantity, *values, published) | said
+        return comparison.value_row(place, id_, quantity, *values, published) | said
 
     # Shares and stability of other types are other quantities.
     if set(ours.types) == set(theirs.types):
@@ -146,3 +143,74 @@ def _values(ours: Model, theirs: Model, published: Guan2020) -> Iterator[dict]:
                 weights, id_ = {of_baseline: 1.0, score: -1.0}, f"{condition.id}.drop_{metric}"
                 drop, published_drop = ours.weighted_sum(weights, False), theirs.weighted_sum(weights).value
                 yield row(types, place, id_, f"drop of {label}, {done}", drop, published_drop)
+
+
+def readings_table(
+    rows: list[dict],
+    readings: Sequence[str],
+    partitions: Mapping[Key, Partition],
+    metrics: list[dict],
+    published: Guan2020,
+    intervals: Mapping[Key, Callable],
+) -> pd.DataFrame:
+    """Judge the paper's claims on answers under every reading.
+
+    rows: one per evaluation: model, partition, condition (as evaluated), base (the condition itself), reading (None for
+        the config's own) and operations; metrics: of these, in their order.
+    readings: the further readings. A condition that one cannot change counts there as under the config's own.
+    intervals: by partition, as `quantities.collect_quantities` takes them.
+    returns a row per model, partition, claim and reading, of the claims that answers decide under some reading: columns
+      as in the comparison, the claim's text as `claim`, and depends (whether the readings differ in the verdict).
+    """
+    # Claims about shares of types, for instance, do not depend on answers.
+    of_answers = [claim.id for claim in claims_of_answers.claim]
+    judged = []
+    for reading in (None, *readings):
+        chosen = _under(rows, reading)
+        of_reading = [rows[index] for index in chosen], partitions, [metrics[index] for index in chosen], published
+        answers = ablation_table(*of_reading, intervals={}, controls={})
+        compared = compare_with_guan(collect_quantities(partitions, answers, None, published, intervals), {}, published)
+        claims = compared[(compared["kind"] == "claim") & compared["id"].isin(of_answers)]
+        claims = claims.rename(columns={"quantity": "claim"})
+        judged.append(claims[[*_CLAIM, *_JUDGED]].assign(reading=reading or OWN_READING))
+    table = pd.concat(judged, ignore_index=True)
+    verdicts = table.groupby(_CLAIM, sort=False)["verdict"]
+    table["depends"] = verdicts.transform("nunique") > 1
+    decided = verdicts.transform(lambda verdict: (verdict != NO_VERDICT).any())
+    columns = [*_CLAIM, "reading", *_JUDGED, "depends"]
+    return table.assign(claim_number=verdicts.ngroup())[decided].sort_values("claim_number", kind="stable")[columns]
+
+
+def readings_page(table: pd.DataFrame) -> str:
+    """The table as Markdown: per model and partition, first the claims that depend on the reading."""
+    parts = [
+        f"{OWN_READING} is the config's own reading; `readings` in the config says what the others change. Claims that "
+        "no reading changes are listed below those that depend on it. Verdicts are not corrected for their number."
+    ]
+    for (model, partition), section in table.groupby(["model", "partition"], sort=False):
+        claims = section.drop_duplicates("id")
+        counts = [
+            f"{int(rows['depends'].sum())} of {len(rows)} claims {label}"
+            for basis, label in BASES.items()
+            if not (rows := claims[claims["basis"] == basis]).empty
+        ]
+        parts += [f"## {model}, {partition}", f"The reading decides {join(counts)}."]
+        for _, some in sorted(section.groupby("depends"), reverse=True, key=lambda group: group[0]):
+            parts.append(markdown_table(pd.DataFrame([_line(claim) for _, claim in some.groupby("id", sort=False)])))
+    return document("Which conclusions depend on how the paper is read", parts)
+
+
+def _line(claim: pd.DataFrame) -> dict[str, str]:
+    first = claim.iloc[0]
+    said = {"claims": BASES[first["basis"]], "place": first["place"], "claim": first["claim"]}
+    return {**said, **claim.set_index("reading")["verdict"].to_dict()}
+
+
+def _under(rows: list[dict], reading: str | None) -> list[int]:
+    """Indices of the evaluations that count under a reading: its own where there is one, else the config's own."""
+    indices: dict[tuple, int] = {}
+    for wanted in (None, reading):
+        for index, row in enumerate(rows):
+            if row["reading"] == wanted:
+                indices[row["model"], row["partition"], row["base"]] = index
+    return list(indices.values())

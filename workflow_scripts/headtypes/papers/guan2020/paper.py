@@ -51,14 +51,14 @@ def _curved(plan: Plan) -> list[Any]:
 
 
 def _stability(path: str) -> "Iterable[Table]":
-    from headtypes.papers.guan2020.table_pages import stability_shown
+    from headtypes.papers.guan2020.tables import stability_shown
     from headtypes.papers.keys import read_named
 
     return [stability_shown(read_named(path, "partition"))]
 
 
 def _ablations(path: str, number: str) -> "Iterable[Table]":
-    from headtypes.papers.guan2020.table_pages import ablation_shown
+    from headtypes.papers.guan2020.tables import ablation_shown
     from headtypes.papers.keys import read_named
 
     return ablation_shown(read_named(path, "partition", "condition"), int(number))

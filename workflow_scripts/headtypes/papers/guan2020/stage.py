@@ -1,5 +1,7 @@
 """Tables and figures of Guan et al. (COLING 2020)."""
 
+from functools import partial
+
 from headtypes.core.results import PICTURED
 from headtypes.core.stage import Plan, stage
 from headtypes.papers.paper import to_read_first
@@ -80,28 +82,28 @@ def clusterings(plan: Plan) -> list[dict[str, str]]:
     return [{"clustering": clustering} for clustering in plan.clusterings]
 
 
+_of_tables = partial(to_read_first, rule="tabulate_guan2020")
+_of_partition = partial(to_read_first, rule="plot_partition", of=lambda plan: plan.partitions.values())
+_of_models = partial(to_read_first, rule="compare_models", of=clusterings)
 RESULTS = (
-    to_read_first(
+    _of_tables(
         "results/guan2020/table1.{csv,tex,md,html}",
-        "tabulate_guan2020",
-        "types and their stability, Table 1 of Guan et al. (2020)",
+        about="types and their stability, Table 1 of Guan et al. (2020)",
         of=lambda plan: [{}] if plan.clustered else [],
         content="Table 1: stability and shares of the types; stability over halves of heads, samples and pairs of "
         "both, by agreement of all clusterings and pairwise; `gap`, the gap statistic less that of one cluster, with "
         "its interval; how many samples were asked for and taken",
     ),
-    to_read_first(
+    _of_tables(
         "results/guan2020/table2.{csv,tex,md,html}",
-        "tabulate_guan2020",
-        "what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
+        about="what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
         of=lambda plan: [{}] if plan.ablations else [],
         content="Table 2: types left out or made uniform; scores and drops with intervals over questions, and the "
         "published values; random heads in Markdown and HTML; the `tex` files of all tables need booktabs",
     ),
-    to_read_first(
+    _of_tables(
         "results/guan2020/table{2,3}.all.csv",
-        "tabulate_guan2020",
-        "what the model loses under each condition, with all that is known of random heads",
+        about="what the model loses under each condition, with all that is known of random heads",
         of=lambda plan: [{}] if plan.ablations else [],
         content="Tables 2 and 3 with all columns: types next to random heads (`operation_*`: what is done to each "
         "type, and to each head that a condition names; for each score `control_drop_*`, the mean drop of "
@@ -114,70 +116,54 @@ RESULTS = (
         "[method](../understand/method.md#how-certain-a-value-is-not-in-the-paper)); drops with p-value and "
         "false discovery rate",
     ),
-    to_read_first(
+    _of_tables(
         "results/guan2020/table3.{csv,tex,md,html}",
-        "tabulate_guan2020",
-        "what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
+        about="what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
         of=lambda plan: [{}] if plan.ablations else [],
         content="Table 3: attention within and between sentences taken away, in the same way",
     ),
-    to_read_first(
+    _of_tables(
         "results/guan2020/readings.{csv,md,html}",
-        "tabulate_guan2020",
-        "conditions under other readings of the paper",
+        about="conditions under other readings of the paper",
         of=lambda plan: [{}] if plan.readings and plan.ablations else [],
         content="the paper's claims under each reading, if the config has `readings`",
     ),
-    to_read_first(
+    _of_partition(
         "results/guan2020/{model}/{partition}/figure1.{pdf,png}",
-        "plot_partition",
-        "typical heads of each type",
-        of=lambda plan: plan.partitions.values(),
+        about="typical heads of each type",
         content="Figure 1: typical heads of each type, and the features of all heads",
         withheld=PICTURED,
     ),
-    to_read_first(
+    _of_partition(
         "results/guan2020/{model}/{partition}/figure2.{pdf,png}",
-        "plot_partition",
-        "heads in two dimensions",
-        of=lambda plan: plan.partitions.values(),
+        about="heads in two dimensions",
         content="Figure 2: heads in two dimensions, by t-SNE",
     ),
-    to_read_first(
+    _of_partition(
         "results/guan2020/{model}/{partition}/figure3.{pdf,png}",
-        "plot_partition",
-        "types by layer",
-        of=lambda plan: plan.partitions.values(),
+        about="types by layer",
         content="Figure 3: types by layer",
     ),
-    to_read_first(
+    _of_models(
         "results/guan2020/{clustering}/figure4.csv",
-        "compare_models",
-        "types of models beside one another",
-        of=clusterings,
+        about="types of models beside one another",
         content="for Figure 4: the heads that keep the parent's cluster, or the name of its type, and the adjusted "
         "Rand index",
     ),
-    to_read_first(
+    _of_models(
         "results/guan2020/{clustering}/figure4.{pdf,png}",
-        "compare_models",
-        "types of all models",
-        of=clusterings,
+        about="types of all models",
         content="Figure 4: types by layer and model",
     ),
-    to_read_first(
+    _of_models(
         "results/guan2020/{clustering}/figure4.layers.csv",
-        "compare_models",
-        "types of models beside one another",
-        of=clusterings,
+        about="types of models beside one another",
         content="for each layer of each model: the number of heads of each type, and the percent of heads that keep "
         "the parent's cluster",
     ),
-    to_read_first(
+    _of_models(
         "results/compared/{clustering}/pairs.csv",
-        "compare_models",
-        "types of models beside one another",
-        of=clusterings,
+        about="types of models beside one another",
         content="[any two models](../understand/method.md#any-two-models), each on one of its tasks: `relation`, "
         "what the `other` is to the model (`parent`, `ancestor`, `same model` or nothing); the percent of "
         "the heads that could keep their type if both had equal shares of the types (`same_shares`), or "
@@ -185,28 +171,22 @@ RESULTS = (
         "equal type (`same_type`) and cluster (`same_cluster`), and the adjusted Rand index; the types whose "
         "name is doubtful in either",
     ),
-    to_read_first(
+    _of_models(
         "results/compared/{clustering}/types.csv",
-        "compare_models",
-        "types of models beside one another",
-        of=clusterings,
+        about="types of models beside one another",
         content="for each of these pairs and each type: its `heads` and their `share` in both, the `difference` in "
         "points, the percent of its heads that lie at the same depth (`same_layers`), and the mean `near`, "
         "`special` and `far` of its heads in both",
     ),
-    to_read_first(
+    _of_models(
         "results/compared/{clustering}/heads.csv",
-        "compare_models",
-        "types of models beside one another",
-        of=clusterings,
+        about="types of models beside one another",
         content="for each pair with a relation and each head: its type in both, whether it keeps its cluster, and "
         "whether the names are doubtful",
     ),
-    to_read_first(
+    _of_partition(
         "results/guan2020/{model}/{partition}/figure5.{pdf,png}",
-        "plot_partition",
-        "the attention of every head",
-        of=lambda plan: plan.partitions.values(),
+        about="the attention of every head",
         content="Figure 5: the attention of every head",
     ),
 )

@@ -14,14 +14,6 @@ from headtypes.core.files import StrPath
 from headtypes.core.statistics import RESAMPLES, resampled_means
 from headtypes.papers import comparison
 from headtypes.papers.claims import Claims
-from headtypes.papers.comparison import (
-    HOW_CLAIMS_ARE_JUDGED,
-    Subject,
-    comparison_table,
-    subject_parts,
-    tidy_table,
-    value_row,
-)
 from headtypes.papers.keys import TASK_KEYS, Key
 from headtypes.papers.paper import Compared
 from headtypes.papers.published import Published
@@ -91,23 +83,30 @@ def compare_files(
     for key, ours in quantities.items():
         samples = int(ours["n_samples"].value)
         values = [
-            value_row(*_said(name), measured, None, published)
+            comparison.value_row(*_said(name), measured, None, published)
             for name, measured in ours.by_name.items()
             if name != "n_samples"
         ]
         names = dict(zip(TASK_KEYS, key, strict=True)) | {"n_samples": samples}
-        subjects.append(Subject(names, claim, ours, theirs, values))
-    table = comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "doubtful", "n_samples"], repeats)
+        subjects.append(comparison.Subject(names, claim, ours, theirs, values))
+    table = comparison.comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "doubtful", "n_samples"], repeats)
     introduction = [
         f"Published: {published.paper}. Only what its abstract says of {published.model} is judged.",
         "Shares are means over all heads and samples: of each row of attention the part that goes to tokens of a kind, "
         "by weights, and by the norms of what tokens hand over. Intervals are over samples. "
-        f"{HOW_CLAIMS_ARE_JUDGED}",
+        f"{comparison.HOW_CLAIMS_ARE_JUDGED}",
     ]
     page = comparison.comparison_page(
-        "Beside Kobayashi et al. 2020", introduction, table, TASK_KEYS, claim, published, ["n_samples"], subject_parts
+        "Beside Kobayashi et al. 2020",
+        introduction,
+        table,
+        TASK_KEYS,
+        claim,
+        published,
+        ["n_samples"],
+        comparison.subject_parts,
     )
-    return Compared(tidy_table(quantities, TASK_KEYS), table, page)
+    return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, page)
 
 
 def collect_shares(path: StrPath, published: Kobayashi2020, seed: int) -> Shares:
