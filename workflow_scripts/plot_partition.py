@@ -7,8 +7,7 @@ from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.figures.figure1 import heads_figure
-from headtypes.papers.guan2020.figures.figure5 import atlas_figure
-from headtypes.papers.guan2020.figures.figures_by_type import layers_figure, projection_figure
+from headtypes.papers.guan2020.figures.figures_by_type import atlas_figure, layers_figure, projection_figure
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     features, shape = read_head_features(inputs.features, **spec["features"])

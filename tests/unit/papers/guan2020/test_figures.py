@@ -22,8 +22,7 @@ from headtypes.comparisons.models.compared import comparison_table
 from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figures.figure1 import heads_figure
 from headtypes.papers.guan2020.figures.figure4 import models_figure
-from headtypes.papers.guan2020.figures.figure5 import atlas_figure
-from headtypes.papers.guan2020.figures.figures_by_type import layers_figure, projection_figure
+from headtypes.papers.guan2020.figures.figures_by_type import atlas_figure, layers_figure, projection_figure
 from tests.support.drawing import (
     HEADS,
     LAYERS,

@@ -95,18 +95,7 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
         keys = [one.key(lw=1.1 if means else 0) for one in shown]
         if published is not None and any(one.statistic in published.layers for one in shown):
             keys.append(_published_key())
-        axes.legend(
-            handles=keys,
-            loc="lower left",
-            bbox_to_anchor=(0, 1),
-            ncols=2,
-            handlelength=1.4,
-            columnspacing=0.9,
-            handletextpad=0.4,
-            borderpad=0.1,
-            borderaxespad=0.1,
-            labelspacing=0.25,
-        )
+        add_legend_above(axes, handles=keys, columnspacing=0.9, handletextpad=0.4)
     panels[0].set_ylabel("share of attention")
     return figure
 
@@ -171,6 +160,12 @@ def say(axes: Axes, sentence: str) -> None:
     axes.text(0.5, 0.5, sentence, transform=axes.transAxes, ha="center", va="center", color="0.35", wrap=True)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
+
+
+def add_legend_above(axes: Axes, **how) -> None:
+    """A legend of two columns above a panel; how: of `Axes.legend`."""
+    pads = {"borderpad": 0.1, "borderaxespad": 0.1, "labelspacing": 0.25}
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, handlelength=1.4, **pads, **how)
 
 
 def _of_same_depth(published: Statistics | None, statistics: Statistics) -> Statistics | None:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import frame_projection, scatter_heads, scatter_types
 from headtypes.core.style import PAGE, PALETTE, SMALL, head_name, layer_ticks, styled
+from headtypes.papers.clark2019.figures.by_layer import add_legend_above
 
 # Label, colour and marker of each behaviour; a second sign beside the colour, as everywhere.
 _BEHAVIOURS = {
@@ -27,6 +28,7 @@ _BEHAVIOURS = {
 _CROSSES = ("x", "+", "1", "2", "3", "4")
 _NONE = ("none of these", "0.7", ".")
 _SIZE = 13
+_LEGEND = {"handletextpad": 0.1, "columnspacing": 0.6}
 # Lengths that a bar of scale may have, in the unit of the projection.
 _BARS = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
 # Inches: a line of the legends; the side of a panel, the room at its left, between panels and below them; a title.
@@ -60,7 +62,7 @@ def divergence_figure(
     _mark_layers(figure, panels[1], places)
     if partition is not None:
         scatter_types(panels[2], places, partition, _SIZE)
-        _add_legend(panels[2])
+        add_legend_above(panels[2], **_LEGEND)
     titles = ("by behaviour", "by layer", "by Guan's type")
     for axes, title in zip(panels, titles, strict=False):
         # Above the legend.
@@ -84,7 +86,7 @@ def _mark_behaviours(
         place = places[(places["layer"] == layer) & (places["head"] == head)]
         label = f"{what}: {head_name(layer, head)}"
         axes.scatter(place["x"], place["y"], s=26, c="black", marker=marker, lw=0.9, label=label, gid=label)
-    _add_legend(axes)
+    add_legend_above(axes, **_LEGEND)
 
 
 def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
@@ -102,20 +104,6 @@ def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
     bar.ax.tick_params(length=0, pad=1.5)
     bar.ax.minorticks_off()
     bar.outline.set_linewidth(0.5)
-
-
-def _add_legend(axes: Axes) -> None:
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=2,
-        handletextpad=0.1,
-        columnspacing=0.6,
-        borderaxespad=0.1,
-        borderpad=0.1,
-        labelspacing=0.25,
-        handlelength=1.4,
-    )
 
 
 def _add_bar(axes: Axes, half: float, unit: str) -> None:

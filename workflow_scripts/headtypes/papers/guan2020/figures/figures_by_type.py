@@ -1,12 +1,32 @@
-"""Figures 2 and 3: the heads of a model by type, in two dimensions (t-SNE) and by layer."""
+"""Figures 2, 3 and 5: the heads of a model by type, in two dimensions (t-SNE), by layer, and the attention of each."""
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import scatter_types, type_labels, type_patches, type_styles
-from headtypes.core.style import COLUMN, layer_ticks, legend_height, styled
+from headtypes.core.style import (
+    ATTENTION_COLOURS,
+    COLUMN,
+    PAGE,
+    PAGE_HEIGHT,
+    add_attention_bar,
+    attention_scale,
+    head_name,
+    layer_ticks,
+    legend_height,
+    legend_key,
+    styled,
+)
+
+# Inches around the maps: numbers and axis labels at the left and below, the gap to the legend above.
+_LEFT, _BELOW, _ABOVE = 0.42, 0.44, 0.1
+# Shares of a cell: the side of its map, and the width of the frame around it, which covers none of it.
+_MAP, _FRAME = 0.86, 0.045
+_LEGEND_COLUMNS = 4
 
 
 @styled
@@ -51,4 +71,60 @@ def layers_figure(partition: Partition) -> Figure:
     figure.legend(
         handles=type_patches(styles, labels), loc="outside upper center", ncols=2, handlelength=1.2, columnspacing=1
     )
+    return figure
+
+
+@styled
+def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
+    """Draw every head's map, queries downwards, in its type's frame: layers downwards, heads to the right, from 1."""
+    layers, heads = partition.shape
+    labels, styles = type_labels(partition), type_styles(partition.types)
+    around = _ABOVE + legend_height(labels, _LEGEND_COLUMNS) + _BELOW
+    cell = min((PAGE - _LEFT) / heads, (PAGE_HEIGHT - around) / layers)
+    width, height = PAGE, around + cell * layers
+    figure = Figure(figsize=(width, height))
+    left = (width - _LEFT - cell * heads) / 2 + _LEFT
+    axes = figure.add_axes((left / width, _BELOW / height, cell * heads / width, cell * layers / height))
+    for layer, head in np.ndindex(layers, heads):
+        corner = head - _MAP / 2, layer - _MAP / 2
+        image = axes.imshow(
+            maps.attention[layer, head],
+            extent=(corner[0], corner[0] + _MAP, corner[1] + _MAP, corner[1]),
+            cmap=ATTENTION_COLOURS,
+            norm=attention_scale(),
+            interpolation="auto",
+        )
+        image.set_gid(f"map-{head_name(layer, head)}")
+        style = styles[partition.type_of[layer, head]]
+        axes.add_patch(
+            Rectangle(
+                (corner[0] - _FRAME / 2, corner[1] - _FRAME / 2),
+                _MAP + _FRAME,
+                _MAP + _FRAME,
+                fill=False,
+                edgecolor=style.colour,
+                linestyle=style.dashes,
+                linewidth=72 * cell * _FRAME,
+                gid=f"frame-{head_name(layer, head)}",
+            )
+        )
+    axes.set(xlim=(-0.5, heads - 0.5), ylim=(layers - 0.5, -0.5), aspect="auto", xlabel="head", ylabel="layer")
+    axes.set_xticks(range(heads), range(1, heads + 1))
+    axes.set_yticks(range(layers), range(1, layers + 1))
+    axes.tick_params(length=0, pad=1)
+    axes.spines[:].set_visible(False)
+    figure.legend(
+        handles=[
+            legend_key(color=styles[name].colour, ls=styles[name].dashes, lw=2, label=label)
+            for name, label in labels.items()
+        ],
+        loc="upper left",
+        bbox_to_anchor=((left - 0.05) / width, 1),
+        ncols=_LEGEND_COLUMNS,
+        handlelength=2.5,
+        columnspacing=1,
+        borderpad=0.2,
+    )
+    right = (left + cell * heads) / width
+    add_attention_bar(figure, image, (right - 1.25 / width, 0.15 / height, 1.2 / width, 0.07 / height))
     return figure
