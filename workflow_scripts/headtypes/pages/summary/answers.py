@@ -28,6 +28,10 @@ _CRITERIA = {
 }
 _HALVES = {"samples": "other inputs", "pairs": "other pairs", "heads": "other heads"}
 _MOST_CLUSTERS = 8
+_NOT_COMPARED = (
+    f"Compared with others are clusterings into 2 to {_MOST_CLUSTERS} types, which clustering: k asks for; heads that "
+    "a file divides are not."
+)
 # What is not known unless a question is answered so; that they are not k does not say how many they are.
 _SETTLES = {
     "whether there are types": {YES, NO},
@@ -140,7 +144,7 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
     """The first question; stability: of `choice.measure_types`, None where no clustering made the partition."""
     question = "Are there types?"
     if stability is None or stability["gap"] is None:
-        return Card(question, UNMEASURED, "", "", _not_compared())
+        return Card(question, UNMEASURED, "", "", _NOT_COMPARED)
     beyond = Measured.with_error(stability["gap"], stability["gap_error"], GAP_FREEDOM)
     shares = partition.table["type"].value_counts(normalize=True)
     chance, pairwise = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
@@ -183,7 +187,7 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
     """The second question; chosen: by each criterion, None where no clustering made the partition."""
     if k is None or chosen is None:
-        return Card("How many?", UNMEASURED, "", "", _not_compared())
+        return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
     numbers = [chosen[criterion] for criterion in _CRITERIA]
     known = sorted({number for number in numbers if number is not None})
     place, agree = 100 / (_MOST_CLUSTERS - 1), numbers.count(k)
@@ -284,10 +288,3 @@ def _costs(tested: pd.DataFrame, of: pd.Series, metric: str) -> tuple[list[Mark]
         for each, dot, mean, *bar in places.itertuples()
     ]
     return marks, (f"{least:z.{digits}f}", f"{most:z.{digits}f} {measured.steps}")
-
-
-def _not_compared() -> str:
-    return (
-        f"Compared with others are clusterings into 2 to {_MOST_CLUSTERS} types, which clustering: k asks for; heads "
-        "that a file divides are not."
-    )

@@ -75,7 +75,7 @@ def collect_summary(
     def pictures(of: Iterable[Figure]) -> list[Picture]:
         return [
             picture_of(
-                _titled(figure, wildcards),
+                f"{figure.title}: {', '.join(key)}",
                 png,
                 caption_of(by_stem[figure.caption], wildcards),
                 _relative(Path(png).with_suffix(".pdf"), folder),
@@ -109,7 +109,7 @@ def collect_summary(
     doubtful = {", ".join(key): it.doubtful for key, it in types.items() if it.doubtful}
     theirs = [paper["model"] for paper in published.values()]
     return Summary(
-        title=_title(models),
+        title=f"The attention heads of {models[0] if len(models) == 1 else f'{len(models)} models'}",
         run=_run(models, tasks, partitions, tested),
         answers=answers,
         cautions=list(cautions(papers, doubtful, theirs, hubs, costs, finetuned)),
@@ -124,11 +124,6 @@ def collect_summary(
         ],
         made=list(facts(provenance, folder, seed)),
     )
-
-
-def _titled(figure: Figure, wildcards: Mapping[str, str]) -> str:
-    of = ", ".join(wildcards[name] for name in ("model", "partition", "task", "clustering") if name in wildcards)
-    return f"{figure.title}: {of}"
 
 
 def _run(
@@ -148,10 +143,6 @@ def _times(partitions: Sequence) -> str:
     by_norms = sum(it.get("of") == "norms" for it in partitions)
     of_these = "" if by_norms == len(partitions) else f"{by_norms} of these "
     return f"{times}, {of_these}by norms" if by_norms else times
-
-
-def _title(models: Sequence[str]) -> str:
-    return f"The attention heads of {models[0]}" if len(models) == 1 else f"The attention heads of {len(models)} models"
 
 
 def _ledger(path: str, folder: Path) -> Shown:
