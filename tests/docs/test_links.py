@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import headtypes
+from headtypes.attention.operations import OPERATIONS
 from tests.docs.test_tutorial import TUTORIAL, steps
 from tests.support.places import ROOT
 
@@ -66,6 +67,20 @@ def test_the_map_lists_the_rooms_in_their_order():
     text = (ROOT / "docs/extend/map.md").read_text(encoding="utf-8")
     table = text.partition("## The rooms")[2].partition("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == ROOMS
+
+
+# Where each page lists the operations on heads.
+LISTS = {
+    "docs/understand/method.md": r"^\| operation \| effect \|\n((?:\|.*\n)+)",
+    "docs/lookup/models.md": r"operation \((`keep`[^)]*)\)",
+    "docs/glossary.md": r"^\| \*\*operation\*\* \|(.*)\|$",
+}
+
+
+@pytest.mark.parametrize("page", LISTS)
+def test_every_operation_is_where_a_page_lists_them(page):
+    listed = re.search(LISTS[page], (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)[1]
+    assert OPERATIONS.keys() <= set(re.findall(r"`(\w+)(?: \d)?`", listed))
 
 
 def test_every_image_is_shown():
