@@ -1,6 +1,5 @@
 """Files that are cut off or have a bit that is another: never other numbers without a word."""
 
-import json
 from pathlib import Path
 
 import h5py
@@ -79,29 +78,3 @@ def test_data_that_are_cut_off_are_refused_by_name(kind, name, content, tmp_path
     text = squad_file(path).read_text() if content is None else content
     path.write_text(text[: len(text) // 2] if content is None else text)
     assert str(path) in refusal(fetch_task, "t", kind, {"file": str(path)}, None)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("pairs.tsv", "a\tb\ta\tl\none\ttwo\tthree\tx\n"),
-        ("pairs.csv", "a,b,a,l\none,two,three,x\n"),
-        ("pairs.jsonl", '{"a": "one", "b": "two", "l": "x", "a": "three"}\n'),
-    ],
-)
-def test_a_column_that_is_named_twice_is_refused(name, content, tmp_path):
-    """One of the two would be read, and nobody says which."""
-    path = tmp_path / name
-    path.write_text(content)
-    columns = {"first": "a", "second": "b", "label": "l"}
-    message = refusal(fetch_task, "pairs", "sentence_pair", {"file": str(path)}, columns)
-    assert str(path) in message
-    assert "a" in message
-
-
-def test_an_answer_that_is_not_where_it_is_said_to_be_is_refused(tmp_path):
-    path = squad_file(tmp_path / "squad.json")
-    data = json.loads(path.read_text())
-    data["data"][0]["paragraphs"][0]["qas"][0]["answers"][0]["answer_start"] += 1
-    path.write_text(json.dumps(data))
-    assert str(path) in refusal(fetch_task, "t", "question_answering", {"file": str(path)}, None)

@@ -179,18 +179,6 @@ def edited(config: dict, path: str, value: Any) -> dict:
     return config
 
 
-def value_at(config: dict, path: str) -> Any:
-    """What stands at a path, a/b/c, of a configuration."""
-    for name in path.split("/"):
-        config = config[name]
-    return config
-
-
-def swapped(config: dict, one: str, other: str) -> dict:
-    """A copy of a configuration in which the values at two paths have changed places."""
-    return edited(edited(config, one, value_at(config, other)), other, value_at(config, one))
-
-
 def reverse(part: Any) -> Any:
     """The same mappings with their keys in the other order."""
     return {key: reverse(part[key]) for key in reversed(part)} if isinstance(part, dict) else part

@@ -4,13 +4,11 @@ import pytest
 from udapi.core.document import Document
 
 from headtypes.core.errors import InputError
-from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.coreference.kind import Coreference
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, Mention
-from headtypes.data.kinds.registry import read_rows
-from headtypes.data.records import write_records
 from tests.support.conllu import lines_of
 from tests.support.places import SHARED_DATA
+from tests.support.refusals import refusal
 
 ONTOGUM = SHARED_DATA / "coref/ontogum"
 
@@ -94,16 +92,6 @@ def test_mentions_of_conll_2012(tmp_path, name):
     assert (second.sentences[0].parse, second.sentences[0].xpos) == (None, ("", "", ""))
 
 
-def test_a_folder_is_read_in_the_order_of_names(tmp_path):
-    for name in ("b", "a"):
-        (tmp_path / f"{name}.conll").write_text(CONLL.replace("*)))))", "*))))").replace("cctv", name))
-    rows, record = fetch_task("mine", "coreference", {"folder": str(tmp_path)}, None)
-    assert [row.id for row in rows] == ["bc/a_0001/0", "bc/a_0001/1", "bc/b_0001/0", "bc/b_0001/1"]
-    assert record["rows"] == 4
-    write_records(tmp_path / "rows.jsonl", rows)
-    assert read_rows(tmp_path / "rows.jsonl", "coreference") == rows
-
-
 A, B = lines_of("1 a NOUN NN 2 nsubj Entity=(1)", "2 b VERB VB 0 root Entity=(1)")
 
 
@@ -137,13 +125,9 @@ def test_a_malformed_file_is_refused_in_one_sentence_with_file_and_line(tmp_path
     lines, number, problem = MALFORMED_CONLLU[name] if is_conllu else MALFORMED_CONLL[name]
     path = tmp_path / f"bank.{'conllu' if is_conllu else 'conll'}"
     path.write_bytes("\n".join([*lines, ""]).encode(errors="surrogateescape"))
-    with pytest.raises(InputError) as refused:
-        read(path)
-    message = str(refused.value)
+    message = refusal(read, path)
     assert message.startswith(f"{path}, line {number}: ")
     assert problem in message
-    assert message.endswith(".")
-    assert message.splitlines() == [message]
 
 
 def test_files_of_another_format_and_documents_of_one_name_are_refused(tmp_path):

@@ -96,13 +96,6 @@ def test_ids_must_be_there_and_tell_rows_apart(file, ids, fragment):
     assert fragment in refusal(fetch, file("x.tsv", content), {"id": "number"})
 
 
-def test_a_truth_value_is_no_id(file):
-    content = '{"one": "a", "two": "b", "number": 1}\n{"one": "a", "two": "b", "number": true}\n'
-    assert "row 2 has True in number; text or a whole number is needed" in refusal(
-        fetch, file("x.jsonl", content), {"id": "number"}
-    )
-
-
 def test_whole_numbers_as_ids_and_labels_stay_whole_numbers(file):
     table = pd.DataFrame({"one": ["a", "b"], "two": ["c", "d"], "number": [3.0, 12.0], "gold": [True, False]})
     rows, _ = fetch(file("x.parquet", table), {"id": "number", "label": "gold"})
@@ -132,10 +125,6 @@ def test_another_seed_draws_other_rows_and_every_row_is_as_likely():
             counts[int(row.id[1:])] += 1
     # Binomial, 400 draws at 1/5: 80 with a standard deviation of 8.
     assert 80 - 40 < min(counts.values()) <= max(counts.values()) < 80 + 40
-
-
-def test_all_questions_are_all_questions():
-    assert sample_questions(QUESTIONS, questions="all", seed=None) == QUESTIONS
 
 
 def test_a_sample_is_question_and_context_or_two_sentences():

@@ -41,24 +41,6 @@ def test_the_catalogue_has_all_kinds_and_their_metrics():
     assert {metric.name for kind in KINDS.values() for metric in kind.metrics} == set(METRICS)
 
 
-METHODS = {name for name, member in vars(Kind).items() if callable(member)}
-OF_ANSWERS = {"cut_windows", "answer_targets", "score_answers"}
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_what_a_kind_says_it_is_for_it_can_do(name):
-    kind = KINDS[name]
-    able = {method for method in METHODS if getattr(type(kind), method) is not getattr(Kind, method)}
-    expected = {
-        "rows_of_file": True,
-        "draw_samples": "samples" in kind.keys,
-        **dict.fromkeys(OF_ANSWERS, kind.head is not None),
-        "training_targets": kind.is_learned,
-        "read_answers": bool(kind.answer_columns),
-    }
-    assert {method: method in able for method in expected} == expected
-
-
 @dataclass(frozen=True)
 class Note:
     """A row of the kind below: a document of paragraphs."""

@@ -37,12 +37,6 @@ def test_masked_words_are_refused(tmp_path, kind, form):
         fetched(kind, written(tmp_path / "masked.conllu", text))
 
 
-def test_masked_words_of_ontonotes_are_refused(tmp_path):
-    text = conll2012([("[WORD]", "(0)"), ("[WORD]", "(0)")])
-    with pytest.raises(InputError, match="masked"):
-        fetched("coreference", written(tmp_path / "a.v4_gold_conll", text))
-
-
 def conll2012(*parts: list[tuple[str, str]]) -> str:
     lines = []
     for number, words in enumerate(parts):
@@ -102,13 +96,6 @@ def test_rows_of_squad_as_json_lines_are_read(tmp_path):
     text = "".join(json.dumps(row) + "\n" for row in rows)
     questions, _ = fetched("question_answering", written(tmp_path / "a.jsonl", text))
     assert [question.article for question in questions] == ["context 1", "context 1", "context 2", "Cats"]
-
-
-def test_choices_that_are_equal_but_for_spaces_are_refused(tmp_path):
-    row = {"question": "Which?", "choices": ["a", "a "], "answer": 0}
-    columns = {"question": "question", "choices": "choices", "answer": "answer"}
-    with pytest.raises(InputError, match="row 1 has the choice 'a' more than once"):
-        fetched("multiple_choice", written(tmp_path / "a.jsonl", json.dumps(row) + "\n"), columns)
 
 
 PAIRS = [("A cat sat.", "It sat.", label) for label in ("entailment", "-", "neutral", "-")]

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from datasets import Dataset
 
-from headtypes.core.files import sha256_file
 from headtypes.data import fetching
 from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
@@ -125,18 +124,6 @@ class TestFolders:
             "revision": None,
             "rows": 2,
         }
-
-    def test_the_checksum_is_of_names_and_contents(self, tmp_path):
-        def checksum():
-            return fetch_task("mine", "text", {"folder": str(tmp_path)}, None)[1]["sha256"]
-
-        written(tmp_path / "a.txt", "One.\n\nTwo.")
-        first = checksum()
-        written(tmp_path / "a.txt", "One.\n\nTwo!")
-        second = checksum()
-        (tmp_path / "a.txt").rename(tmp_path / "b.txt")
-        assert len({first, second, checksum()}) == 3
-        assert first != sha256_file(tmp_path / "b.txt")
 
 
 class TestSegments:

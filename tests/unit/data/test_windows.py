@@ -158,16 +158,6 @@ def test_windows_come_back_from_their_file(tmp_path, make):
     assert (tmp_path / "w.h5").read_bytes() == (tmp_path / "again.h5").read_bytes()
 
 
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("chosen", [[0], [1], [3], [0, 2], [1, 3], [0, 1, 2, 3]])
-def test_windows_of_some_questions_are_those_built_of_them_alone(make, chosen):
-    sizes = {"max_seq_length": 40, "doc_stride": 7, "max_query_length": 12}
-    windows = build_windows(QUESTIONS, make(WORDS), **sizes)
-    assert np.bincount(windows.question).max() > 3
-    expected = build_windows([QUESTIONS[place] for place in chosen], make(WORDS), **sizes)
-    assert_equal(windows.of_questions(np.array(chosen)), expected)
-
-
 def many(count):
     return [dataclasses.replace(QUESTIONS[number % 4], id=f"q{number}") for number in range(count)]
 

@@ -293,12 +293,6 @@ def test_what_a_layer_hands_to_its_attention_is_not_left_out_in_silence(mask, ar
         check_layer(torch.nn.Linear(1, 1), mask, arguments)
 
 
-def test_what_changes_no_attention_is_let_by():
-    harmless = {"sliding_window": 4, "indices": None, "is_causal": False, "position_ids": torch.zeros(3)}
-    check_layer(torch.nn.Linear(1, 1), None, harmless)
-    check_layer(torch.nn.Linear(1, 1), MASK, {**harmless, "is_causal": True})
-
-
 @pytest.mark.parametrize("pad_token", [None, -1])
 def test_a_text_whose_end_cannot_be_found_is_not_classified(pad_token, tmp_path):
     _, tokenizer = tiny_family("gpt2")

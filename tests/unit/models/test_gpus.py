@@ -77,11 +77,11 @@ def test_no_two_processes_share_a_gpu_and_the_next_gets_that_of_one_that_was_kil
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """A machine with some GPUs, of which jobs may open some."""
+    """A machine with some GPUs, of which a scheduler may have chosen some."""
 
-    def made(nodes: int, *, named: str | None = None, closed: int = 0):
+    def made(nodes: int, named: str | None = None):
         paths = [tmp_path / f"nvidia{number}" for number in range(nodes)]
-        for path in paths[closed:]:
+        for path in paths:
             path.touch()
         monkeypatch.setattr(gpus, "_nodes", lambda: paths)
         monkeypatch.setattr(gpus.tempfile, "gettempdir", lambda: str(tmp_path))
@@ -94,35 +94,21 @@ def machine(tmp_path, monkeypatch):
     keep_to_gpus.cache_clear()
 
 
-def test_a_process_sees_the_one_gpu_that_it_has_taken(machine, tmp_path):
-    machine(2)
-    keep_to_gpus(1)
-    assert gpus.os.environ[gpus.VISIBLE] == "0"
-    # A second model in the same process stays where the first is; another process goes elsewhere.
-    keep_to_gpus(1)
-    (folder,) = tmp_path.glob("headtypes-gpus-*")
-    assert take_gpu(["0", "1"], folder)[0] == "1"
-
-
-@pytest.mark.parametrize("named", ["0", "GPU-8f2c", ""])
-def test_what_a_scheduler_has_chosen_stays_and_is_not_waited_for(machine, tmp_path, named):
-    """Two jobs of a cluster on one node may see each its own GPU under the same name."""
-    machine(2, named=named)
-    assert keep_to_gpus(1) == []
-    assert gpus.os.environ[gpus.VISIBLE] == named
-    assert not list(tmp_path.glob("headtypes-gpus-*"))
-
-
-def test_a_model_on_several_gpus_takes_as_many(machine, tmp_path):
+@pytest.mark.parametrize(("number", "taken"), [(1, "0"), (2, "0,1")])
+def test_a_process_sees_the_gpus_that_it_has_taken_and_another_takes_the_next(machine, tmp_path, number, taken):
     machine(3)
-    keep_to_gpus(2)
-    assert gpus.os.environ[gpus.VISIBLE] == "0,1"
+    # A second model in the same process stays where the first is.
+    for _ in range(2):
+        keep_to_gpus(number)
+        assert gpus.os.environ[gpus.VISIBLE] == taken
     (folder,) = tmp_path.glob("headtypes-gpus-*")
-    assert take_gpu(["0", "1", "2"], folder)[0] == "2"
+    assert take_gpu(["0", "1", "2"], folder)[0] == str(number)
 
 
-def test_a_machine_without_a_gpu_is_left_alone(machine, tmp_path):
-    machine(0)
+@pytest.mark.parametrize(("nodes", "named"), [(2, "0"), (2, "GPU-8f2c"), (2, ""), (0, None)])
+def test_what_a_scheduler_has_chosen_stays_and_is_not_waited_for(machine, tmp_path, nodes, named):
+    """Two jobs of a cluster on one node may see each its own GPU under the same name."""
+    machine(nodes, named)
     assert keep_to_gpus(1) == []
-    assert gpus.VISIBLE not in gpus.os.environ
+    assert gpus.os.environ.get(gpus.VISIBLE) == named
     assert not list(tmp_path.glob("headtypes-gpus-*"))

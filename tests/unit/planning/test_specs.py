@@ -6,20 +6,17 @@ This is the unit form of the promise that an edit of config.yaml runs again what
 import json
 import subprocess
 import sys
-from itertools import combinations
-from pathlib import PurePosixPath
 
 import pytest
 
 from headtypes.analyses.ablation import analysis as ablation
-from headtypes.core.errors import InputError
 from headtypes.pages.atlas import stage as atlas
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import STAGES
 from tests.contract import tables
 from tests.contract.tables import leaf_paths, leaf_rows
-from tests.support.configs import DELETE, edited, full_config, swapped, value_at
+from tests.support.configs import DELETE, edited, full_config
 from tests.support.job_specs import all_specs
 from tests.support.places import ROOT, SCRIPTS
 
@@ -48,42 +45,6 @@ def test_a_changed_value_changes_the_specs_of_the_rules_that_depend_on_it(full, 
 
 def test_every_value_of_the_full_configuration_is_tried(full):
     assert list(LEAVES) == leaf_paths(full)
-
-
-def alike(config) -> list[tuple[str, str]]:
-    """Every two leaves that could be taken for one another: of one section, or of one name in two entries."""
-    pairs = [(PurePosixPath(one), PurePosixPath(other)) for one, other in combinations(leaf_paths(config), 2)]
-    return [
-        (str(one), str(other))
-        for one, other in pairs
-        if one.parent == other.parent or (one.name, one.parts[0]) == (other.name, other.parts[0])
-    ]
-
-
-def specs_or_none(raw):
-    try:
-        return all_specs(raw)
-    except InputError:
-        return None
-
-
-def test_what_depends_on_one_of_two_values_sees_them_change_places(full):
-    before, tried = all_specs(full), 0
-    for one, other in alike(full):
-        one_value, other_value = value_at(full, one), value_at(full, other)
-        if one_value == other_value:
-            continue
-        configs = swapped(full, one, other), edited(full, one, other_value), edited(full, other, one_value)
-        after, *alone = map(specs_or_none, configs)
-        if None in (after, *alone):
-            continue
-        changing = {job for specs in alone for job in before.keys() & specs.keys() if before[job] != specs[job]}
-        # Intervals see only which evaluations there are, and two edits together can leave that as it was.
-        depend = {job for job in changing if job[0] != "measure_intervals"}
-        unseen = {job for job in depend & after.keys() if after[job] == before[job]}
-        assert not unseen, f"{one} and {other}: {unseen}"
-        tried += 1
-    assert tried > 30
 
 
 def test_every_script_has_a_stage_and_every_stage_a_script():

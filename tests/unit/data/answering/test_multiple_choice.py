@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.ablation.evaluation import Settings, _model, _read, evaluate_condition
+from headtypes.analyses.ablation.evaluation import Settings, _model, _read
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.analyses.gradients.measure import measure_answer_gradients
 from headtypes.attention.operations import operations_by_head
@@ -72,12 +72,6 @@ def read(made, operations=(), questions=QUESTIONS, windows=None, **settings):
     return answers.sort_values("window")[["loss", "tokens"]].to_numpy()
 
 
-def evaluated(made, operations=(), **settings):
-    *_, record, windows = made
-    arguments = {"condition": "c", "operations": dict(operations), **SETTINGS, **settings}
-    return evaluate_condition(QUESTIONS, windows, types_like(record), record, **arguments)
-
-
 def test_likelihoods_equal_a_plain_loop_padded_and_alone(made):
     model, tokenizer, _, windows = made
     likelihood, tokens = map(np.array, zip(*plain_likelihoods(model, tokenizer), strict=True))
@@ -86,30 +80,6 @@ def test_likelihoods_equal_a_plain_loop_padded_and_alone(made):
         found = read(made, batch_tokens=batch_tokens)
         assert found[:, 1].tolist() == tokens.tolist()
         assert (np.abs(found[:, 0] + likelihood) / tokens).max() < 1e-5
-
-
-def test_scores_are_of_the_likeliest_choice_whole_and_by_character(made):
-    model, tokenizer, *_ = made
-    likelihood = iter(value for value, _ in plain_likelihoods(model, tokenizer))
-    answers, scores = evaluated(made)
-    whole, by_length = [], []
-    for index, question in enumerate(QUESTIONS):
-        of_choices = [next(likelihood) for _ in question.choices]
-        whole.append(int(np.argmax(of_choices)))
-        lengths = list(map(len, question.choices))
-        by_length.append(int(np.argmax([value / length for value, length in zip(of_choices, lengths, strict=True)])))
-        assert answers[question.id] == question.choices[whole[-1]]
-        assert scores["log_likelihood"][index] == pytest.approx(of_choices[question.answer], abs=1e-4)
-    assert scores["predicted"].tolist() == whole
-    assert scores["predicted_normalised"].tolist() == by_length
-    right = [question.answer for question in QUESTIONS]
-    assert scores["correct"].tolist() == [100.0 * (one == other) for one, other in zip(whole, right, strict=True)]
-    metrics = KINDS[KIND].mean_scores(scores)
-    assert metrics == {
-        "accuracy": pytest.approx(scores["correct"].mean()),
-        "accuracy_normalised": pytest.approx(scores["correct_normalised"].mean()),
-        "n_questions": 3,
-    }
 
 
 def test_what_is_planted_is_chosen_and_length_is_counted_in_characters(tmp_path):
@@ -123,6 +93,7 @@ def test_what_is_planted_is_chosen_and_length_is_counted_in_characters(tmp_path)
     assert scores["correct"].tolist() == [100, 0]
     assert scores["correct_normalised"].tolist() == [100, 100]
     assert scores["log_likelihood"].tolist() == [-2.0, -4.5]
+    assert KINDS[KIND].mean_scores(scores) == {"accuracy": 50.0, "accuracy_normalised": 100.0, "n_questions": 2}
     equal = np.array([2.0, 2.0, 1.0, 2.0]), np.ones(4)
     _, scores = KINDS[KIND].score_answers(questions, windows, record, equal)
     assert scores["predicted"].tolist() == [0, 0], "of equal ones the first"

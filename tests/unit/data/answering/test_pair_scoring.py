@@ -36,13 +36,3 @@ def test_a_table_of_one_label_still_knows_the_others_after_it_was_written(tmp_pa
     read = pd.read_parquet(tmp_path / "scores.parquet")
     pd.testing.assert_frame_equal(read, scores)
     assert SentencePair().mean_scores(read) == {"accuracy": 100.0, "f1": 0.0, "n_pairs": 2}
-
-
-def test_each_pair_has_its_row():
-    found = scored([0, 1], [1, 1], ["no", "yes"])
-    assert found.to_dict("list") == {
-        "id": ["p0", "p1"],
-        "label": ["no", "yes"],
-        "predicted": ["yes", "yes"],
-        "correct": [0.0, 100.0],
-    }

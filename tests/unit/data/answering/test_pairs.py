@@ -73,12 +73,6 @@ def test_pairs_that_need_no_cut_are_encoded_as_questions_and_contexts(make):
         assert getattr(getattr(found, name), "dtype", None) == getattr(array, "dtype", None)
 
 
-def test_the_first_text_is_one_sentence_and_the_second_is_split():
-    _, tokenizer = tiny_bert()
-    windows = build_pairs([Pair("p", "It ran. It sat.", "A dog ran. It sat.", 0)], tokenizer, max_length=20)
-    assert windows.sentence.tolist() == [-1, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1, 1, 2, 2, 2, -1]
-
-
 def plain_labels(model, windows) -> dict[str, str]:
     """Labels by a loop as a user would write it."""
     found = {}

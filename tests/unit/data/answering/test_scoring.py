@@ -6,7 +6,7 @@ import pytest
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json
-from headtypes.data.kinds.question_answering.answers import normalize_answer, score_predictions
+from headtypes.data.kinds.question_answering.answers import score_predictions
 from headtypes.data.kinds.question_answering.kind import QuestionAnswering
 from tests.support.places import SHARED_DATA
 from tests.support.records import question_of, read_squad
@@ -32,21 +32,6 @@ def naive_f1(prediction, answer):
         return 0.0
     precision, recall = common / len(left), common / len(naive_words(answer))
     return 100 * 2 * precision * recall / (precision + recall)
-
-
-@pytest.mark.parametrize(
-    ("text", "normal"),
-    [
-        ("The  Café, an\tAnthem!", "café anthem"),
-        ("a", ""),
-        ("U.S.A.", "usa"),
-        ("24\u201310", "24\u201310"),
-        ("theatre and banana", "theatre and banana"),
-        ("the\u2019s", "\u2019s"),
-    ],
-)
-def test_normalization(text, normal):
-    assert normalize_answer(text) == normal
 
 
 def planted(n):

@@ -112,11 +112,6 @@ def test_what_is_no_file_of_a_configuration_is_told(over, text, sentence):
     assert sentence in message
 
 
-def test_aliases_that_spare_repetition_are_read(over):
-    found = over("a: &a {x: 1}\nb: *a\nc: {<<: *a, y: 2}\n").values
-    assert found == {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1, "y": 2}}
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [

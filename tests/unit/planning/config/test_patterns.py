@@ -50,8 +50,6 @@ def test_only_models_that_differ_in_their_seed_are_repeats_of_one_another():
         ("1000-3000/1000", "1000 2000 3000"),
         ("0-10/4", "0 4 8"),
         ("[0, 1, 2-3, last]", "0 1 2 3 last"),
-        ("7", "7"),
-        ("a", "a"),
         ("2.5", "2.5"),
     ],
 )
