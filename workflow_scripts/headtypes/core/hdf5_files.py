@@ -4,11 +4,8 @@ A dataclass declares a file: `jaxtyping` annotations name the type and the dimen
 `Annotated[..., Stored(...)]` what the file has otherwise.
 """
 
-import atexit
 import json
-import os
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import UnionType
@@ -18,7 +15,7 @@ import h5py
 import numpy as np
 from jaxtyping import Shaped, jaxtyped
 
-from headtypes.core.files import StrPath, atomic_write, canonical_json, refusal, undamaged
+from headtypes.core.files import StrPath, atomic_write, canonical_json, undamaged
 
 T = TypeVar("T")
 # Of a chunk, at most, unless a single row is larger.
@@ -35,44 +32,20 @@ class Stored(NamedTuple):
 
 SampleIds = Annotated[list[str], Stored("sample_id", "sample")]
 
-# Files that could not be written, with the error that keeps alive what the writer has opened in them.
-_broken: list[tuple[h5py.File, BaseException]] = []
-
-
-class _Group(h5py.Group):
-    """A group that holds what is made in it: a data set that is let go of earlier cannot say what went wrong."""
-
-    def create_dataset(self, *arguments, **options) -> h5py.Dataset:
-        """As that of h5py."""
-        return self._hold(super().create_dataset(*arguments, **options))
-
-    def create_group(self, *arguments, **options) -> h5py.Group:
-        """As that of h5py."""
-        return self._hold(_Group(super().create_group(*arguments, **options).id))
-
-    def _hold(self, made: h5py.HLObject) -> Any:
-        self._held = [*getattr(self, "_held", ()), made]
-        return made
-
-
-class _File(_Group, h5py.File):
-    """A file that holds what is made in it."""
-
 
 @contextmanager
 def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
-    """Yield a new HDF5 file, whole or absent as by `files.atomic_write`; options: of `h5py.File`."""
-    with atomic_write(path) as temporary:
-        file = _File(temporary, "w", **options)
-        try:
-            yield file
-            file.close()
-        except BaseException as error:
-            if refusal(error):
-                _keep(file, error)
-            else:
-                file.close()
-            raise
+    """Yield a new HDF5 file, whole or absent as by `files.atomic_write`; options: of `h5py.File`.
+
+    It is filled in memory: where a disk has no room, HDF5 tries again, complains, and crashes when Python ends.
+    """
+    with (
+        atomic_write(path) as temporary,
+        h5py.File(temporary, "w", driver="core", backing_store=False, **options) as file,
+    ):
+        yield file
+        file.flush()
+        temporary.write_bytes(file.id.get_file_image())
 
 
 @contextmanager
@@ -180,16 +153,3 @@ def of_one_width(texts: Sequence[str]) -> np.ndarray:
 def read_texts(data: h5py.Dataset) -> list[str]:
     """The texts of a data set."""
     return data.asstr()[:].tolist()
-
-
-def _keep(file: h5py.File, error: BaseException) -> None:
-    """Never let go of a file that cannot be written: HDF5 would try again, complain, and crash when Python ends."""
-    if not _broken:
-        atexit.register(_end)
-    _broken.append((file, error))
-
-
-def _end() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit(1)
