@@ -22,8 +22,7 @@ from headtypes.core.statistics import (
     sums_by_unit,
 )
 from headtypes.core.table_files import write_csv
-from headtypes.data.kinds.catalogue import counted_by
-from headtypes.data.kinds.metrics import METRICS
+from headtypes.data.kinds.metrics import METRICS, counted_by
 
 # Of fewer articles that differ, the bootstrap tells too little even with a smaller p-value.
 _FEW_ARTICLES = 8

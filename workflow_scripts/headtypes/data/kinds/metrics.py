@@ -73,9 +73,21 @@ LOSS = Metric(
     "the loss rises: here too, a positive number is for the worse.",
 )
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in (EXACT_MATCH, F1, ACCURACY, NORMALISED_ACCURACY, LOSS)}
-# The first metric of each kind of task.
-MAIN_METRICS: dict[str, Metric] = {metric.name: metric for metric in (EXACT_MATCH, ACCURACY, LOSS)}
+# Of each kind of task that models answer: its metrics, the main one first, and what rows are called, in the plural.
+MEASURES: dict[str, tuple[tuple[Metric, ...], str]] = {
+    "question_answering": ((EXACT_MATCH, F1), "questions"),
+    # F1 is no mean over pairs, so that it has no interval.
+    "sentence_pair": ((ACCURACY, F1), "pairs"),
+    "multiple_choice": ((ACCURACY, NORMALISED_ACCURACY), "questions"),
+    "text": ((LOSS,), "documents"),
+}
+METRICS: dict[str, Metric] = {metric.name: metric for metrics, _ in MEASURES.values() for metric in metrics}
+MAIN_METRICS: dict[str, Metric] = {metrics[0].name: metrics[0] for metrics, _ in MEASURES.values()}
+
+
+def counted_by(metrics: Collection[Metric]) -> str:
+    """What the rows are called ("questions") of the first kind that has all of these metrics."""
+    return next((counted for known, counted in MEASURES.values() if set(metrics) <= set(known)), "rows")
 
 
 def tested_metric(names: Collection[str]) -> Metric:

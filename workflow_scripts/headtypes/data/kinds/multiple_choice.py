@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.data.kinds.metrics import ACCURACY, NORMALISED_ACCURACY
+from headtypes.data.kinds.metrics import MEASURES
 from headtypes.data.kinds.protocol import ID, Column, Columns, Draw, Scored
 from headtypes.data.kinds.tables import TableKind, checked_table
 from headtypes.data.records import Sample, Strict
@@ -51,7 +51,7 @@ class MultipleChoice(TableKind):
     # A model for masked words gives no probability of an answer that follows a question.
     head = "causal_lm"
     windows_of_row = 4
-    metrics = (ACCURACY, NORMALISED_ACCURACY)
+    metrics, counted = MEASURES["multiple_choice"]
     # The question and a choice are one running text, and in a causal layer padding would be a look at what follows.
     without_reading = ("sentences", "uniform_over_padding")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headtypes.core.errors import InputError, nearest
-from headtypes.data.kinds.metrics import ACCURACY, F1
+from headtypes.data.kinds.metrics import MEASURES
 from headtypes.data.kinds.protocol import ID, Column, Draw, Rows, Scored
 from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, read_texts
 from headtypes.data.records import Sample, Strict
@@ -49,9 +49,7 @@ class SentencePair(TableKind):
     }
     truncation = "longest_first"
     head = "sequence_classification"
-    # F1 is no mean over pairs, so that it has no interval.
-    metrics = (ACCURACY, F1)
-    counted = "pairs"
+    metrics, counted = MEASURES["sentence_pair"]
     answer_columns = ("label",)
 
     def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, Any] | None) -> list[Pair]:

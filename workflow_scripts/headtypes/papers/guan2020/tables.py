@@ -21,9 +21,7 @@ from headtypes.core.files import StrPath
 from headtypes.core.markdown import document
 from headtypes.core.statistics import ALPHA, holm
 from headtypes.core.tables import Column, Table, TextColumn, interval, probability
-from headtypes.data.kinds.catalogue import counted_by
-from headtypes.data.kinds.metrics import MAIN_METRICS, METRICS, Metric, tested_metric
-from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by, tested_metric
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
 from headtypes.papers.keys import Key
 from headtypes.papers.quantities import Measured
@@ -34,8 +32,8 @@ _METRICS = sorted(
     (*MAIN_METRICS.values(), *(METRICS[name] for name in sorted(METRICS.keys() - MAIN_METRICS))),
     key=lambda metric: metric.unit != "%",
 )
-# They have columns in every table; the others do where some model is evaluated by them.
-_ALWAYS = {metric for kind in KINDS.values() if kind.is_learned for metric in kind.metrics}
+# Those of the paper's kinds have columns in every table; the others do where some model is evaluated by them.
+_ALWAYS = {metric for kind in ("question_answering", "sentence_pair") for metric in MEASURES[kind][0]}
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
 _TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
 _STABILITY = [f"{half}_{agreement}" for agreement in AGREEMENTS for half in HALVES]
@@ -62,7 +60,7 @@ _ASKED = {
 }
 
 # Of questions, pairs or documents, in the metrics.
-_NUMBERS = {f"n_{kind.counted}" for kind in KINDS.values()}
+_NUMBERS = {f"n_{counted}" for _, counted in MEASURES.values()}
 
 _TITLES = {2: "Types left out or made uniform", 3: "Attention within and between sentences"}
 _CONTROLS = (

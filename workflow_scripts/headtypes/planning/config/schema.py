@@ -22,7 +22,6 @@ from headtypes.analyses.words.settings import Extent, Root
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, one_line
-from headtypes.data.kinds.catalogue import kinds_with
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.papers.registry import PAPERS
@@ -91,7 +90,9 @@ class Task(Strict):
         parts = (self, self.source, self.columns)
         given = [key for part in parts for key in type(part).model_fields if key in part.model_fields_set]
         for key in given:
-            if self.kind not in (having := kinds_with(key)):
+            having = [kind.name for kind in KINDS.values() if key in (*kind.keys, *kind.source_keys, *kind.columns)]
+            # What no kind names, all have.
+            if having and self.kind not in having:
                 raise ValueError(f"the key {key} belongs to a task of kind {' or '.join(having)}")
         if self.labels and self.columns.label is None:
             raise ValueError("the key labels needs columns.label, which says where the data's labels are")

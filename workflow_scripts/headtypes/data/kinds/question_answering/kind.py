@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from headtypes.data.kinds.metrics import EXACT_MATCH, F1
+from headtypes.data.kinds.metrics import MEASURES
 from headtypes.data.kinds.protocol import Columns, Draw, Kind, Scored
 from headtypes.data.kinds.question_answering.squad import Question, questions_from_rows, questions_of
 from headtypes.data.records import Sample
@@ -33,7 +33,7 @@ class QuestionAnswering(Kind):
     head = "question_answering"
     window_keys = ("doc_stride", "max_query_length")
     answer_keys = ("max_answer_length",)
-    metrics = (EXACT_MATCH, F1)
+    metrics, counted = MEASURES["question_answering"]
     target_names = ("start_positions", "end_positions")
     answer_columns = ("score", "start", "end")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.metrics import LOSS, SIZES
+from headtypes.data.kinds.metrics import MEASURES, SIZES
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Columns, Draw, Kind, Scored
 from headtypes.data.kinds.text.documents import Document, documents_of_columns, read_documents, segments_of
 from headtypes.data.records import Sample
@@ -35,10 +35,9 @@ class Text(Kind):
     source_keys = ("folder",)
     running = True
     head = LANGUAGE_MODEL
-    counted = "documents"
     # There are no question and context, and in a causal layer padding would be a look at what is to be predicted.
     without_reading = ("sentences", "uniform_over_padding")
-    metrics = (LOSS,)
+    metrics, counted = MEASURES["text"]
 
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[Document]:
         """The documents of files: SQuAD's JSON, JSON Lines or plain text."""
