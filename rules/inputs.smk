@@ -76,14 +76,18 @@ def head_outputs_of(wildcards):
     return of_task(paths.HEAD_OUTPUTS)(wildcards)
 
 
+def _by_kind(task, treebank, coreference):
+    return {"treebank": treebank, "coreference": coreference}[plan.kind_of(task).name]
+
+
 def guesses_of(wildcards):
     """What every head guesses on a task: the heads of words in a treebank, or the antecedents of mentions."""
-    return (paths.ARCS if plan.is_treebank(wildcards.task) else paths.ANTECEDENTS).format(**wildcards)
+    return _by_kind(wildcards.task, paths.ARCS, paths.ANTECEDENTS).format(**wildcards)
 
 
 def best_of(wildcards):
     """Which heads are the best on a task: for the relations of a treebank, or for the antecedents of mentions."""
-    return (paths.RELATIONS_BEST if plan.is_treebank(wildcards.task) else paths.COREFERENCE).format(**wildcards)
+    return _by_kind(wildcards.task, paths.RELATIONS_BEST, paths.COREFERENCE).format(**wildcards)
 
 
 def texts_of_gradients(wildcards):

@@ -44,7 +44,7 @@ rule train_model:
         "../workflow_scripts/train_model.py"
 
 
-READ_MODELS = dict.fromkeys(name for it in [*plan.inputs, *plan.detected] for name in made_from(plan.config, it.model))
+READ_MODELS = dict.fromkeys(name for it in [*plan.inputs, *plan.detected] for name in plan.made_from(it.model))
 LEARNT_TASKS = [made.task for made in map(plan.finetuned, READ_MODELS) if made] + [it.task for it in plan.probed]
 
 

@@ -15,21 +15,11 @@ from headtypes.core.stage import given
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
-from headtypes.data.kinds.treebank import Treebank
 from headtypes.planning.config.checks import check, left_out
-from headtypes.planning.config.derived import (
-    changes_nothing,
-    clusterings,
-    divided_by,
-    family_of,
-    has_features,
-    parent_of,
-    types_of,
-)
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.given_files import UserFiles, types_in
 from headtypes.planning.config.messages import ConfigError, unknown
-from headtypes.planning.config.schema import Config, read_config
+from headtypes.planning.config.schema import Config, changes_nothing, read_config, types_of
 from headtypes.planning.config.sources import Finetuned
 from headtypes.planning.entries import RANDOM_TOKENS, UNDER, AblationPlan, FeaturePlan, PartitionPlan
 
@@ -91,7 +81,7 @@ class Plan:
     @cached_property
     def features(self) -> list[FeaturePlan]:
         """Every extraction of distance features: of each model, on each of its tasks from which samples are drawn."""
-        return [entry for entry in self.inputs if has_features(self.config, entry.task)]
+        return [entry for entry in self.inputs if self.config.has_features(entry.task)]
 
     def inputs_of(self, kind: str) -> list[FeaturePlan]:
         """Each model with each of its tasks of one kind."""
@@ -117,7 +107,7 @@ class Plan:
         planned = [
             PartitionPlan(model, name, task, type_names(k), method, k, of=of)
             for model, task in self.features
-            for name, (method, k, of) in clusterings(self.config, task).items()
+            for name, (method, k, of) in self.config.clusterings(task).items()
         ]
         given = {
             name: entry
@@ -231,7 +221,7 @@ class Plan:
 
     def divided_by(self, task: str) -> list[Of]:
         """What heads are divided by on a task."""
-        return divided_by(self.config, task)
+        return self.config.divided_by(task)
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
@@ -271,10 +261,6 @@ class Plan:
     def is_text(self, task: str) -> bool:
         """Whether a task consists of texts, about which nothing is asked."""
         return self.kind_of(task).name == Text.name
-
-    def is_treebank(self, task: str) -> bool:
-        """Whether a task consists of sentences with dependency trees."""
-        return self.kind_of(task).name == Treebank.name
 
     def ablations_of(self, model: str, partition: str) -> list[AblationPlan]:
         """The evaluations on one model under one partition."""
@@ -345,11 +331,15 @@ class Plan:
 
     def parent(self, model: str) -> str | None:
         """The model that this one was fine-tuned from."""
-        return parent_of(self.config, model)
+        return self.config.parent(model)
 
     def family(self, model: str) -> str:
         """The family that a model counts to."""
-        return family_of(self.config, model)
+        return self.config.family(model)
+
+    def made_from(self, model: str) -> list[str]:
+        """The model and those that it is made from."""
+        return self.config.made_from(model)
 
     @cached_property
     def repeats(self) -> dict[str, list[str]]:

@@ -6,7 +6,6 @@ from typing import Any, get_args, get_origin
 
 import pytest
 
-from headtypes.planning.config.derived import clusterings
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.config.schema import Config, Strict, read_config
 from headtypes.planning.plan import Plan
@@ -210,9 +209,9 @@ def test_no_two_tasks_give_a_partition_one_name(full):
 def test_a_task_says_itself_what_heads_are_divided_by(full):
     config = edited(full, "tasks/paragraphs/divided_by", ["norms", "weights", "norms"])
     read = read_config(config)
-    assert list(clusterings(read, "paragraphs")) == [
+    assert list(read.clusterings("paragraphs")) == [
         f"paragraphs-{of}kmeans-k{k}" for of in ("norms-", "") for k in (3, 4)
     ]
-    assert list(clusterings(read, "made")) == ["made-kmeans-k3", "made-kmeans-k4"]
+    assert list(read.clusterings("made")) == ["made-kmeans-k3", "made-kmeans-k4"]
     assert {(it.model, it.task) for it in Plan(read).with_norms} == {("trained", "paragraphs")}
     assert "divided_by belongs to a task of kind" in refused(edited(full, "tasks/bank/divided_by", ["weights"]))

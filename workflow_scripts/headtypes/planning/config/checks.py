@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from headtypes.analyses.types.names import TYPES
 from headtypes.core.errors import nearest
 from headtypes.data.kinds.registry import KINDS
-from headtypes.planning.config.derived import changes_nothing, clusterings, family_of, has_features, parent_of, types_of
 from headtypes.planning.config.given_files import missing_files
 from headtypes.planning.config.messages import ConfigError, unknown
-from headtypes.planning.config.schema import Ablation, Config
+from headtypes.planning.config.schema import Ablation, Config, changes_nothing, types_of
 
 Mistakes = Iterator[tuple[str, str]]
 # Types that a message lists.
@@ -71,7 +70,7 @@ def _circles(config: Config) -> Mistakes:
     """No model descends from itself."""
     for name in config.models:
         seen = [name]
-        while (parent := parent_of(config, seen[-1])) is not None:
+        while (parent := config.parent(seen[-1])) is not None:
             if parent in seen:
                 made = config.models[seen[-1]].source.finetuned
                 where = f"models.{seen[-1]}.{'source.finetuned.base' if made else 'parent'}"
@@ -82,11 +81,11 @@ def _circles(config: Config) -> Mistakes:
 
 def _models(config: Config) -> Mistakes:
     for name, model in config.models.items():
-        key, parent = f"models.{name}", parent_of(config, name)
+        key, parent = f"models.{name}", config.parent(name)
         # The demo's controls are laid under experiments that name other models for detectors.
         if not model.tasks and name not in config.detectors.models and model.source.trained is None:
             yield (f"{key}.tasks", "nothing is asked of its heads; name a task, or name the model in detectors.models.")
-        if model.family and parent and (family := family_of(config, parent)) != model.family:
+        if model.family and parent and (family := config.family(parent)) != model.family:
             yield f"{key}.family", f"it descends from {parent} and counts to {family}; leave family out."
         yield from _finetuned(config, name)
         yield from _evaluated(config, name)
@@ -141,13 +140,13 @@ def _partitions(config: Config) -> Mistakes:
     """Partitions have names and features of their own."""
     task_of: dict[str, str] = {}
     for task in config.tasks:
-        for name in clusterings(config, task) if has_features(config, task) else ():
+        for name in config.clusterings(task) if config.has_features(task) else ():
             if (other := task_of.setdefault(name.lower(), task)) != task:
                 yield f"tasks.{task}", f"its partition {name} has the name of one of {other}; rename one of the tasks."
     for name, entry in config.partitions.items():
         if name.lower() in task_of:
             yield f"partitions.{name}", "a clustering has this name; rename the partition."
-        if not has_features(config, entry.task):
+        if not config.has_features(entry.task):
             yield f"partitions.{name}.task", f"{entry.task} is of kind {config.tasks[entry.task].kind}, without types."
         elif entry.task not in config.models[entry.model].tasks:
             yield f"partitions.{name}.task", f"{entry.model} does not read it; add it to models.{entry.model}.tasks."

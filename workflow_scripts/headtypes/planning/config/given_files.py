@@ -12,7 +12,6 @@ from headtypes.data.files import files_of, looked_in
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.treebank import Treebank
 from headtypes.models.files import model_files
-from headtypes.planning.config.derived import made_from
 from headtypes.planning.config.messages import ConfigError
 from headtypes.planning.config.schema import Config
 from headtypes.planning.config.sources import TaskSource
@@ -20,7 +19,7 @@ from headtypes.planning.config.sources import TaskSource
 
 def missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The key and a sentence for each file or folder of these models and tasks that is not there, or is there twice."""
-    needed = dict.fromkeys(base for name in models for base in made_from(config, name))
+    needed = dict.fromkeys(base for name in models for base in config.made_from(name))
     learned = [made.task for name in needed if (made := config.models[name].source.finetuned)]
     named = {
         f"models.{name}.source.{part}": getattr(config.models[name].source, part)

@@ -4,6 +4,7 @@
 """
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, get_args
 
@@ -19,7 +20,7 @@ from pydantic import (
 
 from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.words.settings import Extent, Root
-from headtypes.attention.operations import OPERATIONS, Reading, operation_of
+from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, one_line
 from headtypes.data.kinds.protocol import Kind
@@ -340,6 +341,52 @@ class Config(Strict):
     detectors: Detectors = Detectors()
     compute: Compute = Compute()
     select: Select = Select()
+
+    def clusterings(self, task: str) -> dict[str, tuple[str, int, Of]]:
+        """Name of each partition that clustering makes on a task: its method, its k, and what heads are divided by."""
+        return {
+            f"{task}-{'' if of == 'weights' else f'{of}-'}{method}-k{k}": (method, k, of)
+            for of in self.divided_by(task)
+            for method in self.clustering.methods
+            for k in self.clustering.k
+        }
+
+    def divided_by(self, task: str) -> list[Of]:
+        """What heads are divided by on a task."""
+        return list(dict.fromkeys(self.tasks[task].divided_by or self.clustering.of))
+
+    def has_features(self, task: str) -> bool:
+        """Whether heads have features on a task, by which they are divided into types."""
+        return "samples" in KINDS[self.tasks[task].kind].keys
+
+    def parent(self, model: str) -> str | None:
+        """The model that this one was fine-tuned from."""
+        finetuned = self.models[model].source.finetuned
+        return finetuned.base if finetuned else self.models[model].parent
+
+    def family(self, model: str) -> str:
+        """The family that a model counts to: that of its first ancestor, or the name of this ancestor."""
+        parent = self.parent(model)
+        return self.family(parent) if parent else self.models[model].family or model
+
+    def made_from(self, model: str | None) -> list[str]:
+        """The model and those that it is made from, as far as there are any."""
+        models: list[str] = []
+        while model in self.models and model not in models:
+            models.append(model)
+            finetuned = self.models[model].source.finetuned
+            model = finetuned and finetuned.base
+        return models
+
+
+def changes_nothing(condition: Mapping[str, str]) -> bool:
+    """Whether a condition keeps all heads."""
+    return all(operation_of(operation).change is None for operation in condition.values())
+
+
+def types_of(condition: Iterable[str]) -> list[str]:
+    """The types among the targets of a condition; the others are heads."""
+    return [target for target in condition if head_of(target) is None]
 
 
 def read_config(raw: dict[str, Any]) -> Config:
