@@ -280,8 +280,6 @@ MASK = torch.ones(1, 1, 3, 3, dtype=torch.bool)
 @pytest.mark.parametrize(
     ("mask", "arguments", "message"),
     [
-        (MASK, {"sinks": torch.zeros(3)}, "gives part of each row's attention to no token"),
-        (MASK, {"indices": torch.zeros(3)}, "chooses the keys of each query separately"),
         (MASK, {"twist": 0.5}, "computes its attention with `twist`"),
         (None, {"is_causal": True}, "asks for no mask although it is causal"),
         (MASK.float(), {}, "makes its own mask"),

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from headtypes.core.errors import InputError, shortened
+from headtypes.core.texts import text_of
 
 FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = 1, 2, 3, 4, 5, 6, 7, 9
 _COLUMNS = 10
@@ -45,14 +46,7 @@ def malformed(path: str, line: int, problem: str) -> InputError:
 
 def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 file without their ends, each with its number; raises `InputError` for other bytes."""
-    with open(path, "rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                # Some editors write a byte-order mark, which is not part of the data.
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise malformed(path, number, "this is not UTF-8 text; save the file as UTF-8") from error
-            yield number, text.rstrip("\r\n")
+    return enumerate(text_of(path).removesuffix("\n").split("\n"), start=1)
 
 
 def read_blocks(path: str) -> Iterator[Block]:

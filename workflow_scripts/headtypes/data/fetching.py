@@ -31,8 +31,12 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
         data, origin = read_data_set(source, f"{key}.source")
         rows = chosen.rows_of_hub(data, source["hub"], f"{key}.columns", columns)
     elif "folder" in source:
-        data, origin = find_files(source["folder"], f"{key}.source.folder")
-        rows = chosen.rows_of_file(data, source["folder"], f"{key}.columns", columns)
+        folder = source["folder"]
+        data = files_of(folder, f"{key}.source.folder")
+        digests = {Path(file).relative_to(folder).as_posix(): sha256_file(file) for file in data}
+        sha256 = hashlib.sha256(canonical_json(digests).encode()).hexdigest()
+        origin = {"folder": folder, "sha256": sha256, "revision": None}
+        rows = chosen.rows_of_file(data, folder, f"{key}.columns", columns)
     else:
         data, origin = read_file(source["file"], chosen.form, f"{key}.source.file")
         rows = chosen.rows_of_file(data, source["file"], f"{key}.columns", columns)
@@ -65,14 +69,6 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     origin = {"file": path, "sha256": sha256_file(path), "revision": None}
     readers = {"json": _read_json, "table": _read_table, "files": lambda path: [path]}
     return readers[form](path), origin
-
-
-def find_files(folder: str, key: str) -> tuple[list[str], dict]:
-    """The files of a folder (`files.files_of`) and their origin: folder, sha256, revision (None)."""
-    files = files_of(folder, key)
-    digests = {Path(file).relative_to(folder).as_posix(): sha256_file(file) for file in files}
-    sha256 = hashlib.sha256(canonical_json(digests).encode()).hexdigest()
-    return files, {"folder": folder, "sha256": sha256, "revision": None}
 
 
 def _read_json(path: str) -> Any:

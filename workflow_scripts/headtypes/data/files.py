@@ -23,7 +23,11 @@ def files_of(folder: str, key: str) -> list[str]:
     """
     if not Path(folder).is_dir():
         raise InputError(f"{key}: there is no folder {folder}{looked_in(folder)}.")
-    paths = [path for path in Path(folder).rglob("*") if not _is_hidden(path.relative_to(folder))]
+    paths = [
+        path
+        for path in Path(folder).rglob("*")
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
     for path in paths:
         if not path.exists():
             raise InputError(f"{key}: {path} is a link that leads nowhere; mend it or delete it.")
@@ -36,7 +40,3 @@ def files_of(folder: str, key: str) -> list[str]:
     if len(suffixes) > 1:
         raise InputError(f"{key}: the files in {folder} must have one suffix; found {', '.join(suffixes)}.")
     return list(map(str, files))
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)

@@ -16,11 +16,6 @@ from headtypes.models.records import ModelRecord
 _HARMLESS = {"sliding_window", "position_ids", "cache_position", "token_type_ids"}
 # Those that change the scores, as `hook.Layer` does: its cap, sink and bias.
 _COMPUTED = {"softcap", "s_aux", "position_bias"}
-_DEPARTURES = {
-    "sinks": "gives part of each row's attention to no token",
-    "indices": "chooses the keys of each query separately",
-    "block_indices": "chooses the keys of each query separately",
-}
 _NOT_SUPPORTED = "this architecture is not supported."
 _PROBE = "headtypes_probe"
 
@@ -33,10 +28,7 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
     """
     for name, value in arguments.items():
         if value is not None and not isinstance(value, bool) and name not in _HARMLESS | _COMPUTED:
-            does = _DEPARTURES.get(name, f"computes its attention with `{name}`")
-            raise InputError(
-                f"{type(module).__name__} {does}, so that its heads cannot be read and ablated; {_NOT_SUPPORTED}"
-            )
+            raise InputError(f"{type(module).__name__} computes its attention with `{name}`; {_NOT_SUPPORTED}")
     causal = arguments.get("is_causal")
     if mask is None and (getattr(module, "is_causal", False) if causal is None else causal):
         raise InputError(f"{type(module).__name__} asks for no mask although it is causal; {_NOT_SUPPORTED}")

@@ -57,14 +57,6 @@ def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None)
     return []
 
 
-def package_folder(package: str) -> Path | None:
-    """The folder of an installed Python package, without importing it; None where there is none."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    return Path(spec.submodule_search_locations[0])
-
-
 def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
     """The folder of a model's files, and for a model in GGUF the name of its only file, else None.
 
@@ -73,8 +65,10 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
     """
     gguf = source.get("gguf")
     if source.get("package") is not None:
-        package = package_folder(source["package"])
-        folder = package and package / source.get("subfolder", ".")
+        # Without importing it.
+        spec = importlib.util.find_spec(source["package"])
+        folders = (spec and spec.submodule_search_locations) or ()
+        folder = next((Path(package, source.get("subfolder", ".")) for package in folders), None)
     else:
         folder = Path(source["folder"]) if source.get("folder") else gguf and Path(gguf).absolute().parent
     return folder or None, gguf and Path(gguf).name

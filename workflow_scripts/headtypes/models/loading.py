@@ -140,7 +140,8 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         why = f"has no {in_words}: its weights lack {lacking}"
         raise MissingHeadError(f"{where} {why}; {remedy}.", why)
     others = sorted(report["unexpected_keys"])
-    if head == "causal_lm" and others and not _weights_of_head(model):
+    own = (name for name, _ in model.named_parameters() if not name.startswith(f"{model.base_model_prefix}."))
+    if head == "causal_lm" and others and not any(own):
         # Such a head is the embeddings, which every model has.
         why = f"has no {in_words}: its weights hold the head of another task, {others[0]}"
         raise MissingHeadError(f"{where} {why}; name a language model.", why)
@@ -182,11 +183,6 @@ def _further_layers(model: PreTrainedModel, unexpected: Iterable[str]) -> list[s
 
     own = {unnumbered(name) for name in model.state_dict() if re.search(r"\d", name)}
     return sorted(name for name in unexpected if unnumbered(name) in own)
-
-
-def _weights_of_head(model: PreTrainedModel) -> list[str]:
-    """Names of the weights that belong to a model's head alone, not to its body, such as the embeddings."""
-    return [name for name, _ in model.named_parameters() if not name.startswith(f"{model.base_model_prefix}.")]
 
 
 def device() -> torch.device:

@@ -18,7 +18,6 @@ from headtypes.core.files import StrPath
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.training.saving import save_model
-from headtypes.training.settings import COPYING_SIZES, COPYING_STEPS
 
 # Their order decides what is drawn: two of them are marks of punctuation.
 _WORDS = """
@@ -38,7 +37,7 @@ _BATCH, _LEARNING_RATE, _WARMUP = 16, 1e-2, 20
 _COPIED, _BATCHES = 0.95, 10
 
 
-def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = COPYING_STEPS) -> None:
+def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800) -> None:
     """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies; save it as `out_folder`.
 
     layers: of the model; seed: of its weights and of the sequences; steps: updates, at most.
@@ -54,7 +53,11 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = COP
             LlamaConfig(
                 vocab_size=len(tokenizer),
                 num_hidden_layers=layers,
-                **COPYING_SIZES,
+                hidden_size=64,
+                intermediate_size=32,
+                num_attention_heads=4,
+                head_dim=32,
+                max_position_embeddings=512,
                 bos_token_id=tokenizer.bos_token_id,
                 eos_token_id=None,
                 tie_word_embeddings=True,

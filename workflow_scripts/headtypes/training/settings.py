@@ -4,16 +4,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat
 
-# Of a decoder that is trained to copy (`copying.train_model`), as `LlamaConfig` names them.
-COPYING_SIZES = {
-    "hidden_size": 64,
-    "intermediate_size": 32,
-    "num_attention_heads": 4,
-    "head_dim": 32,
-    "max_position_embeddings": 512,
-}
-# Updates of such a decoder, at most.
-COPYING_STEPS = 800
 # What every part of the configuration keeps to.
 STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 # A number of things of which there has to be one.

@@ -204,11 +204,13 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
         pair = pairs[numbers.index(None)]
         if pair.label is None:
             raise InputError(f"Pair {pair.id} has no label; name the column of the labels in the task's columns.label.")
-        unknown = dict.fromkeys(other.label for other, number in zip(pairs, numbers, strict=True) if number is None)
+        unknown = dict.fromkeys(str(other.label) for other, index in zip(pairs, numbers, strict=True) if index is None)
+        line = ", ".join(f"{json.dumps(label, ensure_ascii=False)}: ..." for label in unknown)
         raise InputError(
-            f"{where} knows the labels {', '.join(indices)}, and pair {pair.id} has {pair.label!r}, "
-            f"the first such pair of {numbers.count(None):,}; "
-            f"{advice_on_labels(unknown)}. A name that the task's labels give already is corrected there."
+            f"{where} knows the labels {', '.join(indices)}, and pair {pair.id} has {pair.label!r}, the first such "
+            f"pair of {numbers.count(None):,}; write which of the model's each is into the task, as labels: {{{line}}}"
+            ", with null for what is no label (rows that nobody could decide are then left out), or evaluate a model "
+            "that was fine-tuned for these labels."
         )
     return np.array(numbers)
 
@@ -225,15 +227,6 @@ def known_labels(names: Iterable[str]) -> dict[str, int]:
     return {name.casefold(): index for index, name in enumerate(names)}
 
 
-def advice_on_labels(unknown: Iterable[Any]) -> str:
-    """What to do where data have labels that a classifier does not know, with the line to write."""
-    line = ", ".join(f"{json.dumps(str(label), ensure_ascii=False)}: ..." for label in unknown)
-    return (
-        f"write which of the model's each is into the task, as labels: {{{line}}}, with null for what is no label "
-        "(rows that nobody could decide are then left out), or evaluate a model that was fine-tuned for these labels"
-    )
-
-
 def labels_of(record: ModelRecord) -> list[str]:
     """The labels of a fetched classifier, in the order of its logits (`id2label`)."""
     from headtypes.models.model_config import config_of
@@ -243,11 +236,6 @@ def labels_of(record: ModelRecord) -> list[str]:
         raise InputError(
             f"models.{record.name}: {record.folder} predicts a number and not a label; leave models.{record.name}."
             "evaluate out."
-        )
-    if set(config.id2label) != set(range(config.num_labels)):
-        raise InputError(
-            f"models.{record.name}: {record.folder} does not number its labels (id2label in its config.json) from 0 "
-            "without gaps; correct it."
         )
     labels = [str(config.id2label[index]) for index in range(config.num_labels)]
     _check_labels(labels, f"models.{record.name}: the config.json in {record.folder} has")

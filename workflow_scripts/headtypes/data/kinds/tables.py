@@ -28,15 +28,12 @@ def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> An
     if data.empty:
         raise InputError(f"{where} has no rows.")
     table = data.set_axis(map(str, data.columns), axis=1)
+    names = list(table)
     for column in columns:
-        check_column(column, list(table), where, key)
+        if column not in names:
+            near = nearest(column, names)
+            raise InputError(f"{key}: {where} has no column {column}.{near} It has {', '.join(names)}.")
     return table
-
-
-def check_column(column: str, names: Sequence[str], where: str, key: str) -> None:
-    """Raise `InputError` where a table lacks a column; names: of its columns; where, key: as of `Kind.rows_of_file`."""
-    if column not in names:
-        raise InputError(f"{key}: {where} has no column {column}.{nearest(column, names)} It has {', '.join(names)}.")
 
 
 def read_texts(table: Any, where: str, columns: Sequence[str]) -> list[Any]:

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 
 from headtypes.data.conllu import Line, check_words, malformed, numbered_lines
-from headtypes.data.kinds.coreference.marks import DocumentBuilder
-from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
+from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, DocumentBuilder
 
 _BEGIN = re.compile(r"#begin document \((.*)\); part ([0-9]{1,9})")
 _END = "#end document"

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headtypes.data import conllu
-from headtypes.data.kinds.coreference.marks import DocumentBuilder
-from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
+from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, DocumentBuilder
 
 # The ids of entities in files that do not declare their fields: type and number, as in older GUM; number first.
 _TYPED = re.compile(r"[A-Za-z]+-[0-9]+")

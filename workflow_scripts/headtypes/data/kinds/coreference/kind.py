@@ -7,8 +7,7 @@ from typing import Any
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.conll2012 import read_conll2012
 from headtypes.data.kinds.coreference.conllu import read_conllu
-from headtypes.data.kinds.coreference.marks import check_ids
-from headtypes.data.kinds.coreference.records import AnnotatedDocument
+from headtypes.data.kinds.coreference.records import AnnotatedDocument, check_ids
 from headtypes.data.kinds.protocol import Columns, Kind, Rows
 
 

@@ -38,25 +38,17 @@ def questions_of(data: Any, source: StrPath) -> list[Question]:
                 "title": article.get("title") or f"article {number}",
                 "context": paragraph["context"],
                 "question": qa["question"],
-                "answers": {
-                    "text": [answer["text"] for answer in qa["answers"]],
-                    "answer_start": [answer["answer_start"] for answer in qa["answers"]],
-                },
+                "answers": {key: [answer[key] for answer in qa["answers"]] for key in ("text", "answer_start")},
             }
             for number, article in enumerate(data["data"], start=1)
             for paragraph in article["paragraphs"]
             for qa in paragraph["qas"]
         ]
-    except KeyError as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{source} is not in the layout of SQuAD v1.1: the key {error} is missing. Its 'data' must be articles "
-            "with 'paragraphs'; each paragraph needs 'context' and 'qas', and each of these 'id', "
-            "'question' and 'answers' (with 'text' and 'answer_start')."
-        ) from error
-    except (TypeError, AttributeError) as error:
-        raise InputError(
-            f"{source} is not in the layout of SQuAD v1.1, an object whose 'data' is a list of articles "
-            f"({error}); give the official JSON or a file laid out like it."
+            f"{source} is not in the layout of SQuAD v1.1 ({type(error).__name__}: {error}). Its 'data' must be "
+            "articles with 'paragraphs'; each paragraph needs 'context' and 'qas', and each of these 'id', 'question' "
+            "and 'answers' (with 'text' and 'answer_start')."
         ) from error
     return questions_from_rows(rows, source)
 
