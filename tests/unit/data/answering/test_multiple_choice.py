@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.ablation.evaluation import Settings, _model, _read
+from headtypes.analyses.ablation.evaluation import Settings, _read
 from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.analyses.gradients.measure import measure_answer_gradients
 from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
+from headtypes.data.answering import load_for
 from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.multiple_choice import ChoiceQuestion
 from headtypes.data.kinds.registry import KINDS
@@ -59,7 +60,7 @@ def plain_likelihoods(model, tokenizer, questions=QUESTIONS) -> list[tuple[float
     return found
 
 
-def read(made, operations=(), questions=QUESTIONS, windows=None, **settings):
+def read(made, operations=(), windows=None, **settings):
     """The loss and the tokens of each choice, [choice, 2]."""
     *_, record, of_questions = made
     windows = of_questions if windows is None else windows
@@ -67,7 +68,7 @@ def read(made, operations=(), questions=QUESTIONS, windows=None, **settings):
         Settings(**SETTINGS | settings),
         operations_by_head(types_like(record).type_of, dict(operations), "c"),
     )
-    model = _model(questions, windows, record, chosen)
+    model = load_for(record, chosen.precision, chosen.kind)
     (answers,) = _read(model, windows, [by_head], None, chosen, "test")
     return answers.sort_values("window")[["loss", "tokens"]].to_numpy()
 
