@@ -150,9 +150,10 @@ class Part:
     """A part of a treebank, and what is guessed of it, by heads and by offsets.
 
     sentence: [word] of each word its sentence, from 0, among the `sentences` that were read; is_odd: [word].
+    offsets: those that are tried, up to the one given; by_offset: their guesses, [word, offset].
     """
 
-    def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses, offsets: Sequence[int]):
+    def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses, offsets: int):
         kept = [sentences[index] for index in arcs.sentence]
         if [len(sentence.words) for sentence in kept] != arcs.length.tolist():
             raise InputError("The guesses at syntactic heads are not of these sentences; delete them and run again.")
@@ -160,7 +161,8 @@ class Part:
         self.sentence, self.sentences = sentence_of_word(kept), len(kept)
         self.upos = np.array([tag for sentence in kept for tag in sentence.upos])
         self.is_odd = (arcs.sentence % 2 == 1)[self.sentence]
-        self.by_offset = np.stack([offset_guesses(kept, offset) for offset in offsets], axis=1)
+        self.offsets = offsets_up_to(offsets)
+        self.by_offset = np.stack([offset_guesses(kept, offset) for offset in self.offsets], axis=1)
         halves = [arcs.to_sep[self.is_odd == odd].astype(float) for odd in (False, True)]
         self._to_sep = np.stack([[np.nansum(half, axis=0), (~np.isnan(half)).sum(axis=0)] for half in halves])
 
@@ -183,14 +185,6 @@ class _Fold(NamedTuple):
     scoring_words: np.ndarray
 
 
-def read_treebank(
-    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], offsets: int
-) -> tuple[dict[str, Part], list[int]]:
-    """The parts of a treebank, and the offsets that are tried; the arguments are those of `measure_relations`."""
-    tried = offsets_up_to(offsets)
-    return {name: Part(parts[name], arcs[name], tried) for name in arcs}, tried
-
-
 def listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
     """Annotation and name of each row of the tables; least: words that it needs unless it is a total."""
     for annotation, rows in part.pairs.items():
@@ -208,55 +202,46 @@ def best_heads(
     The arguments are those of `measure_relations`. Of two choices, the first is scored on what it was made on, as in
     the paper, and the second on other sentences.
     """
-    read, tried = read_treebank(parts, arcs, offsets)
-    return choices(read, list(listed_relations(read[FILE], least)), tried)
+    read = {name: Part(parts[name], arcs[name], offsets) for name in arcs}
+    return _choices(read, list(listed_relations(read[FILE], least)))
 
 
-def choices(read: Mapping[str, Part], listed: list[tuple[str, str]], tried: list[int]) -> list[Choice]:
-    """The choices of `best_heads`. listed: as `listed_relations` gives them; tried: offsets."""
-    paper = _choice(FILE, FILE, _whole(read[FILE], read[FILE]), listed, tried)
-    if TEST in read:
-        return [paper, _choice(FILE, TEST, _whole(read[FILE], read[TEST]), listed, tried)]
-    return [paper, _choice(HALVES, HALVES, _halves(read[FILE]), listed, tried)]
+def _choices(read: Mapping[str, Part], listed: list[tuple[str, str]]) -> list[Choice]:
+    """The choices of `best_heads`; listed: as `listed_relations` gives them."""
+    elsewhere = (FILE, TEST) if TEST in read else (HALVES, HALVES)
+    return [_choice(*names, read[FILE], read.get(names[1]), listed) for names in ((FILE, FILE), elsewhere)]
 
 
-def _whole(chosen_on: Part, scored_on: Part):
-    def folds(annotation: str, relation: str) -> list[_Fold]:
-        scoring = scored_on.pairs[annotation].get(relation, NO_PAIRS)
-        words, scored = (np.ones(len(part.sentence), dtype=bool) for part in (chosen_on, scored_on))
-        return [_Fold(chosen_on, chosen_on.pairs[annotation][relation], words, scored_on, scoring, scored)]
-
-    return folds
-
-
-def _halves(part: Part):
-    def folds(annotation: str, relation: str) -> list[_Fold]:
-        pairs = part.pairs[annotation][relation]
-        even, odd = ((part, pairs.within(words), words) for words in (~part.is_odd, part.is_odd))
+def _folds(chosen_on: Part, scored_on: Part | None, annotation: str, relation: str) -> list[_Fold]:
+    """The pairs of a relation in one fold or, without a part to score, in two: each half is scored once."""
+    choosing = chosen_on.pairs[annotation][relation]
+    if scored_on is None:
+        halves = chosen_on.is_odd, ~chosen_on.is_odd
+        odd, even = ((chosen_on, choosing.within(words), words) for words in halves)
         return [_Fold(*odd, *even), _Fold(*even, *odd)]
+    words, scored = (np.ones(len(part.sentence), dtype=bool) for part in (chosen_on, scored_on))
+    scoring = scored_on.pairs[annotation].get(relation, NO_PAIRS)
+    return [_Fold(chosen_on, choosing, words, scored_on, scoring, scored)]
 
-    return folds
 
-
-def _choice(chosen: str, scored: str, folds_of, listed: list[tuple[str, str]], tried: list[int]) -> Choice:
+def _choice(chosen: str, scored: str, chosen_on: Part, scored_on: Part | None, listed: list[tuple[str, str]]) -> Choice:
     """The best head of each relation, of those that have words to choose by and words to score."""
     rows, values, sentences, to_sep, units = [], [], [], [], 0
     for annotation, relation in listed:
-        folds = folds_of(annotation, relation)
+        folds = _folds(chosen_on, scored_on, annotation, relation)
         if all(len(fold.choosing.words) and len(fold.scoring.words) for fold in folds):
-            chosen_by_fold, scores, looks = zip(*(_best_of(fold, tried) for fold in folds), strict=True)
+            chosen_by_fold, scores, looks = zip(*map(_best_of, folds), strict=True)
             agreed = {name: {choice[name] for choice in chosen_by_fold} for name in chosen_by_fold[0]}
             names = {name: values.pop() if len(values) == 1 else None for name, values in agreed.items()}
             rows.append({"annotation": annotation, "relation": relation, "chosen": chosen, "scored": scored, **names})
             values.append(np.concatenate(scores, axis=1))
             to_sep.append(reduce(both, looks))
-            part = folds[0].scored_on
-            sentences.append(np.concatenate([part.sentence[fold.scoring.words] for fold in folds]))
-            units = part.sentences
+            sentences.append(np.concatenate([fold.scored_on.sentence[fold.scoring.words] for fold in folds]))
+            units = folds[0].scored_on.sentences
     return Choice(rows, values, sentences, units, to_sep)
 
 
-def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray, ToSep]:
+def _best_of(fold: _Fold) -> tuple[dict, np.ndarray, ToSep]:
     """What is chosen, and how each pair is scored: [quantity, pair], of `QUANTITIES` and then of whether it is visible.
 
     Behind them stands how much words look at [SEP]. Scores that cannot be had are NaN.
@@ -286,7 +271,7 @@ def _best_of(fold: _Fold, tried: list[int]) -> tuple[dict, np.ndarray, ToSep]:
         "direction": DIRECTIONS[direction],
         "other_layer": None if none else int(other_layer),
         "other_head": None if none else int(other_head),
-        "offset": tried[offset],
+        "offset": fold.chosen_on.offsets[offset],
     }
     to_sep = _to_sep(fold, (layer, head), direction, 100 * (accuracy.max(-1) - of_offsets.max()))
     return choice, np.stack([*scores, visible]).astype(float), to_sep
@@ -367,9 +352,9 @@ def measure_relations(
       {name}_high. Where halves choose differently, layer, head, direction and offset are empty. left_out: how many
       sentences of `file` no head reads, and why, as a sentence; empty where there are none.
     """
-    read, tried = read_treebank(parts, arcs, offsets)
+    read = {name: Part(parts[name], arcs[name], offsets) for name in arcs}
     listed = list(listed_relations(read[FILE], least))
-    best = [_with_intervals(choice, seed) for choice in choices(read, listed, tried)]
+    best = [_with_intervals(choice, seed) for choice in _choices(read, listed)]
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
     table = pd.concat(best, ignore_index=True)
     return RelationTables(pd.concat(rows, ignore_index=True), table.assign(left_out=" ".join(arcs[FILE].warnings)))
