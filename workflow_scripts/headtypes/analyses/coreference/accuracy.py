@@ -44,7 +44,6 @@ class _Row(NamedTuple):
     chosen: str
     head: tuple
     scores: np.ndarray
-    compared: bool = False
 
 
 def measure_coreference(
@@ -83,7 +82,7 @@ def measure_coreference(
     )
     # An interval of every single head would say little and take long.
     named = np.array([row.system != "head" for row in rows])
-    best = np.array([row.compared for row in rows])
+    best = np.array([row.system.startswith("best_head") for row in rows])
     of_mention = {"accuracy": (scores, named)}
     of_mention |= {f"above_{name}": (scores - baselines[name][:, None], best) for name in COMPARED}
     for name, (values, with_interval) in of_mention.items():
@@ -211,7 +210,7 @@ def _best(of_heads: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row
             number = int(of_heads[choosing].mean(0).argmax())
             scores[scored] = of_heads[scored, number]
             best.append(heads[number])
-    return _Row(*names, best[0] if len(set(best)) == 1 else _NOWHERE, scores, compared=True)
+    return _Row(*names, best[0] if len(set(best)) == 1 else _NOWHERE, scores)
 
 
 def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -80,8 +80,7 @@ def types_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> p
     rows = []
     for pair in pairs:
         both = _both(pair, partitions)
-        names = order_types([name for partition in both for name in partition.types])
-        ours, theirs = (_by_depth(partition, names, _cells(*both)) for partition in both)
+        names, ours, theirs = _by_depth(*both)
         for index, name in enumerate(names):
             row = {"model": pair.model, "other": pair.other, "type": name}
             for prefix, partition in zip(("", "other_"), both, strict=True):
@@ -136,8 +135,7 @@ def _both(pair: Pair, partitions: Mapping[str, Partition]) -> tuple[Partition, P
 
 
 def _of_pair(pair: Pair, model: Partition, other: Partition) -> dict:
-    names = order_types([*model.types, *other.types])
-    ours, theirs = (_by_depth(partition, names, _cells(model, other)) for partition in (model, other))
+    _, ours, theirs = _by_depth(model, other)
     row = {
         **pair._asdict(),
         "same_shares": _overlap(ours.sum(axis=1), theirs.sum(axis=1)),
@@ -148,16 +146,18 @@ def _of_pair(pair: Pair, model: Partition, other: Partition) -> dict:
     return row | (compare_partitions(model, other) if pair.relation else {})
 
 
-def _cells(model: Partition, other: Partition) -> int:
-    """Into how many parts depth is cut so that every layer of both is a whole number of them."""
-    return lcm(model.shape[0], other.shape[0])
+def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """The types of both, and the shares of all heads of either, [type, cell]; a layer's lie evenly in its cells.
 
-
-def _by_depth(partition: Partition, names: Sequence[str], cells: int) -> np.ndarray:
-    """Shares of all heads, [type, cell]; a layer's heads lie evenly in its part of the depth."""
-    layers, heads = partition.shape
-    of_layer = np.stack([(partition.type_of == name).sum(axis=1) for name in names]) / (layers * heads)
-    return np.repeat(of_layer, cells // layers, axis=1) / (cells // layers)
+    Depth is cut into so many cells that every layer of both is a whole number of them.
+    """
+    names, cells = order_types([*model.types, *other.types]), lcm(model.shape[0], other.shape[0])
+    shares = []
+    for partition in (model, other):
+        layers, heads = partition.shape
+        of_layer = np.stack([(partition.type_of == name).sum(axis=1) for name in names]) / (layers * heads)
+        shares.append(np.repeat(of_layer, cells // layers, axis=1) / (cells // layers))
+    return names, *shares
 
 
 def _overlap(one: np.ndarray, other: np.ndarray) -> float:
