@@ -96,11 +96,11 @@ def verdicts(evidence: Evidence, interval: Any = None) -> dict[str, str]:
     return {claim.id: judge(claim, evidence, interval).verdict for claim in PAPERS}
 
 
-def around(half: float):
-    """Intervals of this half width around sums of the scores that bear out every claim."""
+def around(half: float, evidence: Evidence = SATISFIED):
+    """Intervals of this half width around sums of scores, those that bear out every claim where none are given."""
 
     def interval(weights, for_claim=True):
-        value = model_of(SATISFIED).weighted_sum(weights).value
+        value = model_of(evidence).weighted_sum(weights).value
         return Measured(value, value - half, value + half)
 
     return interval
