@@ -41,24 +41,9 @@ def stability(value: float) -> dict:
     }
 
 
-def row(
-    condition: str,
-    operations: dict,
-    model: str = "m",
-    of: str = "p",
-    questions: int | None = None,
-    of_controls: int | None = 100,
-    published: str | None = "squad",
-) -> dict:
-    return {
-        "model": model,
-        "partition": of,
-        "condition": condition,
-        "operations": operations,
-        "published": published,
-        "questions": questions,
-        "control_questions": of_controls,
-    }
+def row(condition: str, operations: dict, model: str = "m", of: str = "p") -> dict:
+    done = {"model": model, "partition": of, "condition": condition, "operations": operations}
+    return done | {"published": "squad", "control_questions": 100}
 
 
 def scores(exact_match: float, f1: float) -> dict:
@@ -75,12 +60,6 @@ def tabulated(rows, metrics, intervals=None, controls=None, partitions=None) -> 
     return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
 
 
-def with_tests(intervals: pd.DataFrame, rates: list[float]) -> pd.DataFrame:
-    """The same with p-values and false discovery rates of the drops of exact match."""
-    tests = {f"drop_exact_match_{name}": rates for name in ("p", "fdr", "p_by_article", "fdr_by_article")}
-    return intervals.assign(**tests)
-
-
 @pytest.mark.parametrize(
     ("by_article", "shown"),
     [
@@ -91,8 +70,9 @@ def with_tests(intervals: pd.DataFrame, rates: list[float]) -> pd.DataFrame:
 )
 def test_false_discovery_rates_stand_beside_the_drops_by_articles_where_these_are_known(by_article, shown):
     rows = [row("c0", {}), row("c1", {"dense": "zero"}), row("c2", {"vertical": "zero"})]
-    intervals = with_tests(ends(["c0", "c1", "c2"], 0), [np.nan, 0.003, 0.0313])
-    intervals["drop_exact_match_fdr_by_article"] = [np.nan, *by_article]
+    rates = {f"drop_exact_match_{name}": [np.nan, 0.003, 0.0313] for name in ("p", "fdr", "p_by_article")}
+    rates |= {"drop_exact_match_fdr_by_article": [np.nan, *by_article]}
+    intervals = ends(["c0", "c1", "c2"], 0).assign(**rates)
     table = tabulated(rows, [scores(50, 60)] * 3, {("m", "p"): intervals})
     assert table["drop_exact_match_p"].tolist()[1:] == [0.003, 0.0313]
     assert "exact_match_fdr" not in table
