@@ -43,16 +43,11 @@ LABELS = {
     "peak": "largest weight of a row",
     "norms.sep": "attention to [SEP] by norms",
     "offset_heads": "heads that look at the next or previous token",
-    "gradient.cls": "gradient for attention to [CLS]",
-    "gradient.sep": "gradient for attention to [SEP]",
-    "gradient.punctuation": "gradient for attention to periods and commas",
-    "gradient.other": "gradient for attention to other tokens",
-    "gradient.all": "gradient for attention to all tokens",
-    "gradient_ratio.cls": "gradient for attention to [CLS] / to all tokens",
-    "gradient_ratio.sep": "gradient for attention to [SEP] / to all tokens",
-    "gradient_ratio.punctuation": "gradient for attention to periods and commas / to all tokens",
-    "gradient_ratio.other": "gradient for attention to other tokens / to all tokens",
 }
+_ATTENDED = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "other": "other tokens"}
+LABELS |= {f"gradient.{kind}": f"gradient for attention to {label}" for kind, label in _ATTENDED.items()}
+LABELS["gradient.all"] = "gradient for attention to all tokens"
+LABELS |= {f"gradient_ratio.{kind}": f"{LABELS[f'gradient.{kind}']} / to all tokens" for kind in _ATTENDED}
 # What of surface patterns each statistic of heads is: the column, and whether of weights or norms.
 COLUMN_OF: dict[str, tuple[str, Of]] = {name: (name, "weights") for name in COLUMNS} | {"norms.sep": ("sep", "norms")}
 # Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
