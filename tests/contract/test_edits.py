@@ -5,25 +5,21 @@ tests/unit/planning/test_specs.py and for kinds of edits of code in test_code.py
 show that equal specs, hashes and inputs mean no job, and others exactly those jobs and what follows (`expected`).
 """
 
-import ast
 import contextlib
 import copy
 import json
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
 from headtypes.core.errors import InputError
-from headtypes.planning.code import code_hash, modules_by_name
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
-from headtypes.planning.registry import STAGES
 from tests.contract.tables import changed, expected, leaf_rows, scheduled, with_leaf
 from tests.support.configs import reverse
 from tests.support.job_specs import all_specs
-from tests.support.places import ROOT, SCRIPTS
+from tests.support.places import ROOT
 from tests.support.planning import planned_jobs, take_as_made
 from tests.support.workplace import PARTS, Workplace, copy_workflow
 
@@ -124,20 +120,6 @@ def test_edited_code_schedules_the_rules_whose_hash_differs_and_what_follows(pla
     assert not {rule for rule, *_ in edited} & {"cluster_heads", "evaluate_condition", "finetune_model"}
 
 
-def described_otherwise(folder: Path) -> Path:
-    """A copy of the code with other comments, docstrings, line breaks and quotation marks."""
-    for file in SCRIPTS.rglob("*.py"):
-        tree = ast.parse(file.read_bytes())
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                described = ast.get_docstring(node) is not None
-                node.body[: int(described)] = [ast.Expr(ast.Constant("Described otherwise."))]
-        copied = folder / file.relative_to(SCRIPTS)
-        copied.parent.mkdir(parents=True, exist_ok=True)
-        copied.write_text(f"# A comment.\n\n\n{ast.unparse(ast.fix_missing_locations(tree))}\n# Another.\n")
-    return folder
-
-
 def without_defaults(config: dict) -> dict:
     config = copy.deepcopy(config)
     for section, keys in {
@@ -158,17 +140,12 @@ def in_another_order(config: dict) -> dict:
     }
 
 
-def test_a_fresh_checkout_in_another_style_and_touched_inputs_schedule_nothing(place, tmp_path):
-    described = described_otherwise(tmp_path)
-    for stage in STAGES.values():
-        named = modules_by_name({}, stage.calls)
-        assert code_hash(described / f"{stage.script}.py", named) == code_hash(SCRIPTS / f"{stage.script}.py", named)
+def test_a_fresh_checkout_a_config_in_another_style_and_touched_inputs_schedule_nothing(place):
     published = "reference/guan2020.yaml"
-    with place.edited({name: place.text(name) for name in ["config.yaml", published, *place.modules()]}):
+    with place.edited({name: place.text(name) for name in ("config.yaml", published)}):
         for part in PARTS:
             shutil.rmtree(place.folder / part) if (place.folder / part).is_dir() else (place.folder / part).unlink()
         copy_workflow(ROOT, place.folder)
-        shutil.copytree(described, place.folder / "workflow_scripts", dirs_exist_ok=True)
         for file in (place.folder / "inputs").rglob("*"):
             file.touch()
         config = in_another_order(without_defaults(place.config))

@@ -3,7 +3,6 @@
 import numpy as np
 import torch
 
-from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import AttentionReader, read_attention
@@ -19,11 +18,6 @@ def read_with(reducer, model, encoded, batch_tokens=4096, what="test"):
 def distance_features(model, encoded, batch_tokens=4096):
     """[sample, layer, head, 69]."""
     return read_with(DistanceFeatures(encoded.kinds), model, encoded, batch_tokens)
-
-
-def mean_head_outputs(model, encoded, batch_tokens=4096, what="test"):
-    """[layer, head, channel]."""
-    return read_with(MeanHeadOutputs(), model, encoded, batch_tokens, what)
 
 
 def reader_of(reducers, lengths, layers, heads, device="cpu"):

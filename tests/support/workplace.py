@@ -64,11 +64,6 @@ class Workplace:
         for name, text in texts.items():
             (self.folder / name).write_text(text, encoding="utf-8")
 
-    def modules(self) -> list[str]:
-        """Every script and module, named from the folder."""
-        code = self.folder / "workflow_scripts"
-        return sorted(file.relative_to(self.folder).as_posix() for file in code.rglob("*.py"))
-
     def _configure(self, config: dict) -> None:
         self.write({"config.yaml": yaml.safe_dump(config, sort_keys=False)})
 

@@ -23,11 +23,6 @@ def test_the_table_is_that_of_the_workflow(name, tmp_path):
     pd.testing.assert_frame_equal(found, detector_table(scores, least=0.05, seed=3))
 
 
-def test_sequences_that_are_too_long_are_refused():
-    with pytest.raises(InputError, match=r"LlamaForCausalLM: half a sequence cannot have 40 different tokens"):
-        detect_heads(*tiny_language_model("llama"), length=40)
-
-
 def two_before(ids):
     """From each token, the token two places before it."""
     return np.eye(len(ids), k=-2, dtype=bool)

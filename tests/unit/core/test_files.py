@@ -12,7 +12,6 @@ from headtypes.core.files import (
     leftovers,
     read_json,
     read_json_lines,
-    write_json,
     write_json_lines,
 )
 
@@ -41,13 +40,6 @@ def test_a_failure_leaves_what_was_there_and_nothing_beside_it(tmp_path, error):
         fail()
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file.txt"]
-
-
-def test_json_comes_back_as_it_was(tmp_path):
-    data = {"b": [1, 2.5, None, True], "a": {"text": 'Ünïcode \u2028 \n \\ "quoted"'}}
-    write_json(tmp_path / "x.json", data)
-    assert read_json(tmp_path / "x.json") == data
-    assert list(read_json(tmp_path / "x.json")) == ["b", "a"]
 
 
 def test_json_lines_come_back_as_they_were_one_line_each(tmp_path):

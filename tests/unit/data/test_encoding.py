@@ -52,18 +52,17 @@ def test_a_long_context_is_cut_and_its_question_is_not(make, max_length):
         assert cut.input_ids[1] == whole.input_ids[1]
 
 
-def test_the_four_special_kinds_and_no_others():
-    tokenizer = bert_tokenizer(WORDS)
+OF_BERT = {"[CLS]": "cls", "[SEP]": "sep", ",": "comma", ".": "period"}
+# The mark of a word's beginning is no part of a token's surface.
+OF_ROBERTA = {"<s>": "cls", "</s>": "sep", ",": "comma", ".": "period", "Ġ,": "comma", "Ġ.": "period"}
+
+
+@pytest.mark.parametrize(("make", "expected"), [(bert_tokenizer, OF_BERT), (roberta_tokenizer, OF_ROBERTA)])
+def test_the_four_special_kinds_and_no_others(make, expected):
+    tokenizer = make([",", ".", *WORDS])
     kinds = token_kinds(tokenizer)
     special = {token: SPECIAL_KINDS[kinds[index] - 1] for token, index in tokenizer.get_vocab().items() if kinds[index]}
-    assert special == {"[CLS]": "cls", "[SEP]": "sep", ",": "comma", ".": "period"}
-
-
-def test_a_mark_of_a_words_beginning_is_no_part_of_the_surface():
-    kinds = token_kinds(roberta_tokenizer([",", ".", *WORDS]))
-    vocabulary = roberta_tokenizer([",", ".", *WORDS]).get_vocab()
-    special = {token: SPECIAL_KINDS[kinds[index] - 1] for token, index in vocabulary.items() if kinds[index]}
-    assert special == {"<s>": "cls", "</s>": "sep", ",": "comma", ".": "period", "Ġ,": "comma", "Ġ.": "period"}
+    assert special == expected
 
 
 def test_without_cls_and_sep_the_beginning_and_end_of_text_take_their_place_if_they_are_added():

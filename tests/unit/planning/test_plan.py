@@ -227,25 +227,6 @@ def test_another_k_alone_leaves_out_the_conditions_of_four_types(small):
     assert [ablation.name for ablation in Plan(read_config(own)).ablations] == ["baseline", "zero-most"]
 
 
-def test_the_files_of_a_local_model_and_task_are_inputs(tmp_path):
-    full = full_config(tmp_path)
-    folder = tmp_path / "model"
-    files = [
-        "config.json",
-        "model-00001-of-00002.safetensors",
-        "model.safetensors.index.json",
-        "tokenizer.json",
-        "vocab.txt",
-    ]
-    for name in [*files, "README.md", "trainer_state.json"]:
-        (folder / name).touch()
-    plan = Plan(read_config(full))
-    assert plan.files.of_model("tuned+1.0") == [str(folder / name) for name in files]
-    assert plan.files.of_model("base") == []
-    assert plan.files.of_task("squad") == [str(tmp_path / "squad.json")]
-    assert plan.files.of_task("asked") == []
-
-
 def test_a_treebank_has_its_own_jobs_and_no_types(small, tmp_path):
     bank = full_config(tmp_path)["tasks"]["bank"]
     with_bank = edited(edited(small, "tasks/bank", bank), "models/bert/tasks", ["squad", "bank"])
@@ -260,9 +241,3 @@ def test_a_treebank_has_its_own_jobs_and_no_types(small, tmp_path):
     )
     assert jobs(alone) == set()
     assert Plan(read_config(edited(small, "tasks/bank", bank))).tasks_of("treebank") == []
-
-
-@pytest.mark.parametrize("chosen", [["zero-dense"], ["zero-dense", "baseline"]])
-def test_the_baseline_is_among_whichever_conditions_are_selected(tmp_path, chosen):
-    plan = Plan(read_config(edited(full_config(tmp_path), "select/conditions", chosen)))
-    assert plan.conditions == ["baseline", "zero-dense"]

@@ -20,7 +20,6 @@ from headtypes.planning import provenance
 from headtypes.planning.provenance import (
     beside,
     contents_of,
-    forget,
     provenance_of,
     record,
     recorded,
@@ -89,13 +88,6 @@ def test_nothing_of_this_machine_goes_into_the_results_themselves(folder):
 def test_the_commit_is_that_of_the_code_and_not_of_the_working_directory():
     """The working directory is not a repository here."""
     assert len(provenance_of("a", {}, {}, "abc", [])["git"].removesuffix("-dirty")) == 40
-
-
-def test_what_is_made_anew_has_no_record_until_it_is_there():
-    job("tabulate", [], [TABLE])
-    forget([TABLE, "results/never.csv"])
-    assert recorded(TABLE) is None
-    assert beside(TABLE).as_posix() == "results/provenance/guan2020/table1.csv.json"
 
 
 @pytest.mark.parametrize("folder", ["results", "heads/results", "results/heads/results", "/scratch/results/a/results"])
@@ -185,9 +177,3 @@ def test_a_result_that_is_not_what_was_recorded_is_refused(content):
         verified([FEATURES])
     beside(FEATURES).unlink()
     assert verified([FEATURES]) == {FEATURES: sha256_path(FEATURES)}
-
-
-def test_what_a_killed_job_left_goes_when_it_runs_again(folder):
-    write_text("results/features/bert/.squad.h5.17.tmp", "half")
-    forget([FEATURES])
-    assert list((folder / "results/features/bert").iterdir()) == []

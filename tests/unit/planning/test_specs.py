@@ -16,7 +16,7 @@ from headtypes.planning.plan import Plan
 from headtypes.planning.registry import STAGES
 from tests.contract import tables
 from tests.contract.tables import leaf_paths, leaf_rows
-from tests.support.configs import DELETE, edited, full_config
+from tests.support.configs import edited, full_config
 from tests.support.job_specs import all_specs
 from tests.support.places import ROOT, SCRIPTS
 
@@ -62,11 +62,6 @@ def test_specs_do_not_depend_on_the_order_in_which_python_happens_to_keep_a_set(
         for seed in "12"
     ]
     assert starts[0].stdout == starts[1].stdout != b""
-
-
-def test_keep_is_the_same_as_not_naming_the_type(full):
-    without = edited(full, "conditions/zero-dense/vertical", DELETE)
-    assert changed(full, without) == {}
 
 
 def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partition(full):
@@ -132,14 +127,6 @@ def test_models_that_differ_in_a_seed_alone_have_the_same_draws_all_of_them(full
     for (_, *of), spec in zip(names, found, strict=True):
         seeds.setdefault(tuple(of), set()).add(spec["seed"])
     assert {len(each) for each in seeds.values()} == {1}
-
-
-def test_a_head_that_is_kept_where_its_type_is_not_counts(full):
-    spared = changed(full, edited(full, "conditions/zero-dense/1-1", "keep"))
-    evaluated = {"evaluate_condition zero-dense": 3, "evaluate_controls zero-dense": 3}
-    shown = {"tabulate_guan2020": 1, "write_atlas": 3}
-    shown |= {"compare_types": 3, "plot_controls": 3}
-    assert spared == {**evaluated, **shown}
 
 
 def test_each_random_choice_has_its_own_seed(full):

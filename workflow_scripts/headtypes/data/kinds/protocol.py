@@ -39,10 +39,7 @@ Scored = tuple[dict[str, str], "pd.DataFrame"]
 
 
 class Rows(list):
-    """The rows of some data.
-
-    left_out: how many of the data are not among them, by what these are.
-    """
+    """The rows of some data. left_out: how many of the data are not among them, by what these are."""
 
     def __init__(self, rows: Iterable, left_out: Mapping[str, int]):
         super().__init__(rows)

@@ -92,10 +92,7 @@ def normalize_answer(text: str) -> str:
 
 
 def exact_match(prediction: str, answers: Collection[str]) -> float:
-    """100 where the normalised prediction equals a normalised answer, else 0.
-
-    Rajpurkar et al. 2016, section 6.1.
-    """
+    """100 where the normalised prediction equals a normalised answer, else 0. Rajpurkar et al. 2016, section 6.1."""
     predicted = normalize_answer(prediction)
     return 100.0 * any(normalize_answer(answer) == predicted for answer in answers)
 
