@@ -292,11 +292,7 @@ def imported(layers: int, heads: int, **more) -> Partition:
         ({"first": "zero"}, {"partition": imported(2, 5)}, "of 2 layers of 5 heads, but the model has 3 layers of 5"),
         ({"1-1": "mean"}, {}, "mean needs the mean head outputs"),
         ({"1-1": "temperature 0"}, {}, "temperature takes a number above 0"),
-        (
-            {"1-1": "drop_inter"},
-            {},
-            "resample and drop_intra and drop_inter and mass_intra and mass_inter need `sentences`, a function",
-        ),
+        ({"1-1": "drop_inter"}, {}, "need `sentences`, a function"),
         ({"1-1": "uniform"}, {"reading": Reading(uniform_over_padding=True)}, "uniform_over_padding is for windows"),
     ],
 )
