@@ -117,7 +117,7 @@ def _rows(
     types = np.array([anaphor.mention.type for anaphor in coreferent])
     is_of = {ALL: np.ones(len(coreferent), bool), **{type_: types == type_ for type_ in TYPES}}
     is_of = {type_: chosen for type_, chosen in is_of.items() if chosen.any()}
-    baselines = _baselines(coreferent, documents, guesses, document)
+    baselines = _baselines(coreferent, documents, guesses)
     rows = [
         *_of_heads(right_guesses(coreferent, guesses), is_of, document % 2 == 1),
         *(
@@ -168,7 +168,6 @@ def _baselines(
     coreferent: list[Anaphor],
     documents: Sequence[AnnotatedDocument],
     guesses: AntecedentGuesses,
-    document: np.ndarray,
 ) -> dict[str, np.ndarray]:
     scores = {
         name: np.array([float(is_right(anaphor, guess(anaphor))) for anaphor in coreferent])

@@ -6,7 +6,7 @@ Word vectors are from a file in GloVe's text format, or the model's own embeddin
 import copy
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,46 +39,6 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 # Bytes of maps that are held at once.
 _HELD = 2**25
-
-
-class ReadSentences(NamedTuple):
-    """The sentences that a model can read, encoded, and the number of those that are too long for it."""
-
-    sentences: list[Sentence]
-    encoded: EncodedWords
-    left_out: int
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        """How many sentences are read, and how many left out, for JSON."""
-        return {"read": len(self.sentences), "left_out": self.left_out}
-
-
-def read_sentences(sentences: Sequence[Sentence], run: ModelOnTask) -> ReadSentences:
-    """Encode the sentences that the model can read; errors as in `words.encode_sentences`."""
-    encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
-    return ReadSentences([sentences[index] for index in encoded.kept], encoded, len(sentences) - len(encoded.kept))
-
-
-def maps_in_both_directions(
-    model: PreTrainedModel, encoded: EncodedWords, *, batch_tokens: int, what: str, bar: tqdm
-) -> Iterator[torch.Tensor]:
-    """W and its transpose for each head and sentence, [2 * layer * head, index, index] float32.
-
-    Those of a few sentences are held at a time.
-    """
-    heads = math.prod(layers_and_heads(model))
-    sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
-    starts = np.flatnonzero(np.diff(np.cumsum(sizes) // _HELD, prepend=-1))
-    for start, stop in zip(starts, [*starts[1:], len(sizes)], strict=True):
-        part = part_of(encoded, start, stop)
-        readers = [WordMaps(part.word_of_token)]
-        (of_part,) = read_attention(model, part.encoded, readers, batch_tokens=batch_tokens, what=what, bar=bar)
-        for maps in of_part:
-            flat = torch.from_numpy(maps).flatten(0, 1)
-            yield torch.cat([flat, flat.transpose(1, 2)])
-
-
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
@@ -172,6 +132,50 @@ def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
     return vector
 
 
+class ReadSentences(NamedTuple):
+    """The sentences that a model can read, encoded, their words' vectors, and the number of those that are too long."""
+
+    sentences: list[Sentence]
+    encoded: EncodedWords
+    words: WordVectors
+    left_out: int
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """How many sentences are read, and how many left out, for JSON."""
+        return {"read": len(self.sentences), "left_out": self.left_out}
+
+
+def read_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> ReadSentences:
+    """Encode what the model can read; errors as of `words.encode_sentences`. vectors: as of `train_probes`."""
+    encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
+    kept = [sentences[index] for index in encoded.kept]
+    if vectors is None:
+        words = vectors_of_model(run.model, encoded.encoded.input_ids, encoded.word_of_token)
+    else:
+        words = vectors_of_file(vectors, [sentence.words for sentence in kept])
+    return ReadSentences(kept, encoded, words, len(sentences) - len(kept))
+
+
+def maps_in_both_directions(
+    model: PreTrainedModel, encoded: EncodedWords, *, batch_tokens: int, what: str, bar: tqdm
+) -> Iterator[torch.Tensor]:
+    """W and its transpose for each head and sentence, [2 * layer * head, index, index] float32.
+
+    Those of a few sentences are held at a time.
+    """
+    heads = math.prod(layers_and_heads(model))
+    sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
+    starts = np.flatnonzero(np.diff(np.cumsum(sizes) // _HELD, prepend=-1))
+    for start, stop in zip(starts, [*starts[1:], len(sizes)], strict=True):
+        part = part_of(encoded, start, stop)
+        readers = [WordMaps(part.word_of_token)]
+        (of_part,) = read_attention(model, part.encoded, readers, batch_tokens=batch_tokens, what=what, bar=bar)
+        for maps in of_part:
+            flat = torch.from_numpy(maps).flatten(0, 1)
+            yield torch.cat([flat, flat.transpose(1, 2)])
+
+
 # Standard deviation of the weights of BERT before training.
 _DEVIATION = 0.02
 # The modules that hold the embeddings of words, positions and token types, and their norm, in Transformers' models.
@@ -236,66 +240,40 @@ def train_probes(
     """
     training = training if sentences == "all" else training[:sentences]
     run = ModelOnTask(record, **settings)
-    learnt, parsed = (read_sentences(part, run) for part in (training, scored))
-    of_learnt, of_parsed = (_vectors(run.model, vectors, part) for part in (learnt, parsed))
-    drawn = random_network(run.model, derive_seed(seed, "random_network"))
-    maps, channels = 2 * record.layers * record.heads, of_learnt.of_sentences[0].shape[1]
+    learnt, parsed = (read_sentences(part, run, vectors) for part in (training, scored))
+    networks = run.model, random_network(run.model, derive_seed(seed, "random_network"))
+    maps, channels = 2 * record.layers * record.heads, learnt.words.of_sentences[0].shape[1]
     probes = _probes(maps, channels, -1 in learnt.encoded.word_of_token[0], starts, root, seed)
     trainers = {
-        name: (drawn if name == "random_network" else run.model, Trainer(probe, learning_rate, root))
+        name: (networks[name == "random_network"], Trainer(probe, learning_rate, root))
         for name, probe in probes.items()
     }
-    parts = (learnt, of_learnt.of_sentences), (parsed, of_parsed.of_sentences)
-    trained = train_and_parse(trainers, *parts, run)
-    return {**trained, "vectors": {"channels": channels, "known": of_parsed.known}}
-
-
-def train_and_parse(
-    trainers: Mapping[str, tuple[PreTrainedModel, Trainer]],
-    learnt: tuple[ReadSentences, Sequence[np.ndarray]],
-    parsed: tuple[ReadSentences, Sequence[np.ndarray]],
-    run: ModelOnTask,
-) -> dict:
-    """Train probes on some sentences, one step each, and parse others with them.
-
-    trainers: of probes by name, each with the network whose maps it reads.
-    learnt, parsed: the sentences, and of each the vectors of its words, [word, channel] float32.
-    returns `right`, `words`, `scored` and `training`, as of `train_probes`.
-    """
-    networks = list(dict.fromkeys(network for network, _ in trainers.values()))
     right = {name: [] for name in trainers}
-    passes = len(networks) * (len(learnt[0].sentences) + len(parsed[0].sentences))
+    passes = len(networks) * (len(learnt.sentences) + len(parsed.sentences))
     with progress(passes, run.what, "maps") as bar:
 
-        def maps_of(
-            part: ReadSentences, vectors: Sequence[np.ndarray]
-        ) -> Iterator[tuple[Sentence, dict[PreTrainedModel, ProbedSentence]]]:
+        def read(part: ReadSentences) -> Iterator[tuple[Sentence, dict[PreTrainedModel, ProbedSentence]]]:
             how = {"batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
-            read = (maps_in_both_directions(network, part.encoded, **how) for network in networks)
-            for sentence, own, *maps in zip(part.sentences, vectors, *read, strict=True):
+            maps_by_network = (maps_in_both_directions(network, part.encoded, **how) for network in networks)
+            for sentence, own, *maps in zip(part.sentences, part.words.of_sentences, *maps_by_network, strict=True):
                 probed = (ProbedSentence(of_network, torch.from_numpy(own)) for of_network in maps)
                 yield sentence, dict(zip(networks, probed, strict=True))
 
-        for sentence, read in maps_of(*learnt):
+        for sentence, probed in read(learnt):
             heads = torch.tensor(sentence.heads)
             for network, trainer in trainers.values():
-                trainer.train(read[network], heads)
-        for sentence, read in maps_of(*parsed):
+                trainer.train(probed[network], heads)
+        for sentence, probed in read(parsed):
             heads, counted = torch.tensor(sentence.heads), torch.tensor(counts(sentence))
             for name, (network, trainer) in trainers.items():
-                right[name].append((trainer.guess(read[network]) == heads)[:, counted].sum(1).numpy())
+                right[name].append((trainer.guess(probed[network]) == heads)[:, counted].sum(1).numpy())
     return {
         "right": {name: np.stack(of_probe, axis=1).tolist() for name, of_probe in right.items()},
-        "words": [sum(counts(sentence)) for sentence in parsed[0].sentences],
-        "scored": parsed[0].numbers,
-        "training": learnt[0].numbers,
+        "words": [sum(counts(sentence)) for sentence in parsed.sentences],
+        "scored": parsed.numbers,
+        "training": learnt.numbers,
+        "vectors": {"channels": channels, "known": parsed.words.known},
     }
-
-
-def _vectors(model: PreTrainedModel, vectors: str | None, part: ReadSentences) -> WordVectors:
-    if vectors is None:
-        return vectors_of_model(model, part.encoded.encoded.input_ids, part.encoded.word_of_token)
-    return vectors_of_file(vectors, [sentence.words for sentence in part.sentences])
 
 
 def _probes(maps: int, channels: int, has_special_tokens: bool, starts: int, root: Root, seed: int) -> dict:
