@@ -114,12 +114,15 @@ def _rows(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[list[_Row], dict[str, np.ndarray], np.ndarray]:
     coreferent, document = guessed_mentions(documents, guesses)
+    right = np.array(
+        [np.isin(guess, list(anaphor.antecedents)) for guess, anaphor in zip(guesses.guess, coreferent, strict=True)]
+    )
     types = np.array([anaphor.mention.type for anaphor in coreferent])
     is_of = {ALL: np.ones(len(coreferent), bool), **{type_: types == type_ for type_ in TYPES}}
     is_of = {type_: chosen for type_, chosen in is_of.items() if chosen.any()}
     baselines = _baselines(coreferent, documents, guesses)
     rows = [
-        *_of_heads(right_guesses(coreferent, guesses), is_of, document % 2 == 1),
+        *_of_heads(right.astype(float), is_of, document % 2 == 1),
         *(
             _Row(name, "mentions", type_, "", _NOWHERE, np.where(chosen, scores, np.nan))
             for name, scores in baselines.items()
@@ -145,14 +148,6 @@ def guessed_mentions(
     if spans != list(map(tuple, guesses.mention.tolist())):
         raise InputError("The guesses at antecedents are not of these documents; delete them and run again.")
     return coreferent, guesses.document[guesses.part]
-
-
-def right_guesses(coreferent: list[Anaphor], guesses: AntecedentGuesses) -> np.ndarray:
-    """Whether each guess at the mentions of `guessed_mentions` is right, [mention, layer, head, candidates] float64."""
-    right = np.array(
-        [np.isin(guess, list(anaphor.antecedents)) for guess, anaphor in zip(guesses.guess, coreferent, strict=True)]
-    )
-    return right.astype(float)
 
 
 def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, number: int) -> list[Reference]:

@@ -52,11 +52,6 @@ _GENDERS: dict[str, Gender] = {
 }
 
 
-def gender_of(words: list[str]) -> Gender | None:
-    """The gender of the first of these words (in lower case) that has one; None if none has."""
-    return next((_GENDERS[word] for word in words if word in _GENDERS), None)
-
-
 def number_of(word: str, feature: str, xpos: str, is_nominal: bool) -> Number | None:
     """The number of a head word (in lower case) that is not a pronoun of the list; None where it is unknown.
 
@@ -116,7 +111,9 @@ def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type
         features = PRONOUNS[word]
     else:
         number = number_of(word, sentence.numbers[head], sentence.xpos[head], type_ == "nominal")
-        gender = gender_of([word.lower() for word in sentence.words[start : end + 1]])
+        # That of the first word that has one.
+        words = (word.lower() for word in sentence.words[start : end + 1])
+        gender = next((_GENDERS[word] for word in words if word in _GENDERS), None)
         features = Features(number, gender, person=3)
     return features._replace(number="plural") if _is_coordinated(sentence, start, end, head) else features
 

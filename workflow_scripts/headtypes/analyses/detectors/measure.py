@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float32, Int64
+from jaxtyping import Float32
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
@@ -51,7 +51,8 @@ def draw_sequences(
     """
     if length < SHORTEST:
         raise InputError(f"{model}: half a sequence needs at least {SHORTEST} tokens, not {length}.")
-    ordinary = ordinary_tokens(tokenizer)
+    others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
+    ordinary = np.array(sorted(set(tokenizer.get_vocab().values()) - others))
     before, after = special_tokens(tokenizer)
     longest = min(len(ordinary), (max_length - len(before) - len(after)) // 2)
     if length > longest:
@@ -70,12 +71,6 @@ def draw_sequences(
     # No token is of a kind of its own.
     kinds = [np.zeros(len(ids), np.int8) for ids in input_ids]
     return Sequences(Encoded(input_ids, token_types, kinds, np.zeros(len(input_ids), bool)), len(before), length)
-
-
-def ordinary_tokens(tokenizer: PreTrainedTokenizerFast) -> Int64[np.ndarray, " token"]:
-    """The ids of all tokens of the vocabulary that are neither special nor added, in ascending order."""
-    others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
-    return np.array(sorted(set(tokenizer.get_vocab().values()) - others))
 
 
 def _shuffle(length: int, generator: np.random.Generator) -> np.ndarray:

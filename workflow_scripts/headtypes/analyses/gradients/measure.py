@@ -228,8 +228,11 @@ def gradients_by_kind(
             gradients=True,
         )
     check_heads(torch.from_numpy(means_of_inputs).isfinite(), what, "the gradient of head {} is not finite")
-    means, present = _mean_by_unit(means_of_inputs, np.stack([of_input.any(0) for of_input in members]), loss.units)
-    counts = present.sum(0)
+    units = loss.units.max() + 1
+    sums, inputs = np.zeros((units, *means_of_inputs.shape[1:])), np.zeros((units, len(ATTENDED)))
+    np.add.at(sums, loss.units, means_of_inputs)
+    np.add.at(inputs, loss.units, np.stack([of_input.any(0) for of_input in members]))
+    means, counts = sums / np.maximum(inputs, 1)[:, None, None], (inputs > 0).sum(0)
     return np.where(counts > 0, means.sum(0) / np.maximum(counts, 1), np.nan)
 
 
@@ -262,18 +265,6 @@ def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:
         "all": kinds != NOT_COUNTED,
     }
     return np.stack([of_kind[name] for name in ATTENDED], axis=-1)
-
-
-def _mean_by_unit(values: np.ndarray, present: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The means over the inputs of each unit that have the kind, and which units have an input that has it.
-
-    values: [input, layer, head, kind], 0 where the kind is not present; present: [input, kind] bool; units: [input].
-    """
-    number = units.max() + 1
-    sums, counts = np.zeros((number, *values.shape[1:])), np.zeros((number, present.shape[1]))
-    np.add.at(sums, units, values)
-    np.add.at(counts, units, present)
-    return sums / np.maximum(counts, 1)[:, None, None], counts > 0
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
