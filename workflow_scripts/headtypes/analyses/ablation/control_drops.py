@@ -157,14 +157,20 @@ def _drops_of_family(
     seed: int,
 ) -> dict[str, float | int]:
     """The columns of a family, from its rows and from what `_lost` makes of them."""
-    planned = int(controls["planned"].iloc[0])
+    planned, excess = int(controls["planned"].iloc[0]), own_lost[:, None] - lost
+    low, high = crossed_intervals(excess, sizes=sizes, seed=seed)
+    by_article = np.full((2, len(excess)), np.nan)
+    if articles is not None:
+        by_article = crossed_intervals(excess, articles, sizes=sizes, seed=seed)
+    ends = {"low": low, "high": high, "low_by_article": by_article[0], "high_by_article": by_article[1]}
+    # An own drop that so many draws reach has a p above 5 %; of fewer than 19 draws, any drop has.
+    reaching = int(round(ALPHA * (lost.shape[1] + 1), 9))
     drops_of = {
         "control_draws": lost.shape[1],
         "control_draws_planned": planned,
         "control_questions": lost.shape[2],
         "control_overlap": float(controls.groupby("draw")["overlap"].first().mean()),
     }
-    ends = _ends(own_lost[:, None] - lost, articles, sizes, seed)
     for index, metric in enumerate(scored.name for scored in metrics):
         drops, own_drop = mean_over(lost[index], sizes), mean_over(own_lost[index], sizes)
         reached = drops >= own_drop - EQUAL
@@ -177,15 +183,9 @@ def _drops_of_family(
             **{f"own_excess_{metric}_{end}": float(values[index]) for end, values in ends.items()},
             f"own_rank_{metric}": _rank(own_drop, drops),
             f"own_rank_p_{metric}": sequential_p(reached, planned),
-            f"detectable_drop_{metric}": _detectable(drops),
+            f"detectable_drop_{metric}": float(np.sort(drops)[-reaching]) if reaching else np.nan,
         }
     return drops_of
-
-
-def _detectable(drops: np.ndarray) -> float:
-    """The largest drop of the draws that leaves one at or above it, or itself, a p above 5 %; NaN for fewer than 19."""
-    reaching = int(round(ALPHA * (len(drops) + 1), 9))
-    return float(np.sort(drops)[-reaching]) if reaching else np.nan
 
 
 def _rank(own_drop: float, drops: np.ndarray) -> int:
@@ -209,14 +209,3 @@ def _lost(
     signs = np.array([metric.drop(1, 0) for metric in metrics])
     articles = own["article"].to_numpy() if "article" in own else None
     return metrics, signs[:, None, None] * lost, signs[:, None] * (before - after), articles, sizes_in(own)
-
-
-def _ends(
-    values: np.ndarray, articles: np.ndarray | None, sizes: np.ndarray | None, seed: int
-) -> dict[str, np.ndarray]:
-    """The ends of the intervals of means over draws and questions, by unit; values: [metric, draw, question]."""
-    low, high = crossed_intervals(values, sizes=sizes, seed=seed)
-    by_article = np.full((2, len(values)), np.nan)
-    if articles is not None:
-        by_article = crossed_intervals(values, articles, sizes=sizes, seed=seed)
-    return {"low": low, "high": high, "low_by_article": by_article[0], "high_by_article": by_article[1]}
