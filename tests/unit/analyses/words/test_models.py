@@ -14,7 +14,7 @@ from headtypes.core.hdf5_files import read_groups, write_arrays
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
 from headtypes.models.fetching import fetch_model
 from headtypes.papers.clark2019.language.tables import relation_tables, relations_page, relations_table
-from tests.support.language_results import PUBLISHED
+from tests.support.clark_results import PUBLISHED
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
 from tests.support.word_maps import dense_guesses, dense_words, sentence
 

@@ -15,8 +15,7 @@ from headtypes.papers.clark2019.language.quantities import coreference_quantitie
 from headtypes.papers.clark2019.quantities import collect_quantities, published_quantities
 from headtypes.papers.clark2019.statistics import Heads, Statistics
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Quantities
-from tests.support.clark_results import gradients_of, head_values, layers_of, surface_of
-from tests.support.language_results import PUBLISHED, Documents, Treebank
+from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 
 TEXTS = {claim.id: claim for claim in TEXT_CLAIMS}
 TREEBANK = {claim.id: claim for claim in (*of_relations, *of_probes)}

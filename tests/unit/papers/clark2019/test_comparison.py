@@ -8,13 +8,9 @@ from headtypes.analyses.gradients.results import Gradients
 from headtypes.papers.clark2019 import quantities as quantities_module
 from headtypes.papers.clark2019.comparison import CLAIMS, compare_with_clark, comparison_page
 from headtypes.papers.clark2019.language import quantities as language_quantities
-from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities
-from headtypes.papers.published import read_published
-from tests.support.clark_results import CLARK, gradients_of, head_values, layers_of, surface_of
-from tests.support.language_results import Documents, Treebank
+from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 
-PUBLISHED = read_published(CLARK, Clark2019)
 BERT, SHALLOW, CAUSAL = ("bert", "wiki"), ("minilm", "wiki"), ("gpt2", "wiki")
 
 

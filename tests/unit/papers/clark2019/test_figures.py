@@ -10,13 +10,19 @@ from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
 from headtypes.papers.clark2019.figures.by_layer import LOSSES, entropy_figure, gradient_figure, surface_figure
 from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, divergence_figure
 from headtypes.papers.clark2019.figures.lines import examples_figure
-from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.statistics import published_statistics, whole_statistics
-from headtypes.papers.published import read_published
-from tests.support.clark_results import CLARK, HEADS, LAYERS, UNIFORM, gradients_of, head_values, layers_of, surface_of
+from tests.support.clark_results import (
+    HEADS,
+    LAYERS,
+    PUBLISHED,
+    UNIFORM,
+    gradients_of,
+    head_values,
+    layers_of,
+    surface_of,
+)
 from tests.support.drawing import planted, texts
 
-PUBLISHED = read_published(CLARK, Clark2019)
 MEANS = published_statistics(PUBLISHED)
 GONE = ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls")
 

@@ -2,29 +2,22 @@
 
 import pytest
 
-from headtypes.papers.clark2019.published import Clark2019
-from headtypes.papers.published import read_published
-from tests.support.clark_results import CLARK
+from tests.support.clark_results import PUBLISHED
 
 
-@pytest.fixture(scope="module")
-def published():
-    return read_published(CLARK, Clark2019)
-
-
-def test_values_sum_as_copied(published):
+def test_values_sum_as_copied():
     """Sums fail when one value is changed by accident."""
-    relations = published.relations.rows
+    relations = PUBLISHED.relations.rows
     assert sum(row.accuracy for row in relations) == pytest.approx(1054.6)
     assert sum(row.baseline for row in relations) == pytest.approx(716.6)
-    means = [round(sum(values), 2) for values in published.digitised.by_layer().values()]
+    means = [round(sum(values), 2) for values in PUBLISHED.digitised.by_layer().values()]
     assert means == [0.81, 3.69, 1.78, 3.68, 5.89, 30.07, 33.91]
-    assert sum(row.uas for row in published.probes.rows) == 332
-    assert sum(row.all for row in published.coreference.rows) == 296
+    assert sum(row.uas for row in PUBLISHED.probes.rows) == 332
+    assert sum(row.all for row in PUBLISHED.coreference.rows) == 296
 
 
-def test_a_part_is_no_more_than_the_whole(published):
-    means = published.digitised
+def test_a_part_is_no_more_than_the_whole():
+    means = PUBLISHED.digitised
     # Of [SEP] there are two tokens, of others some 126.
     for sep, other, own in zip(means.sep, means.other_to_sep, means.sep_to_sep, strict=True):
         assert sep == pytest.approx((126 * other + 2 * own) / 128, abs=0.015)
@@ -34,18 +27,18 @@ def test_a_part_is_no_more_than_the_whole(published):
         assert max(means.by_layer()[name]) < means.uniform_entropy
 
 
-def test_where_the_text_and_the_released_figures_differ_a_note_says_so(published):
+def test_where_the_text_and_the_released_figures_differ_a_note_says_so():
     """The text's limits, held against the means that were read off, and its heads against the dots."""
-    said = {value.id: value for value in published.surface}
-    below = [layer for layer in said["sep.layers"].layers if published.digitised.sep[layer - 1] <= 0.5]
+    said = {value.id: value for value in PUBLISHED.surface}
+    below = [layer for layer in said["sep.layers"].layers if PUBLISHED.digitised.sep[layer - 1] <= 0.5]
     assert below == [10]
-    assert "layer 10 lies at 0.48" in published.remarks("sep.layers")
-    shown = published.digitised.heads_over_half
+    assert "layer 10 lies at 0.48" in PUBLISHED.remarks("sep.layers")
+    shown = PUBLISHED.digitised.heads_over_half
     assert [layer for layer in said["next.heads"].layers if layer not in shown.next] == [2, 2]
-    assert "three above 0.5" in published.remarks("next.heads")
+    assert "three above 0.5" in PUBLISHED.remarks("next.heads")
     assert said["previous.heads"].layers == tuple(shown.previous)
     assert all(value > 0.5 for heads in (shown.previous, shown.next) for value in heads.values())
-    assert published.digitised.entropy_cls[-1] == pytest.approx(said["entropy_cls.last"].value, abs=0.05)
-    means = zip(published.digitised.entropy, published.digitised.entropy_cls, strict=True)
+    assert PUBLISHED.digitised.entropy_cls[-1] == pytest.approx(said["entropy_cls.last"].value, abs=0.05)
+    means = zip(PUBLISHED.digitised.entropy, PUBLISHED.digitised.entropy_cls, strict=True)
     far = [abs(all_tokens - cls) >= 0.295 for all_tokens, cls in means]
-    assert f"in {sum(far)} of 12 layers" in published.remarks("entropy_cls.last")
+    assert f"in {sum(far)} of 12 layers" in PUBLISHED.remarks("entropy_cls.last")

@@ -6,13 +6,10 @@ import pytest
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.core.statistics import mean_intervals
 from headtypes.papers.clark2019 import quantities as quantities_module
-from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.quantities import collect_quantities
 from headtypes.papers.clark2019.statistics import behaviours_of, sink_of, whole_statistics
-from headtypes.papers.published import read_published
-from tests.support.clark_results import CLARK, LAYERS, gradients_of, head_values, layers_of, surface_of
+from tests.support.clark_results import LAYERS, PUBLISHED, gradients_of, head_values, layers_of, surface_of
 
-PUBLISHED = read_published(CLARK, Clark2019)
 RESAMPLES = 400
 
 

@@ -3,45 +3,36 @@
 import pytest
 
 from headtypes.analyses.types.names import TYPES
-from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.published import read_published
-from tests.support.places import GUAN
-
-PATH = GUAN
+from tests.unit.papers.guan2020.test_claims import REFERENCE
 
 
-@pytest.fixture(scope="module")
-def reference():
-    return read_published(PATH, Guan2020)
+def test_conditions_are_those_of_tables_2_and_3():
+    assert [condition.id for condition in REFERENCE.conditions] == list(range(1, 20))
+    assert [condition.table for condition in REFERENCE.conditions] == [2] * 11 + [3] * 8
+    assert len({tuple(sorted(condition.operations.items())) for condition in REFERENCE.conditions}) == 19
 
 
-def test_conditions_are_those_of_tables_2_and_3(reference):
-    assert [condition.id for condition in reference.conditions] == list(range(1, 20))
-    assert [condition.table for condition in reference.conditions] == [2] * 11 + [3] * 8
-    assert len({tuple(sorted(condition.operations.items())) for condition in reference.conditions}) == 19
-
-
-def test_figures_sum_as_copied(reference):
+def test_figures_sum_as_copied():
     # Sums over the 19 published rows: they fail when one figure is changed by accident.
-    assert sum(condition.exact_match for condition in reference.conditions) == pytest.approx(1022.30)
-    assert sum(condition.f1 for condition in reference.conditions) == pytest.approx(1159.75)
+    assert sum(condition.exact_match for condition in REFERENCE.conditions) == pytest.approx(1022.30)
+    assert sum(condition.f1 for condition in REFERENCE.conditions) == pytest.approx(1159.75)
 
 
-def test_a_condition_is_found_by_its_operations(reference):
-    found = reference.condition_with({"vertical": "zero", "diagonal": "keep", "dense": "zero"})
+def test_a_condition_is_found_by_its_operations():
+    found = REFERENCE.condition_with({"vertical": "zero", "diagonal": "keep", "dense": "zero"})
     assert (found.id, found.exact_match, found.f1) == (6, 75.31, 84.05)
-    assert reference.condition_with({}).id == 1
-    assert reference.condition_with(dict.fromkeys(TYPES, "keep")).id == 1
-    for condition in reference.conditions:
+    assert REFERENCE.condition_with({}).id == 1
+    assert REFERENCE.condition_with(dict.fromkeys(TYPES, "keep")).id == 1
+    for condition in REFERENCE.conditions:
         turned = dict(reversed(condition.operations.items()))
-        assert reference.condition_with(turned) is condition
+        assert REFERENCE.condition_with(turned) is condition
 
 
-def test_a_remark_belongs_to_the_figures_that_it_names(reference):
-    by_figure = {figure: note for note in reference.notes for figure in note.figures}
+def test_a_remark_belongs_to_the_figures_that_it_names():
+    by_figure = {figure: note for note in REFERENCE.notes for figure in note.figures}
     assert by_figure["stability"].concerns("stability.heads_pairwise")
     assert by_figure["12.exact_match"].concerns("12.exact_match")
     assert not by_figure["12.exact_match"].concerns("12.f1")
-    whole = reference.notes[0].model_copy(update={"figures": ["1"]})
+    whole = REFERENCE.notes[0].model_copy(update={"figures": ["1"]})
     assert whole.concerns("1.exact_match")
     assert not whole.concerns("11.exact_match")

@@ -6,12 +6,9 @@ from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.claims import BASES
 from headtypes.papers.guan2020.comparison import CLAIMS, readings_page, readings_table, under_every_reading
-from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.published import read_published
-from tests.support.places import GUAN
 from tests.support.planted import typed
+from tests.unit.papers.guan2020.test_claims import REFERENCE
 
-REFERENCE = read_published(GUAN, Guan2020)
 KEY = ("bert", "p")
 OF_ANSWERS = {claim.id for claim in CLAIMS if claim.place.startswith("section 5")}
 CONDITIONS = {each.id: each for each in REFERENCE.conditions}

@@ -6,7 +6,6 @@ import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.tables import (
     ablation_page,
     ablation_shown,
@@ -18,12 +17,9 @@ from headtypes.papers.guan2020.tables import (
     stability_shown,
     stability_table,
 )
-from headtypes.papers.published import read_published
-from tests.support.places import GUAN
 from tests.support.planted import typed
 from tests.support.summaries import RESULTS
-
-REFERENCE = read_published(GUAN, Guan2020)
+from tests.unit.papers.guan2020.test_claims import REFERENCE
 
 
 def partition(types: list[str], doubtful: str = "") -> Partition:

@@ -18,8 +18,8 @@ from headtypes.papers.clark2019.language.tables import (
     relations_page,
     relations_table,
 )
+from tests.support.clark_results import PUBLISHED
 from tests.support.demo import demo_rows
-from tests.support.language_results import PUBLISHED
 from tests.unit.analyses.coreference.test_measure import ANAPHORS, DOCUMENTS, guesses_of
 
 KEY = ("minilm", "told")
