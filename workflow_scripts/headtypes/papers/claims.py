@@ -3,10 +3,10 @@
 A paper's claims stand in its folder:
 
     claim = Claims("heads")
+    figure_3 = claim.at("section 4, Figure 3")
 
-    claim(
+    figure_3(
         "vertical-last-layers",
-        place="section 4, Figure 3",
         text="Vertical heads are mainly in the last layers.",
         wording="the paper's words that it follows from",
         limit="how the limit follows from them",

@@ -68,7 +68,7 @@ def types_sentence(model: str, partition: Partition) -> str:
 
 
 def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
-    """Which type costs most and which least when it is left out, beside random heads; None where fewer than two were.
+    """Which type costs most and which least, beside random heads; None where fewer than two were left out alone.
 
     A type is said to cost most, or least, only where the intervals of all others lie on one side of its own.
 
@@ -138,7 +138,7 @@ def left_out_alone(rows: pd.DataFrame, types: Sequence[str]) -> tuple[pd.DataFra
 
 
 def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
-    """Something that sets a type apart from random heads, and how often types differ from them; None without such.
+    """Something that sets a type apart from random heads, and how often types differ; None where none are beside them.
 
     table: as `compare_types` makes it. Where heads look does not count: types are defined by it.
     """

@@ -21,7 +21,7 @@ from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import read_csv
 from headtypes.papers.guan2020.model import Model
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, METRICS, Guan2020
-from headtypes.papers.keys import NAMED, Key
+from headtypes.papers.keys import Key, read_named
 from headtypes.papers.quantities import Measured
 
 _SCORES = ["id", "condition", *METRICS, "n_questions"]
@@ -145,7 +145,7 @@ def _layout(partition: Partition) -> dict[str, int]:
 
 def read_tables(paths: Iterable[StrPath]) -> pd.DataFrame | None:
     """Tables of ours with the same columns, one below the other; None where there is none."""
-    read = [read_csv(path, "is not a table of this workflow", ["model"], rows=0, **NAMED) for path in paths]
+    read = [read_named(path) for path in paths]
     return pd.concat(read, ignore_index=True) if read else None
 
 

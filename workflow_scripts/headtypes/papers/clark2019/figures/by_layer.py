@@ -130,7 +130,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
 
 @styled
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
-    """Draw Figure 4: a dot per head, the layers' means, and the entropy of uniform attention; published: as there."""
+    """Draw Figure 4: dots, means, and the entropy of uniform attention; published: as of `surface_figure`."""
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
