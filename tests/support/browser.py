@@ -25,8 +25,12 @@ def browser() -> Iterator:
 
 
 @contextmanager
-def opened(browser, path: Path, width: int, *, dark: bool = False) -> Iterator:
-    """A page in a window of a width in pixels; fails where it asks for more than files beside it, or logs an error."""
+def opened(browser, page_at: Path | str, width: int, *, dark: bool = False) -> Iterator:
+    """A file or an address in a window of a width in pixels; fails where it asks for more than what lies beside it.
+
+    It also fails where the page logs an error.
+    """
+    address = page_at if isinstance(page_at, str) else page_at.as_uri()
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", has_touch=width < 700
     )
@@ -35,10 +39,10 @@ def opened(browser, path: Path, width: int, *, dark: bool = False) -> Iterator:
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(path.as_uri())
+    page.goto(address)
     try:
         yield page
-        assert [url for url in asked if not url.startswith(("data:", path.parent.as_uri()))] == []
+        assert [url for url in asked if not url.startswith(("data:", address.rpartition("/")[0]))] == []
         assert errors == []
     finally:
         context.close()

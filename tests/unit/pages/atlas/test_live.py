@@ -17,6 +17,7 @@ from headtypes.data.records import Sample
 from headtypes.pages.atlas.live import Live
 from headtypes.pages.atlas.live_server import LOOPBACK, LiveServer
 from tests.support.atlases import attention_in
+from tests.support.browser import opened
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
 from tests.support.reading import distance_features
 from tests.support.records import classifier, recorded, without_heads
@@ -190,17 +191,8 @@ def test_what_fails_inside_is_told_and_the_next_question_answered(served, monkey
 
 @pytest.fixture
 def page(chromium, served):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    opened = context.new_page()
-    elsewhere, errors = [], []
-    opened.on("request", lambda request: elsewhere.append(request.url))
-    opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.goto(served.address)
-    yield opened
-    assert [url for url in elsewhere if not url.startswith(served.address)] == []
-    assert errors == []
-    context.close()
+    with opened(chromium, served.address, 1280) as page:
+        yield page
 
 
 def said(page, off: int) -> list[list[str]]:
