@@ -45,7 +45,7 @@ def compare(partitions: Mapping[tuple[str, str], str], published: Nobody2030) ->
     for key, path in partitions.items():
         largest = read_partition(path).table["type"].value_counts(normalize=True).max()
         ours = quantities[key] = Quantities({"share": Measured(100 * largest)})
-        values = [value_row("Table 1", "share", "largest share", ours["share"], published.most, published)]
+        values = [value_row("Table 1", "share", "largest share", ours["share"], published.most)]
         subjects.append(Subject(dict(zip(KEYS, key, strict=True)), claim, ours, theirs, values))
     table = comparison_table(subjects, [*KEYS, *comparison.COLUMNS, "doubtful"])
     page = comparison.comparison_page("Beside Nobody", ["Words."], table, KEYS, claim, published, [], subject_parts)

@@ -49,7 +49,7 @@ def table(costs: dict[str, Measured], repeats: dict[str, list[str]]):
     subjects = []
     for model, cost in costs.items():
         ours = Quantities({"cost": cost})
-        values = [value_row("Table 1", "cost", "points", cost, 5.0, published)]
+        values = [value_row("Table 1", "cost", "points", cost, 5.0)]
         subjects.append(Subject({"model": model, "task": "text"}, claim, ours, theirs, values))
     return comparison_table(subjects, ["model", "task", *COLUMNS], repeats)
 

@@ -66,7 +66,14 @@ def comparison_table(
     repeats: models that differ in a seed alone, by what they are called together, which follow in the same way, as
         kinds that end in `TOGETHER`.
     """
-    judged = [_Judged(it, [judge(claim, it.ours) for claim in it.claims], list(it.value_rows)) for it in subjects]
+    judged = [
+        _Judged(
+            it,
+            [judge(claim, it.ours) for claim in it.claims],
+            [{"remark": it.theirs.published.remarks(row["id"]), **row} for row in it.value_rows],
+        )
+        for it in subjects
+    ]
     rows = [
         {**it.subject.names, **row} for it in judged for row in (*_claim_rows(it.subject, it.verdicts), *it.figures)
     ]
@@ -124,10 +131,10 @@ def _claim_rows(subject: Subject, verdicts: Sequence[Verdict]) -> Iterator[dict]
         yield row | {"doubtful": ", ".join(name for name in claim.types if name in ours.doubtful)}
 
 
-def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float | None, published: Published) -> dict:
-    """One published value, where it stands in the paper, and ours beside it."""
+def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float | None = None) -> dict:
+    """One published value, where it stands in the paper, and ours beside it; its remark is added where it has none."""
     row = {"kind": "figure", "basis": "", "place": place, "id": id_, "quantity": quantity, **_beside(ours, theirs)}
-    return row | {"verdict": "", "verdict_holm": "", "reason": "", "remark": published.remarks(id_)}
+    return row | {"verdict": "", "verdict_holm": "", "reason": ""}
 
 
 def subject_title(model: str, other: str) -> str:

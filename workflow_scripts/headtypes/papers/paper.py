@@ -89,11 +89,6 @@ class Paper:
     tables: tuple[Tables, ...] = ()
     judges_tasks: bool = False
 
-    @property
-    def full_title(self) -> str:
-        """Authors, year and title."""
-        return f"{self.authors} {self.title}"
-
     def read(self, path: str) -> "Published":
         """What it published. Raises `InputError` that names the file and the key that is wrong."""
         raise NotImplementedError

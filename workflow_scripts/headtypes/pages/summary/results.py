@@ -100,7 +100,8 @@ def collect_summary(
         headline = sum(subject.model == judged[0].model for subject in judged) if paper.judges_tasks else 1
         shown, figures = tables(paper.tables), pictures(paper.figures)
         url = published[name]["url"] if name in published else ""
-        papers.append(Paper(name, paper.authors, paper.full_title, url, judged, shown, figures, headline))
+        title = f"{paper.authors} {paper.title}"
+        papers.append(Paper(name, paper.authors, title, url, judged, shown, figures, headline))
         for subject in judged[:headline]:
             finding = paper.finding(table, (subject.model, subject.other))
             sentences += [findings.verdict_sentence(paper.authors, subject), finding]

@@ -147,18 +147,16 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
         name, label = _named(value)
         if name in ours:
             number = value.value if value.heads is None else value.heads
-            yield comparison.value_row(value.place, value.id, label, ours[name], number if beside else None, published)
+            yield comparison.value_row(value.place, value.id, label, ours[name], number if beside else None)
     for name, label in _DIVERGENCES.items():
         if f"divergence.{name}" in ours:
             id_, quantity = f"divergence.{name}", f"mean divergence of {label} (nats a row)"
-            yield comparison.value_row("section 6", id_, quantity, ours[id_], None, published)
+            yield comparison.value_row("section 6", id_, quantity, ours[id_])
     place = published.digitised.place if beside else _OURS_ALONE
     uniform = published.digitised.uniform_entropy if beside else None
-    yield comparison.value_row(
-        place, "uniform", "entropy of uniform attention (nats)", ours["uniform"], uniform, published
-    )
+    yield comparison.value_row(place, "uniform", "entropy of uniform attention (nats)", ours["uniform"], uniform)
     yield from _layer_values(ours, theirs, place, published)
-    yield from _sink_values(ours, published)
+    yield from _sink_values(ours)
 
 
 def _named(value: SurfaceValue) -> tuple[str, str]:
@@ -189,19 +187,19 @@ def _layer_values(ours: Quantities, theirs: Quantities, place: str, published: C
         for name, quantity in names.items():
             if name in ours:
                 number = theirs[name].value if name in theirs and statistic in DIGITISED else None
-                yield comparison.value_row(place, name, quantity, ours[name], number, published)
+                yield comparison.value_row(place, name, quantity, ours[name], number)
 
 
-def _sink_values(ours: Quantities, published: Clark2019) -> Iterator[dict]:
+def _sink_values(ours: Quantities) -> Iterator[dict]:
     place = "beside the paper: where other models look"
     for name in ours.of_kind("sink"):
         layer, _, kind = name.partition(".")
         label = f"attention to {_SINK_LABELS[kind]}, in layer {layer} the kind of token with the most"
-        yield comparison.value_row(place, f"sink.{layer}", label, ours[f"sink.{name}"], None, published)
+        yield comparison.value_row(place, f"sink.{layer}", label, ours[f"sink.{name}"])
         ratio = f"layer.gradient_ratio.{kind}.{layer}"
         if ratio in ours:
             label = f"gradient for attention to {_SINK_LABELS[kind]} / to all tokens, layer {layer}"
-            yield comparison.value_row(place, f"sink_gradient.{layer}", label, ours[ratio], None, published)
+            yield comparison.value_row(place, f"sink_gradient.{layer}", label, ours[ratio])
 
 
 def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
@@ -242,14 +240,12 @@ def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019)
             if id_ in ours:
                 number = _published(theirs, id_)
                 place, said = published.relations.place, f"{row.relation}: {label}"
-                value = comparison.value_row(place, id_, said, ours[id_], number, published)
-                yield value | {"remark": "; ".join(filter(None, [value["remark"], differs[row.relation]]))}
+                remark = "; ".join(filter(None, [published.remarks(id_), differs[row.relation]]))
+                yield comparison.value_row(place, id_, said, ours[id_], number) | {"remark": remark}
     for system in ("best_head", "best_offset", *(row.probe for row in published.probes.rows)):
         id_ = f"probe.{system}"
         if id_ in ours:
-            yield comparison.value_row(
-                published.probes.place, id_, SYSTEMS[system], ours[id_], _published(theirs, id_), published
-            )
+            yield comparison.value_row(published.probes.place, id_, SYSTEMS[system], ours[id_], _published(theirs, id_))
 
 
 def _coreference_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
@@ -261,7 +257,7 @@ def _coreference_values(ours: Quantities, theirs: Quantities, published: Clark20
             id_, number = f"coreference.{system}.{mentions}", _published(theirs, f"antecedents.{system}.{mentions}")
             if id_ in ours:
                 said = f"{label}, {mentions} mentions"
-                yield comparison.value_row(published.coreference.place, id_, said, ours[id_], number, published)
+                yield comparison.value_row(published.coreference.place, id_, said, ours[id_], number)
 
 
 def _published(theirs: Quantities, name: str) -> float | None:

@@ -118,7 +118,7 @@ def _section(rows: pd.DataFrame) -> Iterator[str]:
 def _values(ours: Model, theirs: Model, published: Guan2020) -> Iterator[dict]:
     def row(types: Iterable[str], place: str, id_: str, quantity: str, *values: Measured | float) -> dict:
         said = {"doubtful": ", ".join(name for name in types if name in ours.doubtful)}
-        return comparison.value_row(place, id_, quantity, *values, published) | said
+        return comparison.value_row(place, id_, quantity, *values) | said
 
     # Shares and stability of other types are other quantities.
     if set(ours.types) == set(theirs.types):

@@ -83,7 +83,7 @@ def compare_files(
     for key, ours in quantities.items():
         samples = int(ours["n_samples"].value)
         values = [
-            comparison.value_row(*_said(name), measured, None, published)
+            comparison.value_row(*_said(name), measured)
             for name, measured in ours.by_name.items()
             if name != "n_samples"
         ]
