@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from headtypes.core.errors import InputError, shortened
 from headtypes.data.kinds.metrics import MEASURES
-from headtypes.data.kinds.protocol import ID, Column, Columns, Draw, Scored
+from headtypes.data.kinds.protocol import ID, Column
 from headtypes.data.kinds.tables import TableKind, checked_table
 from headtypes.data.records import Sample, Strict
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from headtypes.data.windows import Windows
-    from headtypes.models.records import ModelRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class MultipleChoice(TableKind):
     # The question and a choice are one running text, and in a causal layer padding would be a look at what follows.
     without_reading = ("sentences", "uniform_over_padding")
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[ChoiceQuestion]:
+    def rows_of_file(self, data, where, key, columns):
         """The questions of a table (a pandas.DataFrame), such as JSON Lines.
 
         columns: those of question, choices and answer and, if there is one, of id. Choices are a list of texts, and the
@@ -73,31 +72,22 @@ class MultipleChoice(TableKind):
             raise InputError(f"{key}.id: the column {columns.get('id')} of {where} holds an id more than once.")
         return read
 
-    def draw_samples(self, rows: Sequence[ChoiceQuestion], draw: Draw) -> list[Sample]:
+    def draw_samples(self, rows, draw):
         """Questions, each with its right answer."""
         return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
 
-    def cut_windows(
-        self,
-        rows: Sequence[ChoiceQuestion],
-        tokenizer: PreTrainedTokenizerBase,
-        *,
-        max_length: int,
-        max_seq_length: int,
-    ) -> Windows:
+    def cut_windows(self, rows, tokenizer, *, max_length, max_seq_length):
         """One window for each choice, as `build_choices` makes them."""
         return build_choices(rows, tokenizer, max_length=min(max_length, max_seq_length))
 
-    def answer_targets(self, rows: Sequence[ChoiceQuestion], windows: Windows, record: ModelRecord) -> np.ndarray:
+    def answer_targets(self, rows, windows, record):
         """How many tokens the right choice has, which are to be predicted; -1 of another one: [window, 1] int64."""
         import numpy as np
 
         right = np.concatenate([np.arange(len(row.choices)) == row.answer for row in rows])
         return np.where(right, windows.predicted_tokens, -1)[:, None]
 
-    def score_answers(
-        self, rows: Sequence[ChoiceQuestion], windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
-    ) -> Scored:
+    def score_answers(self, rows, windows, record, values):
         """The texts that are chosen by their whole likelihood, the first of equal ones, and a row for each question.
 
         The likelihood of a choice is the sum of the logarithms of its tokens' after the question, in nats; normalised,

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from headtypes.core.errors import InputError, nearest
 from headtypes.data.kinds.metrics import MEASURES
-from headtypes.data.kinds.protocol import ID, Column, Draw, Rows, Scored
+from headtypes.data.kinds.protocol import ID, Column, Rows
 from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, read_texts
 from headtypes.data.records import Sample, Strict
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
-    from transformers import PreTrainedTokenizerBase
 
     from headtypes.data.windows import Windows
     from headtypes.models.records import ModelRecord
@@ -52,7 +51,7 @@ class SentencePair(TableKind):
     metrics, counted = MEASURES["sentence_pair"]
     answer_columns = ("label",)
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Mapping[str, Any] | None) -> list[Pair]:
+    def rows_of_file(self, data, where, key, columns):
         """The pairs of a table (a pandas.DataFrame).
 
         columns: those of first, second and, if there are any, label and id; `labels`: what models call a label, or None
@@ -79,21 +78,19 @@ class SentencePair(TableKind):
             raise InputError(f"{key.removesuffix('.columns')}.labels: every row of {where} is left out; keep a label.")
         return Rows(pairs, {"rows whose label is null in labels": len(table) - len(pairs)})
 
-    def draw_samples(self, rows: Sequence[Pair], draw: Draw) -> list[Sample]:
+    def draw_samples(self, rows, draw):
         """Pairs without their labels."""
         return [Sample(rows[index].id, rows[index].first, rows[index].second) for index in draw(len(rows))]
 
-    def cut_windows(
-        self, rows: Sequence[Pair], tokenizer: PreTrainedTokenizerBase, *, max_length: int, max_seq_length: int
-    ) -> Windows:
+    def cut_windows(self, rows, tokenizer, *, max_length, max_seq_length):
         """One window each, as `build_pairs` cuts them."""
         return build_pairs(rows, tokenizer, max_length=min(max_length, max_seq_length))
 
-    def answer_targets(self, rows: Sequence[Pair], windows: Windows, record: ModelRecord) -> np.ndarray:
+    def answer_targets(self, rows, windows, record):
         """The index of each pair's label among the model's: [pair, 1] int64."""
         return _numbers_for(rows, record)[:, None]
 
-    def training_targets(self, rows: Sequence[Pair], windows: Windows) -> tuple[np.ndarray, list[str]]:
+    def training_targets(self, rows, windows):
         """The index of each pair's label among those of all rows, [pair, 1] int64, and the sorted labels as names.
 
         A label is its text: JSON may have 1 and "1". Raises `InputError` where two would be one to a model.
@@ -106,12 +103,12 @@ class SentencePair(TableKind):
         indices = {label: index for index, label in enumerate(labels)}
         return np.array([[indices[str(row.label)]] for row in rows]), labels
 
-    def check_answerable(self, rows: Sequence[Pair], windows: Windows, record: ModelRecord) -> None:
+    def check_answerable(self, rows, windows, record):
         """Raise `InputError` also where a pair has no label, or one that the model does not know."""
         super().check_answerable(rows, windows, record)
         _numbers_for(rows, record)
 
-    def read_answers(self, output: Any, sentences: list[np.ndarray]) -> tuple[np.ndarray]:
+    def read_answers(self, output, sentences):
         """The predicted label, the one with the largest logit, by its index among the model's."""
         import numpy as np
 
@@ -123,15 +120,13 @@ class SentencePair(TableKind):
             )
         return (logits.argmax(1),)
 
-    def score_answers(
-        self, rows: Sequence[Pair], windows: Windows, record: ModelRecord, values: tuple[np.ndarray]
-    ) -> Scored:
+    def score_answers(self, rows, windows, record, values):
         """The predicted labels, and the scores of `score_pairs`, from the labels read for all pairs."""
         ids = windows.question_ids
         scores = score_pairs(ids, _numbers_for(rows, record), values[0], labels_of(record))
         return dict(zip(ids, scores["predicted"], strict=True)), scores
 
-    def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
+    def mean_scores(self, scores):
         """Accuracy in percent and the number of pairs; of two labels also F1 of the second in percent (GLUE, MRPC)."""
         means = {"accuracy": float(scores["correct"].mean())}
         labels = scores["label"].cat.categories

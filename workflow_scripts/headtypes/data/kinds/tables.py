@@ -1,6 +1,6 @@
 """Kinds of task whose data are tables with named columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from headtypes.core.errors import InputError, nearest
@@ -15,7 +15,7 @@ class TableKind(Kind):
 
     form = "table"
 
-    def rows_of_hub(self, data: Any, where: str, key: str, columns: Mapping[str, Any] | None) -> list:
+    def rows_of_hub(self, data, where, key, columns):
         """The rows of a dataset with such columns."""
         return self.rows_of_file(data.to_pandas(), where, key, columns)
 

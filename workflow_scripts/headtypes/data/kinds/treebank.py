@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from headtypes.data import conllu
-from headtypes.data.kinds.protocol import Columns, Kind
+from headtypes.data.kinds.protocol import Kind
 from headtypes.data.records import Strict
 
 
@@ -44,7 +43,7 @@ class Treebank(Kind):
     keys = ("max_seq_length",)
     source_keys = ("training_file", "test_file")
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[Sentence]:
+    def rows_of_file(self, data, where, key, columns):
         """The sentences of a CoNLL-U file."""
         return [sentence for file in data for sentence in read_sentences(file)]
 

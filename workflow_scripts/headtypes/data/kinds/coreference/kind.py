@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.conll2012 import read_conll2012
 from headtypes.data.kinds.coreference.conllu import read_conllu
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, check_ids
-from headtypes.data.kinds.protocol import Columns, Kind, Rows
+from headtypes.data.kinds.protocol import Kind, Rows
 
 
 class Coreference(Kind):
@@ -22,7 +21,7 @@ class Coreference(Kind):
     keys = ("max_seq_length",)
     source_keys = ("folder",)
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[AnnotatedDocument]:
+    def rows_of_file(self, data, where, key, columns):
         """The documents of files in CoNLL-U or CoNLL-2012, in their order."""
         read = [(file, document) for file in data for document in _reader(file)(file)]
         with_mentions = [(file, document) for file, document in read if document is not None]

@@ -1,22 +1,9 @@
 """Question answering as a kind of task: rows are questions of SQuAD v1.1, samples are question and context."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
 from headtypes.data.kinds.metrics import MEASURES
-from headtypes.data.kinds.protocol import Columns, Draw, Kind, Scored
+from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.question_answering.squad import Question, questions_from_rows, questions_of
 from headtypes.data.records import Sample
-
-if TYPE_CHECKING:
-    import numpy as np
-    import torch
-    from transformers import PreTrainedTokenizerBase
-
-    from headtypes.data.windows import Windows
-    from headtypes.models.records import ModelRecord
 
 
 class QuestionAnswering(Kind):
@@ -37,56 +24,44 @@ class QuestionAnswering(Kind):
     target_names = ("start_positions", "end_positions")
     answer_columns = ("score", "start", "end")
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[Question]:
+    def rows_of_file(self, data, where, key, columns):
         """The questions of SQuAD's JSON."""
         return questions_of(data, where)
 
-    def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list[Question]:
+    def rows_of_hub(self, data, where, key, columns):
         """The questions of a dataset with the columns of `rajpurkar/squad`."""
         return questions_from_rows(data, where)
 
-    def draw_samples(self, rows: Sequence[Question], draw: Draw) -> list[Sample]:
+    def draw_samples(self, rows, draw):
         """Questions, each with its context."""
         return [Sample(rows[index].id, rows[index].question, rows[index].context) for index in draw(len(rows))]
 
-    def cut_windows(
-        self,
-        rows: Sequence[Question],
-        tokenizer: PreTrainedTokenizerBase,
-        *,
-        max_length: int,
-        max_seq_length: int,
-        doc_stride: int,
-        max_query_length: int,
-    ) -> Windows:
+    def cut_windows(self, rows, tokenizer, **shape):
         """Sliding windows, as `windows.build_windows` cuts them."""
         from headtypes.data.kinds.question_answering.windows import build_windows
 
-        shape = {"max_seq_length": max_seq_length, "doc_stride": doc_stride, "max_query_length": max_query_length}
-        return build_windows(rows, tokenizer, max_length=max_length, **shape)
+        return build_windows(rows, tokenizer, **shape)
 
-    def answer_targets(self, rows: Sequence[Question], windows: Windows, record: ModelRecord) -> np.ndarray:
+    def answer_targets(self, rows, windows, record):
         """First and last token of the first answer in every window, as `windows.answer_positions` finds them."""
         from headtypes.data.kinds.question_answering.windows import answer_positions
 
         return answer_positions(rows, windows)
 
-    def training_targets(self, rows: Sequence[Question], windows: Windows) -> tuple[np.ndarray, None]:
+    def training_targets(self, rows, windows):
         """The same, but the first token (`[CLS]`) where a window lacks the answer, as in run_squad; and no labels."""
         from headtypes.data.kinds.question_answering.windows import answer_positions
 
         return answer_positions(rows, windows).clip(0), None
 
-    def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
+    def answer_logits(self, output, mask):
         """Those of the first and of the last token; padding cannot be an answer."""
         import torch
 
         logits = torch.stack([output.start_logits, output.end_logits], dim=2)
         return logits.masked_fill(mask[:, :, None] == 0, -torch.inf)
 
-    def read_answers(
-        self, output: Any, sentences: list[np.ndarray], *, max_answer_length: int
-    ) -> tuple[np.ndarray, ...]:
+    def read_answers(self, output, sentences, *, max_answer_length):
         """The best span of each window, as `answers.best_spans` finds it."""
         import numpy as np
 
@@ -98,9 +73,7 @@ class QuestionAnswering(Kind):
         start, end = (logits.float().cpu().numpy() for logits in (output.start_logits, output.end_logits))
         return best_spans(start, end, context, max_answer_length)
 
-    def score_answers(
-        self, rows: Sequence[Question], windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
-    ) -> Scored:
+    def score_answers(self, rows, windows, record, values):
         """The answers, and the scores of `answers.score_predictions`, from the spans of all windows."""
         from headtypes.data.kinds.question_answering.answers import Spans, answer_questions, score_predictions
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.metrics import MEASURES, SIZES
-from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Columns, Draw, Kind, Scored
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
 from headtypes.data.kinds.text.documents import Document, documents_of_columns, read_documents, segments_of
 from headtypes.data.records import Sample
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     from transformers import PreTrainedTokenizerBase
 
     from headtypes.data.windows import Windows
-    from headtypes.models.records import ModelRecord
 
 # Between two paragraphs that are read as running text; as in `encoding.encode_samples`.
 _BETWEEN = "\n\n"
@@ -39,29 +37,20 @@ class Text(Kind):
     without_reading = ("sentences", "uniform_over_padding")
     metrics, counted = MEASURES["text"]
 
-    def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list[Document]:
+    def rows_of_file(self, data, where, key, columns):
         """The documents of files: SQuAD's JSON, JSON Lines or plain text."""
         return read_documents(data, where)
 
-    def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list[Document]:
+    def rows_of_hub(self, data, where, key, columns):
         """The documents of a dataset with a `title` and a `context` in each row, such as `rajpurkar/squad`."""
         return documents_of_columns(data, where)
 
-    def draw_samples(self, rows: Sequence[Document], draw: Draw) -> list[Sample]:
+    def draw_samples(self, rows, draw):
         """Segments: paragraphs 2i and 2i + 1 of a document."""
         segments = [segment for row in rows for segment in segments_of(row)]
         return [segments[index] for index in draw(len(segments))]
 
-    def cut_windows(
-        self,
-        rows: Sequence[Document],
-        tokenizer: PreTrainedTokenizerBase,
-        *,
-        max_length: int,
-        max_seq_length: int,
-        record: ModelRecord,
-        seed: int,
-    ) -> Windows:
+    def cut_windows(self, rows, tokenizer, *, max_length, max_seq_length, record, seed):
         """One window for each segment, as `build_texts` makes them for this model."""
         from headtypes.models.model_config import language_head
 
@@ -73,16 +62,14 @@ class Text(Kind):
             )
         return build_texts(rows, tokenizer, max_length=min(max_length, max_seq_length), seed=None if causal else seed)
 
-    def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
+    def answer_targets(self, rows, windows, record):
         """How many tokens of each window are to be predicted, -1 for none; `windows` has them: [window, 1] int64."""
         import numpy as np
 
         tokens = windows.predicted_tokens[:, None]
         return np.where(tokens > 0, tokens, -1)
 
-    def score_answers(
-        self, rows: Sequence, windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
-    ) -> Scored:
+    def score_answers(self, rows, windows, record, values):
         """No answers, and a row for each text that has tokens to predict: id, loss and tokens, summed over it."""
         import numpy as np
         import pandas as pd
@@ -95,7 +82,7 @@ class Text(Kind):
             raise InputError(f"None of the {self.counted} has a token to predict; evaluate the model on more of them.")
         return {}, scores
 
-    def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
+    def mean_scores(self, scores):
         """The mean loss of a token in nats, the perplexity, and how many texts and tokens there are."""
         import numpy as np
 
