@@ -1,7 +1,8 @@
 """The error that a user can fix."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 # Characters of a message.
 _LONGEST = 2000
@@ -18,6 +19,17 @@ class InputError(Exception):
         line = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in message)
         half = _LONGEST // 2
         super().__init__(line if len(line) <= _LONGEST else f"{line[:half]}…{line[-half:]}")
+
+
+@contextmanager
+def told(beginning: str) -> Iterator[None]:
+    """Turn any error of another package into an `InputError` that begins so and ends with that package's message."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # Each package, class and format fails in its own ways.
+        raise InputError(f"{beginning}: {one_line(error)}.") from error
 
 
 def one_line(error: BaseException) -> str:

@@ -24,18 +24,6 @@ _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES,
 
 
 @contextmanager
-def writing(path: StrPath) -> Iterator[None]:
-    """Turn errors of disk space and permission into an `InputError` that names `path`."""
-    try:
-        yield
-    except Exception as error:
-        why = refusal(error)
-        if why is None or isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be written: {why}; fix this and run again.") from error
-
-
-@contextmanager
 def atomic_write(path: StrPath) -> Iterator[Path]:
     """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
 
@@ -45,11 +33,14 @@ def atomic_write(path: StrPath) -> Iterator[Path]:
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            yield temporary
-            reach_disk(temporary)
-            os.replace(temporary, path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        reach_disk(temporary)
+        os.replace(temporary, path)
+    except Exception as error:
+        if isinstance(error, InputError) or (why := refusal(error)) is None:
+            raise
+        raise InputError(f"{path} cannot be written: {why}; fix this and run again.") from error
     finally:
         # It cannot be removed from a disk that has become read-only; `leftovers` finds it later.
         with suppress(OSError):

@@ -1,14 +1,13 @@
 """Models and tokenizers: found once and recorded, then loaded from the record without the network."""
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer
 
-from headtypes.core.errors import InputError, one_line
+from headtypes.core.errors import InputError, told
 from headtypes.core.files import StrPath, read_json, sha256_file
 from headtypes.core.installed import version_of
 from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, pretrained, weight_files
@@ -96,17 +95,6 @@ def _check_names(where: str, folder: Path) -> None:
             )
 
 
-@contextmanager
-def said_by_transformers(beginning: str) -> Iterator[None]:
-    """Turn any error of Transformers, or of a package that it reads files by, into one that names the model."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # Each class and format fails in its own ways.
-        raise InputError(f"{beginning}: {one_line(error)}.") from error
-
-
 def load_tokenizer(record: ModelRecord):
     """Load the fast tokenizer of a fetched model. Raises `InputError` where there is none, or its files changed."""
     check_files(record, record.files)
@@ -135,7 +123,7 @@ def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
 
 
 def _tokenizer_of(where: str, folder: StrPath, gguf: str | None):
-    with said_by_transformers(f"{where} has no tokenizer that loads"):
+    with told(f"{where} has no tokenizer that loads"):
         # With the package mistral-common, tekken.json would be read by that one.
         tokenizer = AutoTokenizer.from_pretrained(**pretrained(folder, gguf), mistral_format=False)
     if not tokenizer.is_fast:
@@ -152,7 +140,7 @@ def _numbers(key: str, file: Path, is_quantised: bool) -> int:
     Raises `InputError` for integers that stand for numbers and config.json does not say so: Transformers would take
     them.
     """
-    with said_by_transformers(f"{key}: {file} is damaged"):
+    with told(f"{key}: {file} is damaged"):
         if file.suffix == ".gguf":
             from gguf import GGUFReader
 
@@ -177,7 +165,7 @@ def _numbers(key: str, file: Path, is_quantised: bool) -> int:
 
 def _shape(where: str, folder: StrPath, gguf: str | None) -> dict:
     """The fields of `ModelRecord` that config.json and the tokenizer give; also checks that these two fit together."""
-    with said_by_transformers(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):
+    with told(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):
         config = AutoConfig.from_pretrained(**pretrained(folder, gguf))
     if "text_config" in config.sub_configs:
         raise InputError(

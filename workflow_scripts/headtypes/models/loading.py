@@ -26,9 +26,9 @@ from transformers.models.auto.modeling_auto import (
 )
 from transformers.utils import logging
 
-from headtypes.core.errors import InputError
+from headtypes.core.errors import InputError, told
 from headtypes.core.processor import arithmetic
-from headtypes.models.fetching import check_files, said_by_transformers
+from headtypes.models.fetching import check_files
 from headtypes.models.gpus import keep_to_gpus
 from headtypes.models.model_config import body_of, check_padding, config_of, language_head
 from headtypes.models.placement import gpus_for, limits_of, places
@@ -103,7 +103,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     quantised = getattr(config, "quantization_config", None) is not None
     laid_out = _places(record, precision)
     dtype = getattr(torch, computed_in(precision, record.name))
-    with said_by_transformers(f"{where} does not load as a {record.model_type} model"):
+    with told(f"{where} does not load as a {record.model_type} model"):
         model, report = auto.from_pretrained(
             **record.pretrained,
             config=config,

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, Trai
 from transformers.trainer_callback import PrinterCallback
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
-from headtypes.core.errors import InputError, one_line
+from headtypes.core.errors import InputError, told
 from headtypes.core.files import StrPath, canonical_json, reach_disk, read_json, write_json
 from headtypes.core.progress import progress
 from headtypes.data.encoding import prepare_windows
@@ -72,7 +72,7 @@ def _load(
     """Load a model; what its checkpoint lacks (the new head) is drawn from the seed."""
     torch.manual_seed(settings.seed)
     folder = record.folder
-    try:
+    with told(f"{folder} does not load as a model that can be fine-tuned"):
         config = config_of(record)
         quantised = getattr(config, "quantization_config", None) is not None
         if not settings.dropout:
@@ -83,8 +83,6 @@ def _load(
         model = auto_class.from_pretrained(
             **record.pretrained, config=config, dtype=torch.float32, use_safetensors=not record.pickle
         )
-    except Exception as error:  # Damaged files fail in many ways.
-        raise InputError(f"{folder} does not load as a model that can be fine-tuned ({one_line(error)}).") from error
     if quantised:
         # It would be saved as if it were quantised.
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -193,7 +193,9 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
     """
     import numpy as np
 
-    indices = known_labels(names)
+    if list(names) == [f"LABEL_{index}" for index in range(len(names))]:
+        names = list(map(str, range(len(names))))
+    indices = {name.casefold(): index for index, name in enumerate(names)}
     numbers = [indices.get(str(pair.label).casefold()) for pair in pairs]
     if None in numbers:
         pair = pairs[numbers.index(None)]
@@ -214,14 +216,6 @@ def _numbers_for(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
     return label_numbers(pairs, labels_of(record), f"models.{record.name}")
 
 
-def known_labels(names: Iterable[str]) -> dict[str, int]:
-    """The index of each of a classifier's labels by its name in lower case; of LABEL_0 and so on, by the number."""
-    names = list(names)
-    if names == [f"LABEL_{index}" for index in range(len(names))]:
-        return {str(index): index for index in range(len(names))}
-    return {name.casefold(): index for index, name in enumerate(names)}
-
-
 def labels_of(record: ModelRecord) -> list[str]:
     """The labels of a fetched classifier, in the order of its logits (`id2label`)."""
     from headtypes.models.model_config import config_of
@@ -238,7 +232,7 @@ def labels_of(record: ModelRecord) -> list[str]:
 
 
 def _check_labels(labels: Sequence[str], whose: str) -> None:
-    """Raise `InputError` where two labels are one to `known_labels`; whose: the subject of the sentence."""
+    """Raise `InputError` where two labels differ in case alone; whose: the subject of the sentence."""
     known: dict[str, str] = {}
     for label in labels:
         if (other := known.setdefault(label.casefold(), label)) is not label:

@@ -7,8 +7,8 @@ from datasets import Dataset, DatasetBuilder, config, load_dataset_builder
 from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
 from huggingface_hub.errors import RemoteEntryNotFoundError
 
-from headtypes.core.errors import InputError
-from headtypes.models.hub.snapshots import check_contents, said_by_hub
+from headtypes.core.errors import InputError, told
+from headtypes.models.hub.snapshots import check_contents, unavailable
 
 
 def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
@@ -18,7 +18,7 @@ def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
     Raises `InputError` if it cannot be loaded.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]
-    with said_by_hub(f"{key}.hub", hub, source.get("revision")):
+    with told(unavailable(f"{key}.hub", hub, source.get("revision"))):
         commit = HfApi().resolve_revision(hub, repo_type="dataset", revision=source.get("revision")).resolved
         if not constants.is_offline_mode():
             _fetch_descriptions(hub, commit)

@@ -1,26 +1,18 @@
 """Models of the Hub in the local cache, fetched at one commit."""
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 from huggingface_hub import snapshot_download
 
-from headtypes.core.errors import InputError, one_line
+from headtypes.core.errors import InputError, told
 from headtypes.core.files import sha256_file
 
 
-@contextmanager
-def said_by_hub(key: str, repository: str, revision: str | None) -> Iterator[None]:
-    """Turn any error of the Hub, or of its cache, into one that says which key of the configuration it is about."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # The Hub's client, the network and the cache raise many kinds.
-        named = f"{repository} ({revision})" if revision else repository
-        raise InputError(f"{key}: {named} cannot be had from the Hub or the local cache: {one_line(error)}.") from error
+def unavailable(key: str, repository: str, revision: str | None) -> str:
+    """What an error of the Hub, or of its cache, is told with; key: of the source in the configuration."""
+    return f"{key}: {repository}{f' ({revision})' if revision else ''} cannot be had from the Hub or the local cache"
 
 
 def fetch_snapshot(
@@ -31,7 +23,7 @@ def fetch_snapshot(
     key: of the source in the configuration; otherwise: further patterns, without files of weights among the first.
     Raises `InputError` if the files cannot be had.
     """
-    with said_by_hub(key, repository, revision):
+    with told(unavailable(key, repository, revision)):
         folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(patterns)))
         if otherwise and not any(folder.glob("*.safetensors")):
             # From the same commit, into the same folder.
