@@ -10,8 +10,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, canonical_json, undamaged
 from headtypes.core.hdf5_files import new_hdf5
 
-TOKEN_ARRAYS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
-_OF_TOKENS = (*TOKEN_ARRAYS, "targets")
+_OF_TOKENS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end", "targets")
 _CHUNK = 2**16
 
 
@@ -79,34 +78,36 @@ def rows_of(tokens: np.ndarray | None, offsets: np.ndarray) -> list[np.ndarray] 
     return None if tokens is None else np.split(tokens, offsets[1:-1])
 
 
-def windows_without_context(
+def joined_windows(
     input_ids: Sequence[np.ndarray],
     token_types: Sequence[np.ndarray] | None,
     sentences: Sequence[np.ndarray],
-    targets: Sequence[np.ndarray],
     question: Sequence[int],
     question_ids: list[str],
+    *,
+    characters: tuple[Sequence[np.ndarray], Sequence[np.ndarray]] | None = None,
+    targets: Sequence[np.ndarray] | None = None,
 ) -> Windows:
-    """Windows of texts that are no question and context.
+    """Windows from the arrays of each, [token]; characters: char_start and char_end, where there is a context.
 
-    input_ids, token_types, sentences, targets: of each window, [token]; the others as in `Windows`.
+    question, question_ids: as in `Windows`.
     """
 
-    def joined(arrays: Sequence[np.ndarray], kind: type) -> np.ndarray:
+    def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:
         return np.concatenate([np.empty(0, kind), *arrays]).astype(kind)
 
     offsets = np.cumsum([0, *map(len, input_ids)], dtype=np.int64)
-    nowhere = np.full(offsets[-1], -1, np.int32)
+    start, end = map(joined, characters) if characters else [np.full(offsets[-1], -1, np.int32)] * 2
     return Windows(
-        input_ids=joined(input_ids, np.int32),
+        input_ids=joined(input_ids),
         token_type_ids=None if token_types is None else joined(token_types, np.int8),
-        sentence=joined(sentences, np.int32),
-        char_start=nowhere,
-        char_end=nowhere,
+        sentence=joined(sentences),
+        char_start=start,
+        char_end=end,
         offsets=offsets,
         question=np.array(question, np.int32),
         question_ids=question_ids,
-        targets=joined(targets, np.int32),
+        targets=None if targets is None else joined(targets),
     )
 
 

@@ -5,8 +5,7 @@ import json
 import math
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,19 +50,13 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, 
     shape = {key: getattr(chosen, key) for key in ("max_seq_length", *learned.window_keys)}
     windows = prepare_windows(rows, tokenizer, kind=kind, max_length=record.max_length, **shape)
     targets, labels = learned.training_targets(rows, windows)
-    with _own_generators():
+    # Trainer seeds the random generators. Reading CUDA's starts it, so a GPU is taken first.
+    keep_to_gpus(1)
+    with torch.random.fork_rng():
         model = _load(head.auto, record, chosen, labels)
         if head.pooled:
             check_padding(model.config, record.folder)
         _finetune(model, tokenizer, windows, targets, learned.target_names, Path(out_folder), chosen)
-
-
-@contextmanager
-def _own_generators() -> Iterator[None]:
-    """Restore the random generators, which Trainer seeds; reading CUDA's starts it, so a GPU is taken first."""
-    keep_to_gpus(1)
-    with torch.random.fork_rng():
-        yield
 
 
 def _load(

@@ -170,7 +170,7 @@ def build_choices(
     import numpy as np
 
     from headtypes.data.sentences import sentence_of, split_sentences
-    from headtypes.data.windows import windows_without_context, without_space
+    from headtypes.data.windows import joined_windows, without_space
 
     if not questions:
         raise InputError("There are no questions to encode.")
@@ -201,7 +201,7 @@ def build_choices(
         targets.append(wanted[kept])
     types = list(map(np.zeros_like, ids)) if "token_type_ids" in tokenizer.model_input_names else None
     names = [question.id for question in questions]
-    return windows_without_context(ids, types, sentences, targets, question_of_text, names)
+    return joined_windows(ids, types, sentences, question_of_text, names, targets=targets)
 
 
 def _kept(of_question: np.ndarray, max_length: int) -> np.ndarray:

@@ -146,7 +146,7 @@ def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows
     import numpy as np
 
     from headtypes.data.sentences import sentence_of, split_sentences
-    from headtypes.data.windows import Windows, without_space
+    from headtypes.data.windows import joined_windows, without_space
 
     if not pairs:
         raise InputError("There are no sentence pairs to encode.")
@@ -172,17 +172,9 @@ def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows
         sentence[-1][in_second] = 1 + sentence_of(offsets[in_second, 0], boundaries[text])
         start.append(offsets[:, 0])
         end.append(offsets[:, 1])
-    has_types = "token_type_ids" in tokenizer.model_input_names
-    return Windows(
-        input_ids=np.concatenate(encoded["input_ids"]).astype(np.int32),
-        token_type_ids=np.concatenate(encoded["token_type_ids"]).astype(np.int8) if has_types else None,
-        sentence=np.concatenate(sentence).astype(np.int32),
-        char_start=np.concatenate(start).astype(np.int32),
-        char_end=np.concatenate(end).astype(np.int32),
-        offsets=np.cumsum([0, *map(len, encoded["input_ids"])], dtype=np.int64),
-        question=np.arange(len(pairs), dtype=np.int32),
-        question_ids=[pair.id for pair in pairs],
-    )
+    types = encoded["token_type_ids"] if "token_type_ids" in tokenizer.model_input_names else None
+    ids = [pair.id for pair in pairs]
+    return joined_windows(encoded["input_ids"], types, sentence, range(len(pairs)), ids, characters=(start, end))
 
 
 def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np.ndarray:

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerBase
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.question_answering.squad import Question
 from headtypes.data.sentences import sentence_of, split_sentences
-from headtypes.data.windows import TOKEN_ARRAYS, Windows, check_same, without_space
+from headtypes.data.windows import Windows, check_same, joined_windows, without_space
 
 _ENCODED_AT_ONCE = 1024  # texts, so that not all encodings of a large data set are in memory at once
 
@@ -82,15 +82,10 @@ def build_windows(
             windows.append(_window(template, ids, _Tokens(*(array[cut] for array in context)), sentence[cut]))
             owners.append(index)
 
-    arrays = {name: np.concatenate([one[name] for one in windows]) for name in TOKEN_ARRAYS}
-    if "token_type_ids" not in tokenizer.model_input_names:
-        arrays["token_type_ids"] = None
-    return Windows(
-        **arrays,
-        offsets=np.cumsum([0] + [len(one["input_ids"]) for one in windows], dtype=np.int64),
-        question=np.array(owners, np.int32),
-        question_ids=[question.id for question in questions],
-    )
+    ids, types, sentence, *characters = ([window[part] for window in windows] for part in range(5))
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    names = [question.id for question in questions]
+    return joined_windows(ids, types if has_types else None, sentence, owners, names, characters=characters)
 
 
 def _cuts(n_tokens: int, room: int, doc_stride: int) -> Iterator[slice]:
@@ -102,8 +97,8 @@ def _cuts(n_tokens: int, room: int, doc_stride: int) -> Iterator[slice]:
             return
 
 
-def _window(template: _Template, question: np.ndarray, context: _Tokens, sentence: np.ndarray) -> dict[str, np.ndarray]:
-    """The arrays of one window; `sentence` and `context` are those of its stretch of the context."""
+def _window(template: _Template, question: np.ndarray, context: _Tokens, sentence: np.ndarray) -> list[np.ndarray]:
+    """The arrays of a window, in the order of `joined_windows`; sentence, context: of its stretch of the context."""
 
     def join(special: list[np.ndarray], of_question: np.ndarray, of_context: np.ndarray) -> np.ndarray:
         before, between, after = special
@@ -111,17 +106,14 @@ def _window(template: _Template, question: np.ndarray, context: _Tokens, sentenc
 
     nowhere = [np.full_like(part, -1) for part in template.ids]
     asked = np.full_like(question, -1)
-    return {
-        "input_ids": join(template.ids, question, context.ids),
-        "token_type_ids": join(
-            template.types,
-            np.full(len(question), template.question_type, np.int8),
-            np.full(len(context.ids), template.context_type, np.int8),
-        ),
-        "sentence": join(nowhere, np.zeros_like(question), sentence),
-        "char_start": join(nowhere, asked, context.start),
-        "char_end": join(nowhere, asked, context.end),
-    }
+    types = np.full_like(question, template.question_type), np.full_like(context.ids, template.context_type)
+    return [
+        join(template.ids, question, context.ids),
+        join(template.types, *types),
+        join(nowhere, np.zeros_like(question), sentence),
+        join(nowhere, asked, context.start),
+        join(nowhere, asked, context.end),
+    ]
 
 
 def _plain_backend(tokenizer: PreTrainedTokenizerBase) -> Tokenizer:

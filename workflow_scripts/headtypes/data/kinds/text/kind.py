@@ -107,7 +107,7 @@ def build_texts(
     from headtypes.core.seeds import derive_seed
     from headtypes.data.masking import mask_words
     from headtypes.data.tokens import separates_texts, token_kinds
-    from headtypes.data.windows import windows_without_context
+    from headtypes.data.windows import joined_windows
 
     segments = [(index, segment) for index, document in enumerate(documents) for segment in segments_of(document)]
     if not segments:
@@ -135,7 +135,7 @@ def build_texts(
         targets.append(wanted)
     of_segment, names = [index for index, _ in segments], [document.id for document in documents]
     types = None if types[0] is None else types
-    return windows_without_context(ids, types, sentences, targets, of_segment, names)
+    return joined_windows(ids, types, sentences, of_segment, names, targets=targets)
 
 
 def _sentences(texts: list[str], segment: Sample, encoded) -> np.ndarray:
