@@ -1,7 +1,11 @@
 # What analyses read of a model and measure, where their stages name the results that a job reads.
 
-# Inputs that are there for some tasks alone, by the names that stages have for them.
-FOR_SOME_TASKS = {"test": lambda wildcards: of_test(wildcards.task)}
+# Inputs that depend on the task, by the names that stages have for them; others are results of these names.
+BY_TASK = {
+    "test": lambda wildcards: of_test(wildcards.task),
+    "texts": texts_of_gradients,
+    "answered_windows": windows_of_gradients,
+}
 
 for stage in STAGES.values():
     if stage.inputs:
@@ -12,7 +16,7 @@ for stage in STAGES.values():
             name:
                 stage.name
             input:
-                **{name: FOR_SOME_TASKS.get(name) or getattr(paths, name.upper()) for name in stage.inputs},
+                **{name: BY_TASK.get(name) or getattr(paths, name.upper()) for name in stage.inputs},
             output:
                 **outputs,
             log:

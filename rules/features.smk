@@ -1,5 +1,6 @@
 # What is read of the attention on samples: how far, and at which tokens, each head looks (Guan et al. 2020, section 3),
-# maps of a few samples and, on texts, what single heads look at and write (Clark et al. 2019, sections 3 and 6).
+# maps of a few samples and, on texts, what single heads look at and write (Clark et al. 2019, sections 3 and 6). And how
+# much a model's own loss depends on the attention to each kind of token (section 3.2).
 
 
 rule extract_features:
@@ -57,3 +58,8 @@ rule extract_text_features:
 rule features:
     input:
         of_each(paths.FEATURES, plan.features),
+
+
+rule gradients:
+    input:
+        of_each(paths.GRADIENTS, plan.gradients),

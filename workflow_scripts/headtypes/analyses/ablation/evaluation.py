@@ -49,11 +49,6 @@ class Settings:
         """The reading with the defaults of the fields that are not given."""
         return Reading(**self.reading or {})
 
-    @property
-    def of_answers(self) -> dict[str, int]:
-        """What the kind's answers depend on."""
-        return {key: getattr(self, key) for key in KINDS[self.kind].answer_keys}
-
 
 def evaluate_condition(
     rows: list,
@@ -149,7 +144,8 @@ def _read(
 ) -> list[pd.DataFrame]:
     """What the task reads from each window under sets of operations of one `_full_window`: a table of each set."""
     ids, types, sentences = windows.texts
-    answers = Answers(settings.kind, windows, **settings.of_answers)
+    depends_on = {key: getattr(settings, key) for key in KINDS[settings.kind].answer_keys}
+    answers = Answers(settings.kind, windows, **depends_on)
     tables: list[list[pd.DataFrame]] = [[] for _ in sets]
 
     def run_batch(batch: Batch, shown: tqdm) -> None:

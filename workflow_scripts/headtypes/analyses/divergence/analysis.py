@@ -32,12 +32,13 @@ def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> It
         # A head's divergence from itself is 0, and no pair.
         return lambda sets: ratio(sets @ (of_row @ other), sets.sum(1) * other.sum() - (sets & other).sum(1))
 
-    by_weights = read_arrays(path, Divergence)
-    for quantity, divergence in (("divergence", by_weights), ("divergence_by_norms", by_weights.by_norms)):
-        if divergence is not None:
-            yield Measure("divergence", task, quantity, "inside", inside(divergence.of_a_row))
+    divergence = read_arrays(path, Divergence)
+    for quantity, total in (("divergence", divergence.total), ("divergence_by_norms", divergence.norms)):
+        if total is not None:
+            of_row = total / divergence.rows
+            yield Measure("divergence", task, quantity, "inside", inside(of_row))
             for name, heads in types.items():
-                yield Measure("divergence", task, quantity, f"to {name}", to(heads, divergence.of_a_row), about=name)
+                yield Measure("divergence", task, quantity, f"to {name}", to(heads, of_row), about=name)
 
 
 PAIRS = Result(

@@ -41,7 +41,7 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
     summary = {
         "rows": divergence.rows,
         **fit(distances, places),
-        "layers": layer_test(distances, divergence.layer, seed),
+        "layers": layer_test(distances, table["layer"].to_numpy(), seed),
     }
     return table, summary
 

@@ -1,6 +1,6 @@
 """Divergences between heads on disk, one HDF5 file per model and task; and their projection."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -29,19 +29,9 @@ class Divergence:
     norms: Float64[np.ndarray, "head head"] | None = None
 
     @property
-    def by_norms(self) -> "Divergence | None":
-        """The divergence by norms, as one of its own; None where they were not read."""
-        return None if self.norms is None else replace(self, total=self.norms, norms=None)
-
-    @property
     def of_a_row(self) -> Float64[np.ndarray, "head head"]:
         """Mean divergence of a row: from 0 for heads that are the same to ln 2 for heads that share no token."""
         return self.total / self.rows
-
-    @property
-    def layer(self) -> np.ndarray:
-        """The layer of each head, from 0: [head] int."""
-        return np.repeat(np.arange(self.layers), len(self.total) // self.layers)
 
 
 # Of the table of `projection.project_heads`.

@@ -67,6 +67,7 @@ TABLE = Result(
     reads="texts",
     passes=lambda plan, wildcards, rows: share_of(plan.config.gradients.samples, rows),
     calls="analyses.gradients.measure:run",
+    inputs=("model", "texts", "answered_windows"),
 )
 def measure_gradients(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, how many are drawn, and the arithmetic.

@@ -270,8 +270,8 @@ def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_gradients`."""
     model = read_model_record(inputs.model)
-    if inputs.windows:
-        rows, windows = read_rows(inputs.texts, spec["kind"]), read_windows(inputs.windows)
+    if inputs.answered_windows:
+        rows, windows = read_rows(inputs.texts, spec["kind"]), read_windows(inputs.answered_windows)
         gradients = measure_answer_gradients(rows, windows, model, **spec)
     else:
         gradients = measure_text_gradients(read_records(inputs.texts, Sample), model, **spec)
