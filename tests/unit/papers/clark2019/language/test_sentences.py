@@ -8,7 +8,7 @@ from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.words.words import encode_words
 from headtypes.core.style import PALETTE
 from headtypes.papers.clark2019.figures.lines import sentences_figure
-from headtypes.papers.clark2019.language.best import SentenceMap
+from headtypes.papers.clark2019.language.best import BestHead, SentenceMap
 from headtypes.papers.clark2019.language.sentences import Chosen, choose_passages, choose_sentences, map_sentences
 from tests.support.drawing import lettering, texts
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
@@ -52,12 +52,12 @@ def best_of(*relations: str, direction: str = DIRECTIONS[0]) -> pd.DataFrame:
 
 def test_sentences_of_8_to_16_words_with_the_most_words_of_a_relation_all_of_them_right():
     chosen = choose_sentences(BANK, guesses(), best_of("det", "dobj", "poss*"))
-    shown = [(it.phenomenon, BANK.index(next(one for one in BANK if one.words == it.words))) for it in chosen]
+    shown = [(it.best.phenomenon, BANK.index(next(one for one in BANK if one.words == it.words))) for it in chosen]
     # In the order of the figure; the first of equal ones; the short one and that with a wrong guess are not shown.
     assert [name for name, _ in shown] == ["dobj", "dobj", "det", "det", "poss"]
     assert [it.marked for it in chosen] == [[4], [4], [0, 3, 5], [0, 3, 5], [0, 3]]
     assert chosen[1].words == BANK[2].words
-    assert (chosen[0].layer, chosen[0].head, chosen[0].direction, chosen[0].accuracy) == (0, 1, DIRECTIONS[0], 90)
+    assert chosen[0].best == ("dobj", 0, 1, DIRECTIONS[0], 90)
     assert choose_sentences(BANK, guesses(), best_of("det", direction=DIRECTIONS[1])) == []
     assert choose_sentences(BANK, guesses(), best_of("auxpass")) == []
 
@@ -73,7 +73,7 @@ def test_passages_with_mentions_whose_antecedent_is_looked_at():
     chosen = choose_passages(DOCUMENTS, right, accuracies(0))
     # The other documents have fewer than eight words.
     (passage,) = chosen
-    assert (passage.phenomenon, passage.words) == ("coreference", DOCUMENTS[0].words)
+    assert (passage.best.phenomenon, passage.words) == ("coreference", DOCUMENTS[0].words)
     assert passage.shown == range(13)
     assert passage.marked == [4, 6, 9, 12]
     assert choose_passages(DOCUMENTS, right, accuracies(1)) == []
@@ -83,7 +83,7 @@ WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "ran"]
 
 
 def about(phenomenon: str, shown: range, marked: list[int]) -> Chosen:
-    return Chosen(phenomenon, 1, 2, DIRECTIONS[0], 80.0, WORDS, shown, marked)
+    return Chosen(BestHead(phenomenon, 1, 2, DIRECTIONS[0], 80.0), WORDS, shown, marked)
 
 
 def test_maps_are_those_of_the_plain_model_with_special_tokens(tmp_path):
@@ -109,7 +109,7 @@ def test_maps_are_those_of_the_plain_model_with_special_tokens(tmp_path):
 def test_a_model_without_special_tokens_shows_words_alone(tmp_path):
     model, tokenizer = tiny_family("gpt2")
     record = recorded(model, tokenizer, tmp_path)
-    one = Chosen("det", 0, 0, DIRECTIONS[0], 80.0, WORDS, range(8), [0])
+    one = Chosen(BestHead("det", 0, 0, DIRECTIONS[0], 80.0), WORDS, range(8), [0])
     (shown,) = map_sentences([one], record, task="told", max_seq_length=40, precision="float32")
     assert (shown.words, shown.marked) == (WORDS, [0])
     np.testing.assert_allclose(shown.attention.sum(-1), 1, atol=1e-5)
@@ -119,7 +119,7 @@ def some_maps() -> list[SentenceMap]:
     rng = np.random.default_rng(0)
     words = ["[CLS]", "the", "antidisestablishmentarian", "sat", "[SEP]"]
     return [
-        SentenceMap(name, 1, 4, direction, 76.54, words, [1], rng.dirichlet(np.ones(5), 5).astype(np.float32))
+        SentenceMap(BestHead(name, 1, 4, direction, 76.54), words, [1], rng.dirichlet(np.ones(5), 5).astype(np.float32))
         for name in ("dobj", "det", "pobj", "coreference", "poss")
         for direction in (DIRECTIONS[name == "pobj"],)
     ]
@@ -133,7 +133,7 @@ def test_the_figure_draws_every_weight_and_marks_the_words_that_have_the_relatio
     maps = some_maps()
     figure = sentences_figure(maps)
     for shown in maps:
-        lines = {kind: drawn(figure, f"{shown.phenomenon}-{kind}")[0] for kind in ("marked", "others")}
+        lines = {kind: drawn(figure, f"{shown.best.phenomenon}-{kind}")[0] for kind in ("marked", "others")}
         colours = {"marked": PALETTE[1], "others": PALETTE[0]}
         found = np.full((5, 5), np.nan)
         for kind, collection in lines.items():

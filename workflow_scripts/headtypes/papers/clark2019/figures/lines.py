@@ -90,17 +90,17 @@ def _draw_example(axes: Axes, example: Example, examples: Examples) -> None:
 
 
 def _draw_sentence(axes: Axes, shown: SentenceMap, lines: int) -> None:
-    marked = set(shown.marked)
+    marked, best = set(shown.marked), shown.best
     for is_marked, colour in ((False, PALETTE[0]), (True, PALETTE[1])):
         pairs = [pair for pair in np.ndindex(shown.attention.shape) if bool(marked & {*pair}) == is_marked]
-        gid = f"{shown.phenomenon}-{'marked' if is_marked else 'others'}"
+        gid = f"{best.phenomenon}-{'marked' if is_marked else 'others'}"
         _draw_lines(axes, shown.attention, pairs, colour, zorder=1 + is_marked, gid=gid)
     for index, word in enumerate(shown.words):
         how = {"color": PALETTE[1], "fontweight": "bold"} if index in marked else {}
         _write_beside(axes, index, clipped(word, _WORD), **how)
     axes.set(xlim=(-0.95, 1.95), ylim=(lines - 0.5, -0.8), xticks=[], yticks=[])
-    does = _RELATIONS[shown.phenomenon][shown.direction == "head_to_dependent"]
-    title = f"head {head_name(shown.layer, shown.head)}\n{does}\n{shown.phenomenon}: {shown.accuracy:.1f} %"
+    does = _RELATIONS[best.phenomenon][best.direction == "head_to_dependent"]
+    title = f"head {head_name(best.layer, best.head)}\n{does}\n{best.phenomenon}: {best.accuracy:.1f} %"
     axes.set_title(title, fontsize=7)
 
 

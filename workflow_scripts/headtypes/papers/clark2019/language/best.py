@@ -21,7 +21,10 @@ COREFERENCE = "coreference"
 
 
 class BestHead(NamedTuple):
-    """A head, from 0, that is best at a relation (as the paper names it) or `COREFERENCE`, which has no direction."""
+    """A head, from 0, that is best at a phenomenon, one of `RELATIONS` or `COREFERENCE`, with its accuracy in percent.
+
+    direction: as in `relations.guesses.DIRECTIONS`; coreference has none.
+    """
 
     phenomenon: str
     layer: int
@@ -60,18 +63,12 @@ def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]
 class SentenceMap:
     """The attention of the best head for a phenomenon, among the words of one sentence or of a few.
 
-    phenomenon:  one of `RELATIONS`, or `COREFERENCE`.
-    layer, head: from 0; direction: as in `relations.guesses.DIRECTIONS`; accuracy: of the head, in percent.
-    words:       [index] with the special tokens, where they are shown.
-    marked:      indices of the words that have the relation, or are head words of mentions.
-    attention:   [index, index] float32.
+    words:     [index] with the special tokens, where they are shown.
+    marked:    indices of the words that have the relation, or are head words of mentions.
+    attention: [index, index] float32.
     """
 
-    phenomenon: str
-    layer: int
-    head: int
-    direction: str
-    accuracy: float
+    best: BestHead
     words: list[str]
     marked: list[int]
     attention: np.ndarray
@@ -85,5 +82,5 @@ def write_sentence_maps(path: StrPath, maps: list[SentenceMap], provenance: dict
             add_data(group, "attention", shown.attention)
             group.create_dataset("word", data=shown.words, dtype=h5py.string_dtype(), track_times=False)
             group.create_dataset("marked", data=np.array(shown.marked, np.int32), track_times=False)
-            for name in ("phenomenon", "layer", "head", "direction", "accuracy"):
-                group.attrs[name] = getattr(shown, name)
+            for name, value in shown.best._asdict().items():
+                group.attrs[name] = value

@@ -21,7 +21,7 @@ from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
 from headtypes.models.records import ModelRecord
-from headtypes.papers.clark2019.language.best import SentenceMap, best_of_mentions, best_of_relations
+from headtypes.papers.clark2019.language.best import BestHead, SentenceMap, best_of_mentions, best_of_relations
 from headtypes.papers.clark2019.language.scores import our_relation
 
 # Sentences of each phenomenon, and how many words they have.
@@ -31,16 +31,12 @@ LONGEST_PASSAGE = 30
 
 
 class Chosen(NamedTuple):
-    """A sentence on which the best head for a phenomenon is right, as in `best.SentenceMap`.
+    """A sentence on which the best head for a phenomenon is right.
 
     words: all that the model reads; shown: those of them that are shown; marked: from 0 among all.
     """
 
-    phenomenon: str
-    layer: int
-    head: int
-    direction: str
-    accuracy: float
+    best: BestHead
     words: Sequence[str]
     shown: range
     marked: list[int]
@@ -79,7 +75,7 @@ def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.D
         for number in sorted(np.flatnonzero(fits), key=lambda index, count=count: -count[index])[:SHOWN]:
             marked = (pair.words[of_pair == number] - starts[number]).tolist()
             words = kept[number].words
-            chosen.append(Chosen(*found, words, range(len(words)), marked))
+            chosen.append(Chosen(found, words, range(len(words)), marked))
     return chosen
 
 
@@ -109,7 +105,7 @@ def choose_passages(
         if len(chosen) < SHOWN and not any(part == one and set(passage) & set(other) for one, other in taken):
             taken.append((part, passage))
             words = documents[guesses.document[part]].words[guesses.start[part] : guesses.stop[part]]
-            chosen.append(Chosen(*best._replace(direction=DIRECTIONS[0]), words, passage, marked))
+            chosen.append(Chosen(best._replace(direction=DIRECTIONS[0]), words, passage, marked))
     return chosen
 
 
@@ -125,7 +121,10 @@ def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> 
         )
     (maps,) = run.read(encoded.encoded, WordMaps(encoded.word_of_token))
     ends = [[readable(run.tokenizer, token) for token in tokens[:1]] for tokens in special_tokens(run.tokenizer)]
-    return [_shown(it, of_sentence[it.layer, it.head], *ends) for it, of_sentence in zip(chosen, maps, strict=True)]
+    return [
+        _shown(it, of_sentence[it.best.layer, it.best.head], *ends)
+        for it, of_sentence in zip(chosen, maps, strict=True)
+    ]
 
 
 def _shown(chosen: Chosen, attention: np.ndarray, before: list[str], behind: list[str]) -> SentenceMap:
@@ -133,7 +132,7 @@ def _shown(chosen: Chosen, attention: np.ndarray, before: list[str], behind: lis
     indices = [*[0] * len(before), *(word + 1 for word in chosen.shown), *[len(attention) - 1] * len(behind)]
     words = [*before, *(chosen.words[word] for word in chosen.shown), *behind]
     marked = [word - chosen.shown.start + len(before) for word in chosen.marked]
-    return SentenceMap(*chosen[:5], words, marked, attention[np.ix_(indices, indices)])
+    return SentenceMap(chosen.best, words, marked, attention[np.ix_(indices, indices)])
 
 
 def _passages(document: AnnotatedDocument, start: int, stop: int) -> Iterator[range]:
