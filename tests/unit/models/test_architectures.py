@@ -174,7 +174,7 @@ def test_a_saved_model_is_fetched_found_fit_and_loaded_and_takes_its_longest_inp
             expected = (model if answers == bool(head) else model.base_model)(**inputs)
         torch.testing.assert_close(result(found), result(expected), atol=1e-4, rtol=1e-4)
     if not answers:
-        with pytest.raises(InputError, match=f"Transformers has no question-answering head for {name} models"):
+        with pytest.raises(InputError, match=f"of type {name}, has no question-answering head"):
             load_model(record, "float32", head="question_answering")
 
 

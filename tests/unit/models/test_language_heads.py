@@ -57,6 +57,6 @@ def test_a_model_that_answers_questions_has_none(name, tmp_path):
 
 def test_a_family_that_transformers_knows_no_such_head_of_has_none(tmp_path):
     record = recorded(*like(AutoModel, "gpt2"), tmp_path)
-    with pytest.raises(MissingHeadError, match="Transformers has no head for masked words for gpt2 models") as error:
+    with pytest.raises(MissingHeadError, match="of type gpt2, has no head for masked words") as error:
         load_model(record, "float32", head="masked_lm")
     assert error.value.why == "has no head for masked words in Transformers"

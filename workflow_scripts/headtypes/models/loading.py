@@ -42,8 +42,8 @@ logging.set_verbosity_error()
 class MissingHeadError(InputError):
     """A model lacks the head that is asked for; why: the reason alone, said of the model: `has no ...`."""
 
-    def __init__(self, message: str, why: str):
-        super().__init__(message)
+    def __init__(self, where: str, why: str, remedy: str):
+        super().__init__(f"{where} {why}; {remedy}.")
         self.why = why
 
 
@@ -88,15 +88,13 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     config = config_of(record)
     if head and config.is_encoder_decoder:
         why = "is an encoder with a decoder, of which the encoder alone is read"
-        raise MissingHeadError(f"{where} {why}; leave models.{record.name}.evaluate out.", why)
+        raise MissingHeadError(where, why, f"leave models.{record.name}.evaluate out")
     if record.model_type not in types:
-        raise MissingHeadError(
-            f"{where}: Transformers has no {in_words} for {record.model_type} models; name another model.",
-            f"has no {in_words} in Transformers",
-        )
+        why = f"has no {in_words} in Transformers"
+        raise MissingHeadError(f"{where}, of type {record.model_type},", why, "name another model")
     if head == "causal_lm" and language_head(record) != head:
         why = "is a model for masked words, which predicts no token from those before it"
-        raise MissingHeadError(f"{where} {why}; name a causal language model.", why)
+        raise MissingHeadError(where, why, "name a causal language model")
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
         auto = AutoModelForQuestionAnswering
@@ -138,13 +136,13 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         lacking = f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
         remedy = f"name a model that was {'fine-tuned for the task' if head else 'saved whole'}"
         why = f"has no {in_words}: its weights lack {lacking}"
-        raise MissingHeadError(f"{where} {why}; {remedy}.", why)
+        raise MissingHeadError(where, why, remedy)
     others = sorted(report["unexpected_keys"])
     own = (name for name, _ in model.named_parameters() if not name.startswith(f"{model.base_model_prefix}."))
     if head == "causal_lm" and others and not any(own):
         # Such a head is the embeddings, which every model has.
         why = f"has no {in_words}: its weights hold the head of another task, {others[0]}"
-        raise MissingHeadError(f"{where} {why}; name a language model.", why)
+        raise MissingHeadError(where, why, "name a language model")
     if pooled:
         check_padding(model.config, where)
     if quantised:

@@ -46,7 +46,6 @@ class SentencePair(TableKind):
         "label": Column(None, "Column of the right label; without it, pairs have none."),
         "id": ID,
     }
-    truncation = "longest_first"
     head = "sequence_classification"
     metrics, counted = MEASURES["sentence_pair"]
     answer_columns = ("label",)

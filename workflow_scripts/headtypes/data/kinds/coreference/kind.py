@@ -6,8 +6,9 @@ from pathlib import Path
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.coreference.conll2012 import read_conll2012
 from headtypes.data.kinds.coreference.conllu import read_conllu
-from headtypes.data.kinds.coreference.records import AnnotatedDocument, check_ids
+from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.kinds.protocol import Kind, Rows
+from headtypes.data.records import with_unique_ids
 
 
 class Coreference(Kind):
@@ -27,7 +28,7 @@ class Coreference(Kind):
         with_mentions = [(file, document) for file, document in read if document is not None]
         if not with_mentions:
             raise InputError(f"{where} has no document with a mention; give files in which mentions are marked.")
-        return Rows(check_ids(with_mentions), {"documents without mentions": len(read) - len(with_mentions)})
+        return Rows(with_unique_ids(with_mentions), {"documents without mentions": len(read) - len(with_mentions)})
 
 
 def _reader(file: str) -> Callable[[str], Iterator[AnnotatedDocument]]:

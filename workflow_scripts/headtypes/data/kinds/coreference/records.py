@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from headtypes.core.errors import InputError
 from headtypes.data.conllu import malformed
 from headtypes.data.records import Strict
 
@@ -135,13 +134,3 @@ class DocumentBuilder:
         if not self._sentences:
             raise malformed(self._path, self._line, f"the document {self.id} that begins here has no words")
         return document(self.id, self._sentences, self._mentions, self._left_out) if self._marked else None
-
-
-def check_ids(documents: list[tuple[str, AnnotatedDocument]]) -> list[AnnotatedDocument]:
-    """The documents, given with their files; raises `InputError` if two have one id."""
-    files: dict[str, str] = {}
-    for file, document in documents:
-        if document.id in files:
-            raise InputError(f"{file}: the id {document.id} is also that of a document in {files[document.id]}.")
-        files[document.id] = file
-    return [document for _, document in documents]

@@ -11,7 +11,7 @@ from typing import Any
 from headtypes.core.errors import InputError
 from headtypes.core.files import numbered_objects, read_json
 from headtypes.core.texts import check_text, text_of
-from headtypes.data.records import Sample, Strict
+from headtypes.data.records import Sample, Strict, with_unique_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,8 @@ def read_documents(files: Sequence[str], where: str) -> list[Document]:
     suffix = Path(files[0]).suffix.lower()
     if suffix not in _READERS:
         raise InputError(f"{files[0]}: a text must be one of {', '.join(_READERS)}; found {suffix or 'no suffix'}.")
-    places: dict[str, str] = {}
-    documents = []
-    for file in files:
-        for place, document in _READERS[suffix](file):
-            if document.id in places:
-                raise InputError(
-                    f"{place}: the id {document.id!r} is also that of the document in {places[document.id]}."
-                )
-            places[document.id] = place
-            documents.append(document)
-    return _with_segments(documents, where)
+    placed = (document for file in files for document in _READERS[suffix](file))
+    return _with_segments(with_unique_ids(placed), where)
 
 
 def documents_of_columns(rows: Iterable[Mapping[str, Any]], where: str) -> list[Document]:
