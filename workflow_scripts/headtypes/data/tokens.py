@@ -1,11 +1,13 @@
 """Kinds of tokens: the four special ones of the distance feature (Guan et al. 2020, section 3), and ordinary ones."""
 
+import re
+
 import numpy as np
 
 # The kind of a token is its position here, counted from 1, and 0 for an ordinary token.
 SPECIAL_KINDS = ("cls", "sep", "comma", "period")
 # By these marks, tokenizers show whether a token begins a word.
-_BOUNDARY_MARKS = ("##", "Ġ", "▁")
+_BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 
 
 def token_kinds(tokenizer) -> np.ndarray:
@@ -18,7 +20,7 @@ def token_kinds(tokenizer) -> np.ndarray:
     kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
     number = {name: index for index, name in enumerate(SPECIAL_KINDS, start=1)}
     for token, token_id in vocabulary.items():
-        surface = _without_mark(token)
+        surface = _BOUNDARY_MARK.sub("", token)
         if surface in (",", "."):
             kinds[token_id] = number["comma" if surface == "," else "period"]
     added = {token for texts in (("a",), ("a", "b")) for token in tokenizer(*texts)["input_ids"]}
@@ -41,10 +43,3 @@ def separates_texts(tokenizer) -> bool:
         return False
     between = encoded["input_ids"][texts.index(0) : texts.index(1)]
     return bool((token_kinds(tokenizer)[between] == 1 + SPECIAL_KINDS.index("sep")).any())
-
-
-def _without_mark(token: str) -> str:
-    for mark in _BOUNDARY_MARKS:
-        if token.startswith(mark):
-            return token.removeprefix(mark)
-    return token

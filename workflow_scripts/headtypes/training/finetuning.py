@@ -29,6 +29,9 @@ from headtypes.training.inputs import PlannedExamples, padding_collator, plan_or
 from headtypes.training.saving import save_model
 from headtypes.training.settings import FinetuningSettings
 
+# The share of the steps over which the learning rate rises.
+_WARMUP = 0.1
+
 
 def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, kind: str, **settings) -> None:
     """Fine-tune a fetched model on a task's training data, and save it with its tokenizer as `out_folder`.
@@ -47,8 +50,8 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, 
             f"{chosen.max_seq_length}) in the models that are fine-tuned from it."
         )
     tokenizer, head = load_tokenizer(record), HEADS[learned.head]
-    shape = {key: getattr(chosen, key) for key in ("max_seq_length", *learned.window_keys)}
-    windows = prepare_windows(rows, tokenizer, kind=kind, max_length=record.max_length, **shape)
+    lengths = {"max_length": record.max_length, "max_seq_length": chosen.max_seq_length}
+    windows = prepare_windows(rows, tokenizer, kind=kind, **lengths)
     targets, labels = learned.training_targets(rows, windows)
     # Trainer seeds the random generators. Reading CUDA's starts it, so a GPU is taken first.
     keep_to_gpus(1)
@@ -114,11 +117,11 @@ def _finetune(
         train_sampling_strategy="sequential",
         learning_rate=settings.learning_rate,
         lr_scheduler_type="linear",
-        warmup_steps=math.ceil(settings.warmup_share * steps),
+        warmup_steps=math.ceil(_WARMUP * steps),
         # Adam's second-moment bias is corrected here, which the released code of Devlin et al. leaves out and
         # which makes small data sets unstable (Mosbach et al. 2021).
         optim="adamw_torch_fused",
-        weight_decay=settings.weight_decay,
+        weight_decay=0.01,
         max_grad_norm=1.0,
         bf16=settings.bf16 and computed_in("bfloat16", f"{out_folder.name}, fine-tuning") == "bfloat16",
         use_cpu=not torch.accelerator.is_available(),

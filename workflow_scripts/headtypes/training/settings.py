@@ -43,13 +43,6 @@ class FinetuningSettings(Learning):
 
     steps: Positive | None = None
     """Number of updates; if not given, as many as `epochs` passes over the data take."""
-    max_query_length: Positive = 64
-    """Tokens of a question; of a longer one, only the first are kept."""
-    doc_stride: Positive = 128
-    """Tokens from the start of one window of a context to the start of the next."""
-    warmup_share: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Share of the steps over which the learning rate rises."""
-    weight_decay: NonNegativeFloat = 0.01
     seed: NonNegativeInt = 0
     checkpoint_seconds: NonNegativeFloat = 45.0
     """Seconds between checkpoints: the work that is lost, at most, if the run is killed."""

@@ -1,9 +1,12 @@
-"""Sentence pairs: encoded as for the features, with sentences and labels, and classified as a plain loop does."""
+"""Sentence pairs: encoded as for the features, with sentences and labels, classified as a plain loop does, scored."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, f1_score
 from tokenizers import processors
 
 from headtypes.analyses.ablation.evaluation import evaluate_condition
@@ -12,7 +15,7 @@ from headtypes.data.answering import Answers
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.kinds.sentence_pair import Pair, build_pairs, label_numbers, labels_of
+from headtypes.data.kinds.sentence_pair import Pair, SentencePair, build_pairs, label_numbers, labels_of, score_pairs
 from tests.support.models import tiny_bert, tiny_roberta
 from tests.support.records import PAIRS, classifier, inputs_of, question_of, recorded, types_like, without_heads
 
@@ -179,3 +182,31 @@ def test_logits_that_are_not_finite_choose_no_label():
     answers = Answers("sentence_pair", build_pairs(PAIRS, tokenizer, max_length=60))
     with pytest.raises(InputError, match="logits are not finite"):
         answers.read(type("Output", (), {"logits": torch.tensor([[0.0, torch.nan]])}), [])
+
+
+def scored(label, predicted, names):
+    ids = [f"p{number}" for number in range(len(label))]
+    return score_pairs(ids, np.array(label), np.array(predicted), names)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=40))
+def test_two_labels_are_scored_as_scikit_learn_does(pairs):
+    label, predicted = zip(*pairs, strict=True)
+    found = SentencePair().mean_scores(scored(label, predicted, ["no", "yes"]))
+    assert found["accuracy"] == pytest.approx(100 * accuracy_score(label, predicted))
+    assert found["f1"] == pytest.approx(100 * f1_score(label, predicted, zero_division=0))
+    assert list(found) == ["accuracy", "f1", "n_pairs"]
+    assert found["n_pairs"] == len(pairs)
+
+
+def test_more_labels_have_no_f1():
+    found = SentencePair().mean_scores(scored([0, 1, 2, 2], [0, 2, 2, 1], ["a", "b", "c"]))
+    assert found == {"accuracy": 50.0, "n_pairs": 4}
+
+
+def test_a_table_of_one_label_still_knows_the_others_after_it_was_written(tmp_path):
+    scores = scored([0, 0], [0, 0], ["no", "yes"])
+    scores.to_parquet(tmp_path / "scores.parquet")
+    read = pd.read_parquet(tmp_path / "scores.parquet")
+    pd.testing.assert_frame_equal(read, scores)
+    assert SentencePair().mean_scores(read) == {"accuracy": 100.0, "f1": 0.0, "n_pairs": 2}
