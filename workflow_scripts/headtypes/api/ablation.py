@@ -22,7 +22,7 @@ from headtypes.core.errors import InputError
 from headtypes.data.windows import Windows
 from headtypes.models.architectures import check_layers
 from headtypes.models.interface import computes_attention_itself, through_interface
-from headtypes.models.model_config import headed_layers, heads_of
+from headtypes.models.model_config import layers_and_heads
 
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"
@@ -60,9 +60,8 @@ def ablated(
     yields      the model itself.
 
     The ablation belongs to the model: calls from all threads are ablated, a second `with` is refused, and so is a
-        gradient
-    through the heads. On leaving, also through an exception, the model is as it was. Raises `InputError` where an
-    operation or a target does not exist or lacks what it needs, and, in a call, where the heads cannot be ablated.
+    gradient through the heads. On leaving, also through an exception, the model is as it was. Raises `InputError` where
+    an operation or a target does not exist or lacks what it needs, and, in a call, where the heads cannot be ablated.
     """
     reading = reading or Reading()
     by_head = _by_head(model, operations, partition)
@@ -264,13 +263,10 @@ def _by_head(model: PreTrainedModel, operations: Mapping[str, str | Change], par
             f"{type(model).__name__} is an encoder with a decoder, whose heads cannot be ablated together; ablate "
             "those of model.get_encoder()."
         )
-    shape = len(headed_layers(model.config)), heads_of(model.config)
+    shape = layers_and_heads(model)
     if partition is not None and partition.shape != shape:
-        raise InputError(
-            "The partition is of {} layers of {} heads, but the model has {} layers of {}.".format(
-                *partition.shape, *shape
-            )
-        )
+        theirs, ours = (f"{layers} layers of {heads}" for layers, heads in (partition.shape, shape))
+        raise InputError(f"The partition is of {theirs} heads, but the model has {ours}.")
     types = np.full(shape, None, dtype=object) if partition is None else partition.type_of
     for target in operations:
         head = head_of(target)

@@ -33,11 +33,6 @@ def refused(raw) -> str:
     return message
 
 
-def test_the_full_configuration_is_accepted(full):
-    models = ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying"]
-    assert planned(full).models == models
-
-
 # Of each kind of mistake, one.
 MISTAKES = [
     # A key that is not known, with the nearest one that is; a key that is missing.
