@@ -122,8 +122,6 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
         figure.set_layout_engine(_RoundedLayout(**engine.get()))
     for path in (Path(vector), Path(png)):
         kind = path.suffix.lstrip(".").lower()
-        if kind not in _UNDATED:
-            raise ValueError(f"{path}: figures are pdf, svg or png")
         with style(), atomic_write(path) as temporary:
             figure.savefig(
                 temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(provenance)}

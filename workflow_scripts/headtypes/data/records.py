@@ -42,8 +42,9 @@ def read_records(path: StrPath, record: type[Record]) -> list[Record]:
         try:
             records.append(adapter.validate_json(line))
         except ValidationError as error:
-            what = f"{path}, line {number} is not a valid {record.__name__.lower()}"
-            raise InputError(f"{what}: {_problem(error)}; delete the file and run again.") from error
+            first, what = error.errors(include_url=False)[0], f"not a valid {record.__name__.lower()}"
+            problem = ": ".join(map(str, [*first["loc"][:1], first["msg"]]))
+            raise InputError(f"{path}, line {number} is {what} ({problem}); delete the file and run again.") from error
     return records
 
 
@@ -61,11 +62,3 @@ def with_unique_ids(placed: Iterable[tuple[str, Record]]) -> list[Record]:
 @cache
 def _adapter(record: type[Record]) -> TypeAdapter[Record]:
     return TypeAdapter(record)
-
-
-def _problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    if first["type"] == "json_invalid":
-        return "it is not valid JSON"
-    place = ".".join(map(str, first["loc"][:1])) or "it"
-    return f"{place} is missing" if first["type"] == "missing" else f"{place}: {first['msg'].lower()}"
