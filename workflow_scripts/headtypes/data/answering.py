@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.windows import Windows
+from headtypes.data.windows import Windows, check_finite
 from headtypes.models.loading import load_model
 from headtypes.models.model_config import language_head
 from headtypes.models.records import ModelRecord
@@ -72,8 +72,7 @@ class Answers(_Outputs):
         if self._predicted is None:
             return self._kind.read_answers(output, sentences, **self._settings)
         losses = self._predicted.loss_sums(output).cpu().numpy()
-        if not np.isfinite(losses).all():
-            raise InputError("The model's loss is not finite; run it in float32 or bfloat16, or check its weights.")
+        check_finite(losses, "loss is")
         return losses, self._predicted.tokens[self._batch]
 
 

@@ -127,6 +127,12 @@ def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> 
     return [rows[index] for index in drawn], windows.of_questions(drawn)
 
 
+def check_finite(values: np.ndarray, what: str) -> None:
+    """Raise `InputError` where a model's values are not finite; what: these are, such as `logits are`."""
+    if not np.isfinite(values).all():
+        raise InputError(f"The model's {what} not finite; run it in float32 or bfloat16, or check its weights.")
+
+
 def check_same(rows: Sequence, windows: Windows) -> None:
     """Raise `InputError` if the windows were built from other questions or pairs than these."""
     if [row.id for row in rows] != windows.question_ids:

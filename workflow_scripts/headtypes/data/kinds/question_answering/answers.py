@@ -11,7 +11,7 @@ import pandas as pd
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.question_answering.squad import Question
-from headtypes.data.windows import Windows, check_same
+from headtypes.data.windows import Windows, check_finite, check_same
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
@@ -39,11 +39,8 @@ def best_spans(
     Of equal spans, the one that starts first is taken, then the one that ends first; sums are in double precision, so
     that rounding creates no ties. Raises `InputError` if a logit of the context is not finite.
     """
-    if not all(np.isfinite(logits[context_mask]).all() for logits in (start_logits, end_logits)):
-        raise InputError(
-            "The model's logits are not finite, so no answer can be chosen; run it in float32 or bfloat16, "
-            "or check its weights."
-        )
+    for logits in (start_logits, end_logits):
+        check_finite(logits[context_mask], "logits are")
     starts = np.where(context_mask, start_logits.astype(np.float64), -np.inf)
     ends = np.where(context_mask, end_logits.astype(np.float64), -np.inf)
     n_windows, n_tokens = starts.shape
