@@ -41,7 +41,9 @@ PARTITION = _clustered(
     "results/partitions/{model}/{partition}.csv",
     about="the type of each head, and how the types were named",
     name="partition",
-    content="for each head: `layer`, `head`, `cluster`, `type`, `silhouette`, `near`, `special`, `far`, `doubtful`",
+    content="for each head: `layer`, `head`, `cluster`, `type`, `silhouette`, `doubtful`, and shares of the "
+    "head's attention: `near`, to the token itself and the nearest bin of distances, `special`, to `[CLS]`, `[SEP]`, "
+    "comma and period, `far`, to the rest",
 )
 STABILITY = _clustered(
     "results/stability/{model}/{partition}.json",

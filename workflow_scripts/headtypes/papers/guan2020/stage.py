@@ -91,8 +91,8 @@ RESULTS = (
         about="types and their stability, Table 1 of Guan et al. (2020)",
         of=lambda plan: [{}] if plan.clustered else [],
         content="Table 1: stability and shares of the types; stability over halves of heads, samples and pairs of "
-        "both, by agreement of all clusterings and pairwise; `gap`, the gap statistic less that of one cluster, with "
-        "its interval; how many samples were asked for and taken",
+        "both, by agreement of all clusterings and pairwise; `own_cluster`, as in the file of stability; `gap`, the "
+        "gap statistic less that of one cluster, with its interval; how many samples were asked for and taken",
     ),
     _of_tables(
         "results/guan2020/table2.{csv,tex,md,html}",
