@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from headtypes.planning.config.schema import read_config
+from headtypes.planning.plan import Plan
 from tests.support.commands import run
 from tests.support.demo import demo_task
 from tests.support.models import tiny_bert
@@ -110,6 +112,12 @@ def test_every_block_of_code_of_the_tutorial_is_a_step():
     """But for commands, which have no language."""
     text = TUTORIAL.read_text(encoding="utf-8")
     assert len(steps()) == sum(line.startswith("```") and line != "```" for line in text.splitlines()) == 5
+
+
+def test_the_file_that_its_command_makes_is_one_of_the_demo():
+    (path,) = re.findall(r"^snakemake --cores 2 (results/\S+)$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE)
+    texts = Plan(read_config(yaml.safe_load((ROOT / "config.yaml").read_bytes()))).texts
+    assert path in {"results/entropy/{model}/{task}.csv".format(**text.wildcards) for text in texts}
 
 
 def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
