@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.divergence.measure import compare_heads, divergences, measure_divergence
+from headtypes.analyses.divergence.measure import SMOOTHING, compare_heads, divergences, measure_divergence
 from headtypes.attention.blocks import EntropySums
 from headtypes.attention.hook import Layer
 from headtypes.attention.run import ModelOnTask
@@ -32,31 +32,35 @@ def expected_divergence(samples, smoothing):
     return total + total.T
 
 
-def measured(model, encoded, batch_tokens=10_000, smoothing=0.001):
-    (total,), rows = divergences(model, encoded, smoothing=smoothing, batch_tokens=batch_tokens, what="test")
+def measured(model, encoded, batch_tokens=10_000):
+    (total,), rows = divergences(model, encoded, batch_tokens=batch_tokens, what="test")
     return total, rows
 
 
+@pytest.fixture
+def unsmoothed(monkeypatch):
+    monkeypatch.setattr("headtypes.analyses.divergence.measure.SMOOTHING", 0)
+
+
 @pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("smoothing", [0.001, 0])
-def test_divergences_in_padded_batches_equal_the_definition(name, smoothing):
+def test_divergences_in_padded_batches_equal_the_definition(name):
     model, tokenizer = tiny_family(name)
     # Nothing but the comparison shall round.
     model, encoded = in_float64(model), encode_samples(SAMPLES[:4], tokenizer, "question_answering", 64)
-    total, rows = measured(model, encoded, smoothing=smoothing)
+    total, rows = measured(model, encoded)
     types = encoded.token_types or [None] * 4
     maps = [plain_attentions(model, *sample) for sample in zip(encoded.input_ids, types, strict=True)]
-    expected = expected_divergence([heads.reshape(-1, *heads.shape[2:]) for heads in maps], smoothing)
+    expected = expected_divergence([heads.reshape(-1, *heads.shape[2:]) for heads in maps], SMOOTHING)
     np.testing.assert_allclose(total, expected, rtol=1e-5, atol=1e-9)
     assert rows == sum(encoded.lengths)
-    np.testing.assert_allclose(measured(model, encoded, 1, smoothing)[0], total, rtol=1e-6)
+    np.testing.assert_allclose(measured(model, encoded, 1)[0], total, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", [each for each in ALL if each not in GATED])
-def test_divergences_by_norms_equal_the_definition(name):
+def test_divergences_by_norms_equal_the_definition(name, unsmoothed):
     model, tokenizer = tiny_family(name)
     model, encoded = in_float64(model), encode_samples(SAMPLES[:2], tokenizer, "question_answering", 20)
-    settings = {"smoothing": 0, "batch_tokens": 10_000, "what": "test"}
+    settings = {"batch_tokens": 10_000, "what": "test"}
     (weights, norms), _ = divergences(model, encoded, norms=True, **settings)
     types = encoded.token_types or [None] * 2
     maps = [defined_norms(model, name, *sample) for sample in zip(encoded.input_ids, types, strict=True)]
@@ -75,8 +79,8 @@ def test_many_heads_and_long_samples_equal_the_definition(causal, monkeypatch):
         np.concatenate([attention_of(layer, sample, length) for layer in layers])
         for sample, length in enumerate(lengths)
     ]
-    found = compare_heads(layers, lengths, 0.001, EntropySums())
-    np.testing.assert_allclose(found, expected_divergence(maps, 0.001), rtol=1e-5)
+    found = compare_heads(layers, lengths, EntropySums())
+    np.testing.assert_allclose(found, expected_divergence(maps, SMOOTHING), rtol=1e-5)
 
 
 def planted(maps: np.ndarray) -> Layer:
@@ -85,7 +89,7 @@ def planted(maps: np.ndarray) -> Layer:
     return Layer(query, torch.eye(maps.shape[1]).expand_as(query), torch.zeros_like(query), None, 1.0)
 
 
-def test_heads_that_are_the_same_are_at_distance_0_and_heads_that_share_no_token_at_ln_2_a_row():
+def test_heads_that_are_the_same_are_at_distance_0_and_heads_that_share_no_token_at_ln_2_a_row(unsmoothed):
     length = 40
     one = np.zeros((length, length))
     one[:, 3] = 1
@@ -93,7 +97,7 @@ def test_heads_that_are_the_same_are_at_distance_0_and_heads_that_share_no_token
     half[:, [5, 6]] = 0.5
     broad = np.full((length, length), 1 / length)
     layers = [planted(np.stack([one, half, broad])), planted(np.stack([broad, half, one]))]
-    found = compare_heads(layers, [length], 0, EntropySums()) / length
+    found = compare_heads(layers, [length], EntropySums()) / length
     for a, b in ((0, 5), (1, 4), (2, 3)):
         assert abs(found[a, b]) < 1e-7
     for a, b in ((0, 1), (0, 4), (5, 1), (5, 4)):
@@ -110,9 +114,9 @@ def test_heads_that_are_nearly_the_same_are_told_apart():
     layer = planted(maps)
     # As float32 has them.
     maps = layer.attention(slice(None))[0].double().numpy()
-    expected = expected_divergence([maps], 0.001)
+    expected = expected_divergence([maps], SMOOTHING)
     assert 1e-6 < expected[0, 1] / 128 < 1e-4
-    found = compare_heads([layer], [128], 0.001, EntropySums())
+    found = compare_heads([layer], [128], EntropySums())
     np.testing.assert_allclose(found / 128, expected / 128, atol=1e-8, rtol=0)
 
 
@@ -122,6 +126,6 @@ def test_the_samples_of_a_task_are_read_in_pairs_of_texts_and_smoothed_as_in_the
     assert found.sample_ids == [sample.id for sample in SAMPLES]
     encoded = run.encode(SAMPLES, "question_answering")
     assert {token for types in encoded.token_types for token in types} == {0, 1}
-    expected, rows = measured(run.model, encoded, smoothing=0.001)
+    expected, rows = measured(run.model, encoded)
     np.testing.assert_allclose(found.total, expected, rtol=1e-6)
     assert found.rows == rows

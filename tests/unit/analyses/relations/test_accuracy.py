@@ -78,7 +78,7 @@ def arcs() -> ArcGuesses:
 
 @pytest.fixture(scope="module")
 def tables(arcs):
-    return measure_relations({"file": SENTENCES}, {"file": arcs}, least=3, offsets=3, seed=0)
+    return measure_relations({"file": SENTENCES}, {"file": arcs}, least=3, seed=0)
 
 
 def best(tables, relation, chosen="file") -> pd.Series:
@@ -130,7 +130,7 @@ def test_roots_and_relations_of_few_words_are_no_rows(tables):
 def test_halves_are_scored_with_the_choices_of_one_another(arcs):
     random = np.random.default_rng(0)
     guess = random.integers(1, 4, arcs.guess.shape).astype(np.int16)
-    tables = measure_relations({"file": SENTENCES}, {"file": replace(arcs, guess=guess)}, least=3, offsets=2, seed=0)
+    tables = measure_relations({"file": SENTENCES}, {"file": replace(arcs, guess=guess)}, least=3, seed=0)
     sentence_of = np.repeat(np.arange(len(SENTENCES)), arcs.length)
     heads = np.array([head for each in SENTENCES for head in each.heads])
     right, total, chosen = guess == heads[:, None, None, None], 0, []
@@ -147,7 +147,7 @@ def test_halves_are_scored_with_the_choices_of_one_another(arcs):
 def test_the_test_file_is_scored_with_the_choices_of_the_file(arcs):
     swapped = replace(arcs, guess=arcs.guess[:, :, ::-1])
     parts = {"file": SENTENCES, "test": SENTENCES}
-    tables = measure_relations(parts, {"file": arcs, "test": swapped}, least=3, offsets=3, seed=0)
+    tables = measure_relations(parts, {"file": arcs, "test": swapped}, least=3, seed=0)
     row = tables.best.query("annotation == 'universal' and relation == 'det' and scored == 'test'").iloc[0]
     # The third head of the test part is the determiner head.
     assert row["head"] == DETERMINER
@@ -172,7 +172,7 @@ def test_what_a_causal_model_cannot_guess_is_empty(arcs):
     )[:, None]
     visible = np.where(visible[..., :1] > visible[..., 1:], -1, visible).astype(np.int16)
     causal = replace(arcs, guess=np.where(visible[:, :, None, :, 0] < 0, -1, arcs.guess), visible=visible)
-    tables = measure_relations({"file": SENTENCES}, {"file": causal}, least=3, offsets=3, seed=0)
+    tables = measure_relations({"file": SENTENCES}, {"file": causal}, least=3, seed=0)
     # The head of a determiner stands behind it, so that only the head can look at the determiner.
     rows = tables.heads.query("relation == 'det' and annotation == 'universal'")
     assert rows.query("direction == @FORWARD")[["accuracy", "visible_accuracy"]].isna().all(axis=None)

@@ -44,14 +44,14 @@ def test_an_offset_that_leaves_the_sentence_guesses_nothing_and_never_the_root()
 
 
 def test_offsets_are_scored_on_the_file_its_halves_and_the_test_file():
-    table = measure_offsets(SENTENCES, SENTENCES[:1], offsets=2).set_index(["part", "annotation", "relation", "offset"])
+    table = measure_offsets(SENTENCES, SENTENCES[:1]).set_index(["part", "annotation", "relation", "offset"])
     assert table.loc[("file", "universal", "all", 1)].tolist() == [9, pytest.approx(100 * 3 / 9)]
     assert table.loc[("even", "universal", "all", 1)].tolist() == [8, pytest.approx(100 * 3 / 8)]
     assert table.loc[("odd", "universal", "all", 1)].tolist() == [1, 0]
     assert table.loc[("test", "universal", "nsubj:*", 2)].tolist() == [1, 100]
     assert table.loc[("file", "stanford", "dobj", -1)].tolist() == [1, 100]
-    assert set(table.index.get_level_values("offset")) == {-2, -1, 1, 2}
-    assert "test" not in set(measure_offsets(SENTENCES, offsets=1).part)
+    assert set(table.index.get_level_values("offset")) == {-3, -2, -1, 1, 2, 3}
+    assert "test" not in set(measure_offsets(SENTENCES).part)
 
 
 # Words as `form upos xpos head relation [lemma]`; and of each name its pairs, word whose guess counts - right guess.

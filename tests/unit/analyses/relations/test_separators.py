@@ -66,7 +66,7 @@ def test_words_of_each_group_are_counted(relation, test):
     parts = {"file": BANK} | ({"test": BANK} if test else {})
     # What [SEP] gets on the file decides nothing but whether the head looks at it.
     on_file = replace(arcs, to_sep=arcs.to_sep / 2) if test else arcs
-    _, elsewhere = best_heads(parts, {"file": on_file} | ({"test": arcs} if test else {}), least=5, offsets=3)
+    _, elsewhere = best_heads(parts, {"file": on_file} | ({"test": arcs} if test else {}), least=5)
     (index,) = (n for n, row in enumerate(elsewhere.rows) if list(row.values())[:2] == ["universal", relation])
     found = elsewhere.to_sep[index]
     sums, sizes = counted(relation, arcs.to_sep)
@@ -97,7 +97,7 @@ def test_halves_that_choose_differently_are_looked_at_with_the_head_of_the_other
     arcs, odd = planted(), np.repeat(np.arange(len(BANK)) % 2, LENGTH) > 0
     guess, at = arcs.guess.copy(), FOUND["obj"]
     guess[~odd, 1, 0], guess[~odd, at[0], at[1]] = guess[~odd, at[0], at[1]], -1
-    _, halves = best_heads({"file": BANK}, {"file": replace(arcs, guess=guess)}, least=5, offsets=3)
+    _, halves = best_heads({"file": BANK}, {"file": replace(arcs, guess=guess)}, least=5)
     (index,) = (n for n, row in enumerate(halves.rows) if list(row.values())[:2] == ["universal", "obj"])
     assert halves.rows[index]["head"] is None
     of_odd, of_even = (arcs.to_sep[:, layer, head].astype(float) for layer, head in (at, (1, 0)))
@@ -109,7 +109,7 @@ def test_halves_that_choose_differently_are_looked_at_with_the_head_of_the_other
 
 def test_the_table_of_best_heads_says_how_much_its_words_look():
     arcs = planted()
-    table = measure_relations({"file": BANK}, {"file": arcs}, least=5, offsets=3, seed=0).best
+    table = measure_relations({"file": BANK}, {"file": arcs}, least=5, seed=0).best
     row = table.query("annotation == 'universal' and relation == 'obj' and chosen == 'file'").iloc[0]
     sums, sizes = (each.sum(0) for each in counted("obj", arcs.to_sep))
     for group, name in enumerate(("to_sep", "to_sep_others")):
@@ -125,7 +125,7 @@ def test_the_table_of_best_heads_says_how_much_its_words_look():
 def test_all_heads_are_counted_as_the_best_one_is(test):
     arcs = planted()
     parts = {"file": BANK} | ({"test": BANK} if test else {})
-    _, elsewhere = best_heads(parts, {"file": arcs} | ({"test": arcs} if test else {}), least=5, offsets=3)
+    _, elsewhere = best_heads(parts, {"file": arcs} | ({"test": arcs} if test else {}), least=5)
     for row, found in zip(elsewhere.rows, elsewhere.to_sep, strict=True):
         if row["annotation"] != "universal" or row["relation"] not in FOUND:
             continue

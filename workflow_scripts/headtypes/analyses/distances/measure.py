@@ -29,9 +29,13 @@ from headtypes.data.tokens import SPECIAL_KINDS
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, torch.float64: 1e-4}
 
 
-class ByColumn(PerSample):
-    """A reducer whose result is distance features, [sample, layer, head, column] float32."""
+class DistanceFeatures(PerSample):
+    """A reducer whose result is distance features, [sample, layer, head, column] float32.
 
+    Each row sums to one. Where heads give attention to no token (`reducers.Block.to_none`), it lacks their share of it.
+    """
+
+    by_head = True
     fault = "the attention of head {} does not sum to one"
 
     def __init__(self, kinds: Sequence[np.ndarray], first: bool = False, of: Of = "weights"):
@@ -42,15 +46,6 @@ class ByColumn(PerSample):
         """
         super().__init__(COLUMNS * (1 + first))
         self._kinds, self._first, self.of = kinds, first, of
-
-
-class DistanceFeatures(ByColumn):
-    """The distance features within a text.
-
-    Each row sums to one. Where heads give attention to no token (`reducers.Block.to_none`), it lacks their share of it.
-    """
-
-    by_head = True
 
     def start(self, batch: Batch) -> None:
         """Forget what is known of the tokens of another batch."""

@@ -55,11 +55,10 @@ class KeptLayers:
 
 
 def divergences(
-    model: PreTrainedModel, encoded: Encoded, *, smoothing: float, batch_tokens: int, what: str, norms: bool = False
+    model: PreTrainedModel, encoded: Encoded, *, batch_tokens: int, what: str, norms: bool = False
 ) -> tuple[Float[np.ndarray, "of head head"], int]:
     """Run a model over encoded samples, and compare the attention of all pairs of its heads.
 
-    smoothing: share of each row that is spread evenly over the tokens that it may look at.
     batch_tokens: padded tokens of a batch; the queries and keys of all its layers are kept. what: for progress.
     norms: whether the shares of norms are compared as well (`attention.norms`).
     returns the divergence of all pairs, summed over all rows, in nats, by weights and, if wanted, by norms; and the
@@ -71,7 +70,7 @@ def divergences(
 
     def finish(batch: Batch, kept: KeptLayers, _) -> None:
         for by_norms, of_all in enumerate(total):
-            of_batch = compare_heads(kept.layers, batch.lengths, smoothing, entropy_sums, norms=bool(by_norms))
+            of_batch = compare_heads(kept.layers, batch.lengths, entropy_sums, norms=bool(by_norms))
             own = torch.tensor(of_batch.diagonal()).reshape(1, *shape)
             check_heads(own.isfinite(), what, "the attention of head {} is not finite")
             of_all += np.round(of_batch / _UNIT) * _UNIT
@@ -89,7 +88,7 @@ def divergences(
 
 
 def compare_heads(
-    layers: Sequence[Layer], lengths: Sequence[int], smoothing: float, entropy_sums: EntropySums, norms: bool = False
+    layers: Sequence[Layer], lengths: Sequence[int], entropy_sums: EntropySums, norms: bool = False
 ) -> Float[np.ndarray, "head head"]:
     """Jensen-Shannon divergence of all pairs of heads, summed over the rows of some samples, in nats; float64.
 
@@ -98,7 +97,7 @@ def compare_heads(
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)
-    for rows in _rows_of_heads(layers, lengths, smoothing, norms):
+    for rows in _rows_of_heads(layers, lengths, norms):
         _add_pairs(total, rows, entropy_sums)
     total = total.cpu().numpy()
     above = np.triu(total, 1)
@@ -106,7 +105,7 @@ def compare_heads(
 
 
 def _rows_of_heads(
-    layers: Sequence[Layer], lengths: Sequence[int], smoothing: float, norms: bool
+    layers: Sequence[Layer], lengths: Sequence[int], norms: bool
 ) -> Iterator[Float[Tensor, "head row key"]]:
     """The smoothed attention of all heads in blocks of rows, sample by sample; float32."""
     for sample, length in enumerate(lengths):
@@ -115,14 +114,10 @@ def _rows_of_heads(
         with_none = any(layer.sink is not None for layer in layers)
         for start in range(0, length, step):
             rows = slice(start, min(start + step, length))
-            of_layers = torch.cat([_smoothed(layer, rows, smoothing, norms, with_none) for layer in of_sample])
-            # Smoothing is the same in all of them.
-            yield of_layers
+            yield torch.cat([_smoothed(layer, rows, norms, with_none) for layer in of_sample])
 
 
-def _smoothed(
-    layer: Layer, rows: slice, smoothing: float, norms: bool, with_none: bool
-) -> Float[Tensor, "head row key"]:
+def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[Tensor, "head row key"]:
     """The attention of one sample, mixed with that spread evenly over the tokens that each row may look at.
 
     with_none: whether what goes to no token follows as one more key, so that the rows of all layers sum to one.
@@ -133,7 +128,7 @@ def _smoothed(
         attention = scale_rows(attention, lengths) * lengths[:, :, None]
     attention = attention[0]
     seen = attention.new_ones(1, 1, attention.shape[-1]) if layer.mask is None else layer.mask[0, :, rows].float()
-    smoothed = (1 - smoothing) * attention + smoothing * seen / seen.sum(-1, keepdim=True)
+    smoothed = (1 - SMOOTHING) * attention + SMOOTHING * seen / seen.sum(-1, keepdim=True)
     if not with_none:
         return smoothed
     none = (1 - smoothed.sum(-1, keepdim=True)).clamp_min(0) if layer.sink is not None else smoothed[..., :1] * 0
@@ -165,5 +160,5 @@ def measure_divergence(run: ModelOnTask, samples: list[Sample], *, kind: str, no
     """
     encoded = run.encode(samples, kind)
     how = {"batch_tokens": min(run.batch_tokens, _BATCH_TOKENS), "what": run.what}
-    (total, *by_norms), rows = divergences(run.model, encoded, smoothing=SMOOTHING, norms=norms, **how)
+    (total, *by_norms), rows = divergences(run.model, encoded, norms=norms, **how)
     return Divergence(total, rows, run.record.layers, [sample.id for sample in samples], *by_norms)

@@ -22,8 +22,6 @@ class Maps(ListPerSample):
     Its result is a list with [layer, head, query, key] float32 for each sample.
     """
 
-    reads_cross = True
-
     def start(self, batch: Batch) -> None:
         """Begin with no layers of this sample."""
         super().start(batch)

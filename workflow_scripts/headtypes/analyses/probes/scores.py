@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.relations.guesses import ArcGuesses
-from headtypes.analyses.relations.pairs import OFFSETS, offset_guesses, offsets_up_to
+from headtypes.analyses.relations.pairs import all_offset_guesses, offset_guesses
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import read_groups
@@ -41,13 +41,11 @@ read_probe_scores = table_reader(
 )
 
 
-def measure_probes(
-    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, *, offsets: int = OFFSETS, seed: int
-) -> pd.DataFrame:
+def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, *, seed: int) -> pd.DataFrame:
     """Unlabelled attachment scores of probes, right-branching, the best offset and the best head, and all differences.
 
     probes: as `train_probes` returned them; sentences: the evaluated ones; arcs: the heads' guesses on them.
-    offsets: largest offset, in both directions. Offset and head are the best on these sentences.
+    Offset and head are the best on these sentences.
 
     returns the columns
       system: one of `PROBES` or `BASELINES`; minus: empty, or the system whose score is taken from it.
@@ -55,7 +53,7 @@ def measure_probes(
         random starts. Punctuation does not count, the root does.
       least, most: smallest and largest score of a start; empty for a difference.
     """
-    right, words = right_words(probes, sentences, arcs, offsets)
+    right, words = right_words(probes, sentences, arcs)
     means = {name: of_system.mean(0) for name, of_system in right.items()}
     pairs = [(name, "") for name in means] + [(one, other) for one in means for other in means if one != other]
     sums = np.stack([means[one] - (means[other] if other else 0) for one, other in pairs], axis=1)
@@ -76,7 +74,7 @@ def measure_probes(
 
 
 def right_words(
-    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, offsets: int = OFFSETS
+    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """How many words' heads each system finds, sentence by sentence; the arguments are those of `measure_probes`.
 
@@ -87,10 +85,10 @@ def right_words(
     if words.tolist() != probes["words"]:
         raise InputError("The probes have not parsed the sentences that the heads have guessed at; delete both.")
     right = {name: np.array(probes["right"][name], dtype=float) for name in PROBES}
-    return right | _baselines(kept, arcs, offsets), words
+    return right | _baselines(kept, arcs), words
 
 
-def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dict[str, np.ndarray]:
+def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndarray]:
     """The right words of each sentence by the best fixed guesses, [1, sentence]."""
     heads = np.array([head for sentence in sentences for head in sentence.heads])
     counted = np.concatenate([counts(sentence) for sentence in sentences])
@@ -99,7 +97,7 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses, offsets: int) -> dic
     def right(guess: np.ndarray) -> np.ndarray:
         return np.bincount(sentence, (guess == heads) & counted, minlength=len(sentences))[None]
 
-    tried = [right(offset_guesses(sentences, offset)) for offset in offsets_up_to(offsets)]
+    tried = [right(guess) for guess in all_offset_guesses(sentences).T]
     best = (arcs.guess[counted] == heads[counted, None, None, None]).mean(0).argmax()
     baselines = (
         right(offset_guesses(sentences, 1)),

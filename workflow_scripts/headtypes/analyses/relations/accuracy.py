@@ -20,9 +20,8 @@ from headtypes.analyses.relations.pairs import (
     TEST,
     TOTALS,
     Pairs,
+    all_offset_guesses,
     all_pairs,
-    offset_guesses,
-    offsets_up_to,
     sentence_of_word,
 )
 from headtypes.core.errors import InputError
@@ -150,10 +149,10 @@ class Part:
     """A part of a treebank, and what is guessed of it, by heads and by offsets.
 
     sentence: [word] of each word its sentence, from 0, among the `sentences` that were read; is_odd: [word].
-    offsets: those that are tried, up to the one given; by_offset: their guesses, [word, offset].
+    by_offset: the guesses of `OFFSETS`, [word, offset].
     """
 
-    def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses, offsets: int):
+    def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses):
         kept = [sentences[index] for index in arcs.sentence]
         if [len(sentence.words) for sentence in kept] != arcs.length.tolist():
             raise InputError("The guesses at syntactic heads are not of these sentences; delete them and run again.")
@@ -161,8 +160,7 @@ class Part:
         self.sentence, self.sentences = sentence_of_word(kept), len(kept)
         self.upos = np.array([tag for sentence in kept for tag in sentence.upos])
         self.is_odd = (arcs.sentence % 2 == 1)[self.sentence]
-        self.offsets = offsets_up_to(offsets)
-        self.by_offset = np.stack([offset_guesses(kept, offset) for offset in self.offsets], axis=1)
+        self.by_offset = all_offset_guesses(kept)
         halves = [arcs.to_sep[self.is_odd == odd].astype(float) for odd in (False, True)]
         self._to_sep = np.stack([[np.nansum(half, axis=0), (~np.isnan(half)).sum(axis=0)] for half in halves])
 
@@ -194,15 +192,13 @@ def listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
                 yield annotation, relation
 
 
-def best_heads(
-    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int, offsets: int = OFFSETS
-) -> list[Choice]:
+def best_heads(parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int) -> list[Choice]:
     """What stands in the table `best` of `measure_relations`, sentence by sentence, for intervals of other values.
 
     The arguments are those of `measure_relations`. Of two choices, the first is scored on what it was made on, as in
     the paper, and the second on other sentences.
     """
-    read = {name: Part(parts[name], arcs[name], offsets) for name in arcs}
+    read = {name: Part(parts[name], arcs[name]) for name in arcs}
     return _choices(read, list(listed_relations(read[FILE], least)))
 
 
@@ -271,7 +267,7 @@ def _best_of(fold: _Fold) -> tuple[dict, np.ndarray, ToSep]:
         "direction": DIRECTIONS[direction],
         "other_layer": None if none else int(other_layer),
         "other_head": None if none else int(other_head),
-        "offset": fold.chosen_on.offsets[offset],
+        "offset": OFFSETS[offset],
     }
     to_sep = _to_sep(fold, (layer, head), direction, 100 * (accuracy.max(-1) - of_offsets.max()))
     return choice, np.stack([*scores, visible]).astype(float), to_sep
@@ -327,14 +323,12 @@ def measure_relations(
     arcs: Mapping[str, ArcGuesses],
     *,
     least: int,
-    offsets: int = OFFSETS,
     seed: int,
 ) -> RelationTables:
     """The accuracy of every head at every relation, and the best head of each.
 
     parts:   the sentences of `file` and, where there is one, of `test`; arcs: the guesses of each.
     least:   words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
-    offsets: largest offset of the baseline, in both directions.
 
     returns two tables; layers and heads count from 0, all accuracies are in percent.
     heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`): annotation and relation
@@ -352,7 +346,7 @@ def measure_relations(
       {name}_high. Where halves choose differently, layer, head, direction and offset are empty. left_out: how many
       sentences of `file` no head reads, and why, as a sentence; empty where there are none.
     """
-    read = {name: Part(parts[name], arcs[name], offsets) for name in arcs}
+    read = {name: Part(parts[name], arcs[name]) for name in arcs}
     listed = list(listed_relations(read[FILE], least))
     best = [_with_intervals(choice, seed) for choice in _choices(read, listed)]
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]

@@ -184,27 +184,20 @@ FILE, EVEN, ODD, TEST = "file", "even", "odd", "test"
 COLUMNS = ("part", "annotation", "relation", "words", "offset", "accuracy")
 
 
-# The largest offset that is tried, in both directions.
-OFFSETS = 3
+# The offsets that are tried; a word is not its own head.
+OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
-def measure_offsets(
-    sentences: Sequence[Sentence], test: Sequence[Sentence] | None = None, *, offsets: int = OFFSETS
-) -> pd.DataFrame:
-    """The accuracy of each offset at each relation.
+def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | None = None) -> pd.DataFrame:
+    """The accuracy of each of `OFFSETS` at each relation.
 
-    test: the sentences of the test file, if there is one; offsets: the largest offset, in both directions.
+    test: the sentences of the test file, if there is one.
     returns the columns `COLUMNS`: relations as `all_pairs` names them, the number of words, and accuracy in percent.
     """
-    rows = _rows(sentences, (FILE, EVEN, ODD), offsets)
+    rows = _rows(sentences, (FILE, EVEN, ODD))
     if test is not None:
-        rows += _rows(test, (TEST,), offsets)
+        rows += _rows(test, (TEST,))
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def offsets_up_to(largest: int) -> list[int]:
-    """The offsets in both directions; a word is not its own head."""
-    return [offset for offset in range(-largest, largest + 1) if offset]
 
 
 def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
@@ -218,9 +211,13 @@ def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
     return np.where((guesses >= 1) & (guesses <= np.repeat(lengths, lengths)), guesses, -1)
 
 
-def _rows(sentences: Sequence[Sentence], parts: Sequence[str], offsets: int) -> list[tuple]:
-    tried = offsets_up_to(offsets)
-    guesses = np.stack([offset_guesses(sentences, offset) for offset in tried], axis=1)
+def all_offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
+    """The guesses of all `OFFSETS`: int64 [word, offset]."""
+    return np.stack([offset_guesses(sentences, offset) for offset in OFFSETS], axis=1)
+
+
+def _rows(sentences: Sequence[Sentence], parts: Sequence[str]) -> list[tuple]:
+    guesses = all_offset_guesses(sentences)
     odd = sentence_of_word(sentences) % 2 == 1
     chosen = {FILE: np.ones_like(odd), TEST: np.ones_like(odd), EVEN: ~odd, ODD: odd}
     pairs = all_pairs(sentences)
@@ -230,11 +227,11 @@ def _rows(sentences: Sequence[Sentence], parts: Sequence[str], offsets: int) -> 
         for annotation, of_annotation in pairs.items()
         for relation, row in ((name, pair.within(chosen[part])) for name, pair in of_annotation.items())
         if len(row.words)
-        for offset, accuracy in zip(tried, 100 * row.right(guesses).mean(axis=0), strict=True)
+        for offset, accuracy in zip(OFFSETS, 100 * row.right(guesses).mean(axis=0), strict=True)
     ]
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_offsets`."""
     parts = read_parts(inputs.rows, inputs.test)
-    write_csv(outputs.offsets, measure_offsets(*parts.values(), **spec))
+    write_csv(outputs.offsets, measure_offsets(*parts.values()))
