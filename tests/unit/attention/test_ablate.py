@@ -102,27 +102,15 @@ def test_a_row_that_loses_everything_is_zero_however_it_is_read():
     torch.testing.assert_close(found[0], found[1], atol=0, rtol=0)
 
 
-@pytest.mark.parametrize("way", WAYS[1:])
-@pytest.mark.parametrize("operation", ["drop_intra", "drop_inter"])
-def test_blocks_change_nothing(operation, way, monkeypatch):
-    model, tokenizer = tiny_bert()
-    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
-    operations = mixed(model, ["keep", operation])
-    whole = ablated_logits(model, windows, [1], operations)
-    monkeypatch.setattr("headtypes.attention.blocks.LEAST_ROWS", 7)
-    cut_into_blocks(monkeypatch, way)
-    torch.testing.assert_close(ablated_logits(model, windows, [1], operations), whole, atol=1e-5, rtol=0)
-
-
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("kept", [64, 1], ids=["", "nothing kept for the next layer"])
 @pytest.mark.parametrize("operation", ["drop_intra", "drop_inter", "uniform"])
-@pytest.mark.parametrize("way", ["", "by head", "by head with oneDNN"])
+@pytest.mark.parametrize("way", WAYS)
 @torch.inference_mode()
 def test_samples_of_one_length_together_equal_the_definition(operation, causal, kept, way, monkeypatch):
-    cut_into_blocks(monkeypatch, way)
-    monkeypatch.setattr("headtypes.attention.ablate._BLOCKS_KEPT", kept)
     monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", 4000)
+    monkeypatch.setattr("headtypes.attention.ablate._BLOCKS_KEPT", kept)
+    cut_into_blocks(monkeypatch, way)
     lengths = [60, 60, 45, 45, 12, 12, 12, 3]
     rng = np.random.default_rng(0)
     sentences = [np.sort(rng.integers(-1, 4, length)) for length in lengths]

@@ -2,7 +2,7 @@
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -90,22 +90,6 @@ def model_inputs(
     return inputs
 
 
-def filled_batches(
-    model: PreTrainedModel,
-    input_ids: Rows,
-    token_types: Rows | None,
-    plan: Iterable[np.ndarray],
-    length: int | None = None,
-) -> Iterator[Batch]:
-    """The batches of a plan, filled for a model; `run_batches` says what the arguments are."""
-    pad_token = padding_token(model.config) or 0
-    for samples in plan:
-        ids = [input_ids[sample] for sample in samples]
-        types = None if token_types is None else [token_types[sample] for sample in samples]
-        inputs = model_inputs(ids, types, pad_token, device_of(model), length)
-        yield Batch(samples, [len(row) for row in ids], inputs)
-
-
 def run_model(
     model: PreTrainedModel,
     input_ids: Rows,
@@ -153,12 +137,14 @@ def run_batches(
     gradients: whether the forward pass can be followed by a backward pass.
     Raises `InputError` where one input alone does not fit, or the model's heads cannot be read.
     """
-    lengths = [length or len(ids) for ids in input_ids]
-    plan = plan_batches(lengths, batch_tokens)
+    plan, pad_token = plan_batches([length or len(ids) for ids in input_ids], batch_tokens), padding_token(model.config)
     shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, unit)
     with shared as shown, open_attention(model), fast_products(model), torch.inference_mode(not gradients):
-        for number, batch in enumerate(filled_batches(model, input_ids, token_types, plan, length), 1):
-            _halved_to_fit(run_batch, batch, shown)
+        for number, samples in enumerate(plan, 1):
+            ids = [input_ids[sample] for sample in samples]
+            types = token_types and [token_types[sample] for sample in samples]
+            inputs = model_inputs(ids, types, pad_token or 0, device_of(model), length)
+            _halved_to_fit(run_batch, Batch(samples, list(map(len, ids)), inputs), shown)
             if number % _BATCHES_PER_RETURN == 0:
                 _return_memory()
 

@@ -61,7 +61,10 @@ def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"
         module = _projection(model, number, layer.readers)
         with at_hand(module):
             weight = module.weight.detach() if isinstance(module, Conv1D) else module.weight.detach().transpose(0, 1)
-            yield _root(weight.unflatten(0, (heads, -1)))
+            # `R^T` of `W_O^T = Q R` gives every value the length that the projection gives it.
+            projection: Float[Tensor, "head width channel"] = weight.unflatten(0, (heads, -1)).double().transpose(1, 2)
+            _, root = torch.linalg.qr(projection, mode="r")
+            yield root.transpose(1, 2).float().contiguous()
 
 
 def _projection(model: PreTrainedModel, number: int, readers: list[nn.Module]) -> nn.Linear | Conv1D:
@@ -72,9 +75,3 @@ def _projection(model: PreTrainedModel, number: int, readers: list[nn.Module]) -
             "matrix, so that its heads have no norms; read weights alone (clustering.of, or divided_by of the task)."
         )
     return readers[0]
-
-
-def _root(projection: Float[Tensor, "head channel width"]) -> Float[Tensor, "head channel root"]:
-    """A smaller matrix that gives every value the same length as the projection: `R^T`, with `W_O^T = Q R`."""
-    _, root = torch.linalg.qr(projection.double().transpose(1, 2), mode="r")
-    return root.transpose(1, 2).float().contiguous()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from headtypes.analyses.ablation import curves, evaluation
 from headtypes.analyses.ablation.curve_sets import POINTS
-from headtypes.analyses.ablation.curves import by_importance, evaluate_curves, growing_sets
+from headtypes.analyses.ablation.curves import evaluate_curves, growing_sets
 from headtypes.analyses.types.partitions import Partition
 from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
@@ -33,12 +33,6 @@ def test_sets_grow_evenly_from_none_to_all_in_the_order_given(heads):
     assert np.ptp(np.diff(sizes)) <= 1
     for removed in sets:
         assert removed.tolist() == order[: len(removed)].tolist()
-
-
-def test_the_least_important_heads_go_first_and_equal_ones_in_their_order():
-    importance = np.array([[0.5, 0.1, 0.3], [0.1, 0.9, 0.2]])
-    heads = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]])
-    assert by_importance(heads, importance).tolist() == [[0, 1], [1, 0], [1, 2], [0, 0], [1, 1]]
 
 
 @pytest.fixture(scope="module")

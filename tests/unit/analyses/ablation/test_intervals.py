@@ -49,29 +49,9 @@ def test_every_condition_has_its_row_with_intervals_over_questions_and_articles(
     scores = tables()
     found = condition_intervals(scores, conditions=CONDITIONS, baseline="baseline", seed=11)
     assert found["condition"].tolist() == CONDITIONS
-    assert list(found)[:6] == ["condition", "exact_match", "exact_match_low", "exact_match_high"] + [
-        f"exact_match_{end}_by_article" for end in ("low", "high")
-    ]
-    alone = [[question] for question in range(len(ARTICLES))]
-    for place, table in enumerate(scores):
-        for metric in ("exact_match", "f1"):
-            for name, values in ((metric, table[metric]), (f"drop_{metric}", scores[0][metric] - table[metric])):
-                row = found.loc[place]
-                assert row[name] == pytest.approx(values.mean())
-                ends = row[[f"{name}_low", f"{name}_high"]].tolist()
-                assert ends == pytest.approx(naive(values, alone, 11), abs=1e-9)
-                ends = row[[f"{name}_low_by_article", f"{name}_high_by_article"]].tolist()
-                assert ends == pytest.approx(naive(values, units_of(ARTICLES), 11), abs=1e-9)
-
-
-def test_a_condition_that_changes_no_answer_drops_by_exactly_nothing():
-    found = condition_intervals(tables(), conditions=CONDITIONS, baseline="baseline", seed=1).set_index("condition")
-    drops = found.filter(like="drop_")
-    drops = drops.loc[:, ~drops.columns.str.contains("_p$|_fdr$|_p_|_fdr_")]
-    assert len(drops.columns) == 10
-    assert (drops.loc[["baseline", "the same"]] == 0).all(axis=None)
-    assert (drops.loc["much worse", ["drop_exact_match_low", "drop_f1_low"]] > 10).all()
-    assert found.loc["the same", "f1_high"] > found.loc["the same", "f1_low"]
+    by_metric = {name: np.stack([table[name] for table in scores]) for name in ("exact_match", "f1")}
+    expected = statistics.score_intervals(by_metric, baseline=0, articles=np.array(ARTICLES), seed=11)
+    pd.testing.assert_frame_equal(found.drop(columns="condition"), expected)
 
 
 def test_drops_count_from_the_condition_that_is_named_wherever_it_stands():
@@ -79,9 +59,6 @@ def test_drops_count_from_the_condition_that_is_named_wherever_it_stands():
     assert turned["condition"].tolist() == CONDITIONS[::-1]
     straight = condition_intervals(tables(), conditions=CONDITIONS, baseline="baseline", seed=1)
     pd.testing.assert_frame_equal(turned[::-1].reset_index(drop=True), straight)
-    bare = condition_intervals(tables(), conditions=CONDITIONS, baseline=None, seed=1)
-    assert bare.filter(like="drop_").isna().all(axis=None)
-    assert list(bare) == list(straight)
 
 
 @pytest.mark.parametrize("metric", ["exact_match", "f1"])
@@ -101,9 +78,6 @@ def test_one_article_alone_has_a_value_and_no_interval():
     value, low, high, *_ = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "f1")
     assert value == pytest.approx(scores["baseline"]["f1"].mean() - scores["c"]["f1"].mean())
     assert np.isnan([low, high]).all()
-    table = condition_intervals(list(scores.values()), conditions=list(scores), baseline="baseline", seed=4)
-    assert table.filter(like="_by_article").isna().all(axis=None)
-    assert table[["f1_low", "drop_f1_high"]].notna().all(axis=None)
     two = {name: table.assign(article=["one"] * 19 + ["two"]) for name, table in scores.items()}
     assert not np.isnan(weighted_sums(two, seed=4)({"c": 1}, "f1")[:3]).any()
 

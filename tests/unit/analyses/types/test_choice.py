@@ -212,12 +212,6 @@ def test_a_gap_beyond_one_is_that_of_the_number_asked_for():
     assert gap_beyond_one(numbers, 9) is None
 
 
-# Of a partition
-
-
-# Seeds, and what is too little
-
-
 @pytest.mark.parametrize("method", ["kmeans", "gmm"])
 def test_equal_seeds_give_equal_values(method):
     by_sample, settings = noise_only(), SETTINGS | FEW | {"method": method}

@@ -216,7 +216,6 @@ ABLATION = Analysis(
     "ablation",
     "drop without the heads (points)",
     section="What the model can do without",
-    files=(),
     results=(
         *(ANSWERS, METRICS, SCORES, INTERVALS, CONTROLS, CONTROLS_FIGURE),
         *(WEIGHTED, CURVES, CURVES_FIGURE, OUTPUTS),
@@ -237,7 +236,6 @@ IMPORTANCE = Analysis(
     "importance",
     "importance, as normalised",
     files=(WEIGHTED,),
-    results=(),
     per_head=per_head,
     per_set=per_set,
     leads=True,

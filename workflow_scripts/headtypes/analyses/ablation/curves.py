@@ -24,11 +24,6 @@ def growing_sets(order: np.ndarray, also: Iterable[int] = ()) -> list[np.ndarray
     return [order[:size] for size in sizes]
 
 
-def by_importance(heads: np.ndarray, importance: np.ndarray) -> np.ndarray:
-    """Heads [head, 2] by importance [layer, head], the least important first; equals keep their order."""
-    return heads[np.argsort(importance[tuple(heads.T)], kind="stable")]
-
-
 def evaluate_curves(
     rows: list,
     windows: Windows,
@@ -75,8 +70,9 @@ def evaluate_curves(
 
 
 def _orders(heads: np.ndarray, importance: np.ndarray, orders: int, seed: int) -> dict[tuple[str, int], np.ndarray]:
+    least_first = heads[np.argsort(importance[tuple(heads.T)], kind="stable")]
     random = {("random", draw): np.random.default_rng([seed, draw]).permutation(heads) for draw in range(orders)}
-    return {("importance", 0): by_importance(heads, importance), **random}
+    return {("importance", 0): least_first, **random}
 
 
 def _removal(heads: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

@@ -55,11 +55,11 @@ def best_at(task: str, path: StrPath) -> Iterator[dict]:
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Accuracy of the best head of the set at finding an antecedent, by the type of mention."""
+    from headtypes.analyses.per_head import by_head
     from headtypes.analyses.per_set import best_head
 
     for type_, rows in _of_heads(path, _DECIDING).groupby("type", sort=False):
-        by_head = rows.sort_values(["layer", "head"])["accuracy"].to_numpy()
-        yield best_head("coreference", task, f"antecedents ({type_})", by_head)
+        yield best_head("coreference", task, f"antecedents ({type_})", by_head(rows)["accuracy"].to_numpy())
 
 
 ANTECEDENTS = Result(

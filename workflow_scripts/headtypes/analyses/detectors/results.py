@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from headtypes.core.statistics import holm, mean_intervals, sign_tests
+from headtypes.core.statistics import ALPHA, holm, mean_intervals, sign_tests
 from headtypes.core.table_files import table_reader
 
 # Those of the workflow; there may be further ones, of a user's own.
 DETECTORS = ("previous", "next", "first", "duplicate", "induction")
-_LEVEL = 0.05
 COLUMNS = {
     "detector": str,
     **dict.fromkeys(("layer", "head"), int),
@@ -51,7 +50,7 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
         "sequences": sequences,
         "p": p,
         "corrected_p": corrected,
-        "detected": corrected < _LEVEL,
+        "detected": corrected < ALPHA,
     }
     table = pd.DataFrame(columns, score.index).reset_index()
     known = list(dict.fromkeys([*DETECTORS, *table["detector"]]))

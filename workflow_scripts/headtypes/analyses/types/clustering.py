@@ -67,20 +67,18 @@ class Naming:
 
 
 def name_types(centroids: np.ndarray) -> Naming:
-    """Name clusters by what their centroids, [k, column] mean distance features (unscaled), look at.
+    """Name clusters by what their centroids look at, [k, column] mean distance features (unscaled), by rising special.
 
     For k = 4 the names of Guan et al. 2020, section 4, which gives no rule for them. They go to the clusters by the
     one-to-one assignment with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far,
     special), vertical special - far. A name is doubtful if another one scores higher for its centroid, or if the
     centroid of diagonal, dense or vertical does not have the largest near, far or special. For any other k: `type-1`,
-    ... by rising special.
+    and so on.
     """
     groups = attention_groups(centroids)
     k = len(centroids)
     if k != len(TYPES):
-        names = np.empty(k, dtype=object)
-        names[np.argsort(groups.special, kind="stable")] = type_names(k)
-        return Naming(tuple(names), groups, doubts=("",) * k, total=None, margin=None)
+        return Naming(type_names(k), groups, doubts=("",) * k, total=None, margin=None)
 
     scores = _name_scores(groups)
     _, chosen = linear_sum_assignment(scores, maximize=True)
