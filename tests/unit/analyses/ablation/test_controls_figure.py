@@ -6,7 +6,6 @@ import pytest
 
 from headtypes.analyses.ablation.control_drops import DropsOfDraws, control_drops, read_drops_of_draws
 from headtypes.analyses.ablation.controls_figure import controls_figure
-from headtypes.analyses.types.partitions import Partition
 from tests.support.planted import typed
 
 OPERATIONS = {
@@ -21,29 +20,18 @@ DROPS = {
         OPERATIONS, (20.0, 5, 9, 7), ([1, 2, 3], [6, 5, 4], [10, 11, 12], [6, 8, 2]), strict=True
     )
 }
-TYPES = ["dense", "vertical"] * 6
-
-
-def partition() -> Partition:
-    return typed([TYPES[:6], TYPES[6:]])
-
-
-def lines(figure) -> dict:
-    (axes,) = figure.axes
-    return {line.get_gid(): line for line in axes.lines if line.get_gid()}
 
 
 def test_every_condition_stands_beside_its_draws_with_its_rank():
-    figure = controls_figure(DROPS, OPERATIONS, partition())
-    (axes,), drawn = figure.axes, lines(figure)
+    (axes,) = controls_figure(DROPS, OPERATIONS, typed([["dense", "vertical"] * 3] * 2)).axes
+    drawn = {line.get_gid(): line for line in axes.lines}
     for row, (name, drops) in enumerate(DROPS.items()):
         assert drawn[f"draws-{name}"].get_xdata().tolist() == drops.draws.tolist()
         assert drawn[f"mean-{name}"].get_xdata().tolist() == [drops.draws.mean()]
         assert drawn[f"interval-{name}"].get_xdata().tolist() == [drops.low, drops.high]
         assert drawn[f"own-{name}"].get_xdata().tolist() == [drops.own]
-        assert {float(place) for line in ("draws", "mean", "own") for place in drawn[f"{line}-{name}"].get_ydata()} == {
-            row
-        }
+        for line in ("draws", "mean", "own"):
+            assert set(drawn[f"{line}-{name}"].get_ydata()) == {row}
     assert [label.get_text() for label in axes.get_yticklabels()] == list(OPERATIONS)
     # A draw that costs as much goes before the condition.
     assert [text.get_text() for text in axes.texts] == ["1 of 4", "3 of 4", "4 of 4", "2 of 4", "rank"]

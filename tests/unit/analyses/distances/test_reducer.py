@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_features, lacks_cls, split
+from headtypes.analyses.distances.columns import FINE_BINS, head_features, lacks_cls, split
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
@@ -16,25 +16,23 @@ from tests.support.models import plain_attentions, tiny_bert, tiny_language_mode
 from tests.support.reading import distance_features, read_with, reader_of
 from tests.support.records import SAMPLES
 
+KINDS = ["[CLS]", "[SEP]", ",", "."]
 
-def defined_features(attention: np.ndarray, tokens: list[str], special: dict[str, str], bins: int) -> np.ndarray:
-    """The feature as DESIGN 4 words it, pair by pair: [layer, head, bins + 5]."""
-    length = len(tokens)
-    kinds = ["[CLS]", "[SEP]", ",", "."]
-    named = [special.get(token, token.removeprefix("##").removeprefix("Ġ")) for token in tokens]
-    bucket = np.empty((length, length), dtype=int)
-    for s in range(length):
-        for t in range(length):
-            if named[t] in kinds:
-                bucket[s, t] = bins + 1 + kinds.index(named[t])
-            elif s == t:
-                bucket[s, t] = bins
-            else:
-                bucket[s, t] = abs(s - t) * bins // length
-    features = np.zeros((*attention.shape[:2], bins + 1 + len(kinds)))
-    for layer, head in np.ndindex(attention.shape[:2]):
-        weights = attention[layer, head].ravel()
-        features[layer, head] = np.bincount(bucket.ravel(), weights, minlength=bins + 1 + len(kinds))
+
+def defined_features(
+    attention: np.ndarray, tokens: list[str], special: dict[str, str], bins: int, keys: slice = slice(None)
+) -> np.ndarray:
+    """The feature as DESIGN 4 words it, of attention [..., query, key], or of that to some keys: [..., bins + 5]."""
+    named = np.array([special.get(token, token.removeprefix("##").removeprefix("Ġ")) for token in tokens])
+    length, position = len(tokens), np.arange(len(tokens))
+    bucket = np.abs(position[:, None] - position) * bins // length
+    np.fill_diagonal(bucket, bins)
+    for number, kind in enumerate(KINDS, start=1):
+        bucket[:, named == kind] = bins + number
+    features = np.zeros((*attention.shape[:-2], bins + 1 + len(KINDS)))
+    for head in np.ndindex(attention.shape[:-2]):
+        weights = attention[head][:, keys].ravel()
+        features[head] = np.bincount(bucket[:, keys].ravel(), weights, minlength=features.shape[-1])
     return features / length
 
 
@@ -55,16 +53,6 @@ def test_features_in_padded_batches_equal_the_definition_on_single_samples(make,
             expected = defined_features(attention, tokens, special, bins)
             np.testing.assert_allclose(head_features(found[index], bins), expected, atol=1e-5, rtol=0)
     np.testing.assert_allclose(found.sum(-1), 1, atol=1e-5)
-
-
-def features_of(attention: np.ndarray, kinds: np.ndarray, keys: slice = slice(None)) -> np.ndarray:
-    """The feature of each head [head, column] from its attention [head, query, key], bucket by bucket; of some keys."""
-    length = len(kinds)
-    distance = np.abs(np.subtract.outer(np.arange(length), np.arange(length)))
-    bucket = np.where(distance == 0, FINE_BINS, distance * FINE_BINS // length)
-    bucket = np.where(kinds > 0, FINE_BINS + kinds, bucket)
-    sums = [np.bincount(bucket[:, keys].ravel(), head[:, keys].ravel(), minlength=COLUMNS) for head in attention]
-    return np.array(sums) / length
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -89,10 +77,11 @@ def test_samples_that_are_read_together_equal_the_definition(lengths, causal, wa
         outputs = reader(number, layer)
         for sample, length in enumerate(lengths):
             attention = attention_of(layer, sample, length)
-            found, of_first = split(reducer.values[sample, number].numpy())
-            np.testing.assert_allclose(found, features_of(attention, kinds[sample]), atol=1e-6)
+            shares, to_first = split(reducer.values[sample, number].numpy())
+            defined = attention, [["", *KINDS][kind] for kind in kinds[sample]], {}, FINE_BINS
+            np.testing.assert_allclose(shares, defined_features(*defined), atol=1e-6)
             if first:
-                np.testing.assert_allclose(of_first, features_of(attention, kinds[sample], slice(1)), atol=1e-6)
+                np.testing.assert_allclose(to_first, defined_features(*defined, slice(1)), atol=1e-6)
             expected = attention @ layer.value[sample, :, :length].double().numpy()
             np.testing.assert_allclose(outputs[sample, :, :length], expected, atol=1e-5)
             assert not outputs[sample, :, length:].any()

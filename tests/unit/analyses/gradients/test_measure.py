@@ -121,6 +121,12 @@ def test_blocks_of_rows_add_up_to_the_whole_in_every_family(name, monkeypatch):
     assert_close(gradients_by_kind(model, loss_of(tokenizer), 4096, "test"), expected_of_texts(model, tokenizer))
 
 
+def means_of_window(model, tokenizer, windows, window, loss) -> np.ndarray:
+    ids = windows.input_ids[windows.tokens(window)]
+    gradients = dense_gradients(model, ids, types_in(windows, window), loss)
+    return means_by_kind(gradients, surfaces(tokenizer, ids), np.full(len(ids), True))
+
+
 @pytest.mark.parametrize("max_seq_length", [22, 40])
 def test_gradients_of_answers_are_means_over_the_windows_of_a_question(max_seq_length, tmp_path):
     model, tokenizer = tiny_bert()
@@ -134,17 +140,14 @@ def test_gradients_of_answers_are_means_over_the_windows_of_a_question(max_seq_l
     windows = build_windows(rows, tokenizer, max_seq_length=max_seq_length, doc_stride=3, max_query_length=10)
     positions, of_question = answer_positions(rows, windows), {}
     for window in np.flatnonzero(positions[:, 0] >= 0):
-        start, end = positions[window]
-        ids, types = windows.input_ids[windows.tokens(window)], windows.token_type_ids[windows.tokens(window)]
 
-        def loss(output, start=start, end=end):
+        def loss(output, start=positions[window, 0], end=positions[window, 1]):
             logits = output.start_logits[0], output.end_logits[0]
             return -(logits[0].log_softmax(-1)[start] + logits[1].log_softmax(-1)[end]) / 2
 
-        means = means_by_kind(
-            dense_gradients(model, ids, types, loss), surfaces(tokenizer, ids), np.full(len(ids), True)
+        of_question.setdefault(windows.question[window], []).append(
+            means_of_window(model, tokenizer, windows, window, loss)
         )
-        of_question.setdefault(windows.question[window], []).append(means)
     assert max(map(len, of_question.values())) > 1 or max_seq_length == 40
     expected = mean_where_there_are([mean_where_there_are(of_windows) for of_windows in of_question.values()])
     record = recorded(model, tokenizer, tmp_path)
@@ -159,15 +162,11 @@ def test_gradients_of_labels_are_those_of_whole_maps(make, tmp_path):
     model, tokenizer = classifier(make)
     windows, means = build_pairs(PAIRS, tokenizer, max_length=60), []
     for window, pair in enumerate(PAIRS):
-        ids = windows.input_ids[windows.tokens(window)]
-        types = types_in(windows, window)
 
         def loss(output, label=pair.label):
             return -output.logits[0].log_softmax(-1)[label]
 
-        means.append(
-            means_by_kind(dense_gradients(model, ids, types, loss), surfaces(tokenizer, ids), np.full(len(ids), True))
-        )
+        means.append(means_of_window(model, tokenizer, windows, window, loss))
     record, settings = recorded(model, tokenizer, tmp_path), {**SETTINGS, "kind": "sentence_pair"}
     found = measure_answer_gradients(PAIRS, windows, record, batch_tokens=512, **settings)
     assert_close(found.values, mean_where_there_are(means))

@@ -12,10 +12,10 @@ from headtypes.analyses.relations.measure import extract_arcs
 from headtypes.analyses.words.words import encode_sentences
 from headtypes.core.hdf5_files import read_groups, write_arrays
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
-from headtypes.models.fetching import fetch_model
 from headtypes.papers.clark2019.language.tables import relation_tables, relations_page, relations_table
 from tests.support.clark_results import PUBLISHED
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
+from tests.support.records import recorded
 from tests.support.word_maps import dense_guesses, dense_words, sentence
 
 SENTENCES = [
@@ -31,11 +31,9 @@ CAUSAL = {"gpt2", "llama", "mistral"}
 
 
 def fetched(name: str, folder):
-    """A tiny model on disk: its record, the model and the tokenizer."""
+    """The record of a tiny model on disk, the model and the tokenizer."""
     model, tokenizer = tiny_bert() if name == "bert" else tiny_family(name)
-    for part in (model, tokenizer):
-        part.save_pretrained(folder)
-    return fetch_model(name, {"folder": str(folder)}), model.base_model, tokenizer
+    return recorded(model, tokenizer, folder), model.base_model, tokenizer
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama", "mistral", "modernbert"])
