@@ -83,13 +83,16 @@ class Ablation:
 
 @dataclass(frozen=True)
 class Heads:
-    """The heads of a layer that one operation is applied to; number: that of the layer."""
+    """The heads of a layer that one operation is applied to.
+
+    number: that of the layer; all_pairs: of the whole batch; outputs: of all heads, replaced in place.
+    """
 
     ablation: Ablation
     number: int
     layer: Layer
     heads: Tensor
-    of_batch: "list[SentencePairs]"
+    all_pairs: "list[SentencePairs]"
     outputs: Float[Tensor, "sample all_heads query channel"]
     means: Float[Tensor, "all_heads channel"] | None
 
@@ -110,7 +113,7 @@ class Heads:
 
     def groups(self) -> "Iterator[GroupHeads]":
         """These heads on each group of samples of equal length, without padding."""
-        for pairs in self.of_batch:
+        for pairs in self.all_pairs:
             yield GroupHeads(pairs, pairs.of(self.layer), self)
 
     def drop(self, pairs: Literal["intra", "inter"]) -> None:
@@ -127,7 +130,7 @@ class Heads:
         """Take as much attention as `drop` takes, at each distance, from the pairs at that distance in random order."""
         for group in self.groups():
             every = slice(0, group.pairs.length)
-            candidates, order = group.pairs.shuffled(group.of_all_heads.mask, seed)
+            candidates, order = group.pairs.shuffled(group.all_heads.mask, seed)
             dropped = candidates & ~self.ablation.pairs_left(group.pairs, pairs, 0, group.pairs.length)[:, 0]
             for index in range(len(self.heads)):
                 of_head = slice(index, index + 1)
@@ -164,23 +167,18 @@ class GroupHeads:
     """The heads that an operation is applied to, on samples of one length."""
 
     pairs: "SentencePairs"
-    of_all_heads: Layer
+    all_heads: Layer
     heads: Heads
 
     @cached_property
     def layer(self) -> Layer:
         """The layer with these heads and samples alone."""
-        return self.of_all_heads.heads(self.heads.heads)
-
-    @cached_property
-    def value(self) -> Float[Tensor, "sample head key channel"]:
-        """The values of these heads."""
-        return self.of_all_heads.value.index_select(1, self.heads.heads)
+        return self.all_heads.heads(self.heads.heads)
 
     def drawn(self, seed: int) -> Int[Tensor, "sample head token"]:
         """As `SentencePairs.drawn`, for these heads."""
         drawn = self.pairs.drawn(
-            self.of_all_heads.mask, seed=seed, layer=self.heads.number, heads=self.heads.outputs.shape[1]
+            self.all_heads.mask, seed=seed, layer=self.heads.number, heads=self.heads.outputs.shape[1]
         )
         return drawn[..., self.heads.heads].transpose(1, 2)
 
@@ -302,23 +300,22 @@ def _as_much(
 
 
 def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
-    for operation in map(operation_of, sorted(set(operations.flat), key=str)):
-        if head_outputs is None and operation.needs_head_outputs:
+    needing = np.vectorize(lambda operation: operation_of(operation).needs_head_outputs, otypes=[bool])(operations)
+    if head_outputs is None:
+        if needing.any():
             raise InputError(
-                f"The operation {operation.name} needs the mean head outputs; measure them on the task's samples first."
+                f"The operation {operations[needing][0]} needs the mean head outputs; measure them on the "
+                "task's samples first."
             )
-    means = [operation_of(text).needs_head_outputs for text in operations.flat]
-    if head_outputs is not None and head_outputs.shape[:2] == operations.shape and any(means):
-        used = np.asarray(head_outputs).reshape(len(means), -1)[np.array(means)]
-        if not np.isfinite(used).all():
-            raise InputError("The mean head outputs are not finite; measure them again, in float32.")
-    if head_outputs is not None and head_outputs.shape[:2] != operations.shape:
+    elif head_outputs.shape[:2] != operations.shape:
         raise InputError(
             "The mean head outputs are those of {} layers of {} heads, but the model has {} layers of {}; ".format(
                 *head_outputs.shape[:2], *operations.shape
             )
             + "measure them on this model."
         )
+    elif not np.isfinite(head_outputs[needing]).all():
+        raise InputError("The mean head outputs are not finite; measure them again, in float32.")
 
 
 def _heads_by_operation(operations: np.ndarray) -> list[tuple[Operation, Tensor]]:

@@ -82,8 +82,8 @@ def _uniform(heads) -> None:
     In causal and local layers it is that of the tokens which the query may look at, unless with `uniform_over_padding`.
     """
     for group in heads.groups():
-        if group.of_all_heads.mask is None or heads.ablation.reading.uniform_over_padding:
-            group.put(group.value.mean(2, keepdim=True))
+        if group.all_heads.mask is None or heads.ablation.reading.uniform_over_padding:
+            group.put(group.layer.value.mean(2, keepdim=True))
         else:
             group.put(group.layer.uniform().head_outputs())
 
