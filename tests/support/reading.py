@@ -22,8 +22,7 @@ def distance_features(model, encoded, batch_tokens=4096):
 
 def reader_of(reducers, lengths, layers, heads, device="cpu"):
     """The hook by which reducers read one batch of samples of these lengths, all of their pass."""
-    samples = np.arange(len(lengths))
     for reducer in reducers:
-        reducer.begin(Pass("test", samples, layers, heads, torch.float32))
+        reducer.begin(Pass(len(lengths), layers, heads, torch.float32))
     inputs = {"input_ids": torch.zeros(len(lengths), max(lengths), dtype=torch.int64, device=device)}
-    return AttentionReader(reducers, Batch(samples, list(lengths), inputs))
+    return AttentionReader(reducers, Batch(np.arange(len(lengths)), list(lengths), inputs))

@@ -17,7 +17,7 @@ def read_planted(reducer: Reducer, maps: Sequence[np.ndarray], causal: bool = Fa
     lengths = [len(each[0, 0]) for each in maps]
     layers, heads = maps[0].shape[:2]
     longest = max(lengths)
-    reducer.begin(Pass("test", np.arange(len(maps)), layers, heads, torch.float32))
+    reducer.begin(Pass(len(maps), layers, heads, torch.float32))
     batch = Batch(np.arange(len(maps)), lengths, {"input_ids": torch.zeros(len(maps), longest, dtype=torch.int64)})
     reader = AttentionReader([reducer], batch)
     mask = torch.arange(longest) < torch.tensor(lengths)[:, None, None, None]

@@ -6,10 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headtypes.attention.batches import model_inputs, plan_batches, run_model
+from headtypes.attention.batches import plan_batches, run_model
 from tests.support.models import tiny_bert
-
-CPU = torch.device("cpu")
 
 
 @given(st.lists(st.integers(1, 600), max_size=60), st.integers(1, 5000))
@@ -20,18 +18,6 @@ def test_batches_hold_each_sample_once_the_longest_first_as_many_as_the_budget_a
     for batch in batches:
         assert len(batch) == 1 or len(batch) * lengths[batch[0]] <= budget
     assert all((len(batch) + 1) * lengths[batch[0]] > budget for batch in batches[:-1])
-
-
-@pytest.mark.parametrize("token_types", [None, [[0, 1, 1], [0]]])
-def test_padding_is_masked_and_a_model_without_segments_gets_none(token_types):
-    inputs = model_inputs([[7, 8, 9], [7]], token_types, 5, CPU)
-    assert inputs["input_ids"].tolist() == [[7, 8, 9], [7, 5, 5]]
-    assert inputs["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
-    if token_types is None:
-        assert "token_type_ids" not in inputs
-    else:
-        assert inputs["token_type_ids"].tolist() == [[0, 1, 1], [0, 0, 0]]
-    assert {tensor.dtype for tensor in inputs.values()} == {torch.int64}
 
 
 def run_batches(model, ids, types, batch_tokens, step, **how):
@@ -63,6 +49,7 @@ def test_batches_are_those_of_the_plan_with_the_inputs_of_their_samples(length):
             assert inputs["input_ids"][row][real].tolist() == ids[index].tolist()
             assert inputs["token_type_ids"][row][real].tolist() == types[index].tolist()
             assert set(inputs["input_ids"][row][~real].tolist()) <= {model.config.pad_token_id}
+            assert real.sum() == done.lengths[row]
 
 
 def test_a_batch_that_is_too_large_is_halved_at_its_padded_length():
@@ -70,6 +57,7 @@ def test_a_batch_that_is_too_large_is_halved_at_its_padded_length():
     tried, done = [], []
 
     def step(batch):
+        assert "token_type_ids" not in batch.inputs
         tried.append(len(batch.samples))
         if len(batch.samples) > 2:
             raise torch.OutOfMemoryError("planted")

@@ -100,7 +100,7 @@ def heads_of_maps(maps: Any, input_ids: Any, tokenizer: Tokenizer, attention_mas
         raise InputError("The texts have maps of different numbers of layers or heads; give those of one model.")
     reducers = reducers_of(encoded, norms=False)
     for reducer in reducers:
-        reducer.begin(Pass(_WHAT, np.arange(len(ids)), layers, heads, read[0].dtype))
+        reducer.begin(Pass(len(ids), layers, heads, read[0].dtype))
         for number, attention in enumerate(read):
             length = attention.shape[-1]
             group, rows = Group(slice(0, 1), length), slice(0, length)

@@ -19,7 +19,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 from tqdm import tqdm
@@ -53,7 +52,7 @@ def read_attention(
     Raises `InputError` where the model's heads cannot be read, or what was read of one is not right, as with weights
     that are not finite.
     """
-    about = Pass(what, np.arange(len(encoded.lengths)), *layers_and_heads(model), model.dtype)
+    about = Pass(len(encoded.lengths), *layers_and_heads(model), model.dtype)
     for reducer in reducers:
         reducer.begin(about)
     reads_stream = any(reducer.reads_stream for reducer in reducers)

@@ -16,13 +16,9 @@ from headtypes.attention.settings import Of
 
 @dataclass(frozen=True)
 class Pass:
-    """What a reducer knows before the first batch: the work, for messages; the samples that are read; the model.
+    """What a reducer knows before the first batch: how many samples are read, and the model's shape and precision."""
 
-    samples: their numbers among all those encoded, in order; dtype: precision of the model.
-    """
-
-    what: str
-    samples: np.ndarray
+    samples: int
     layers: int
     heads: int
     dtype: torch.dtype
@@ -127,7 +123,7 @@ class PerSample(Reducer):
     def begin(self, about: Pass) -> None:
         """Make room for the result."""
         self.about = about
-        self._result = np.empty((len(about.samples), about.layers, about.heads, *self._columns), np.float32)
+        self._result = np.empty((about.samples, about.layers, about.heads, *self._columns), np.float32)
 
     def start(self, batch: Batch) -> None:
         """Begin with zeros."""
@@ -140,7 +136,7 @@ class PerSample(Reducer):
 
     def finish(self) -> None:
         """Keep the values of the batch."""
-        self._result[np.searchsorted(self.about.samples, self.batch.samples)] = self.values.cpu().numpy()
+        self._result[self.batch.samples] = self.values.cpu().numpy()
 
     def result(self) -> np.ndarray:
         """[sample, layer, head, *columns] float32, in the order of the samples."""
@@ -153,7 +149,7 @@ class ListPerSample(Reducer):
     def begin(self, about: Pass) -> None:
         """Begin with no samples."""
         self.about = about
-        self._found: dict[int, Any] = {}
+        self._of_samples: list[Any] = [None] * about.samples
 
     def start(self, batch: Batch) -> None:
         """Note the batch."""
@@ -165,8 +161,9 @@ class ListPerSample(Reducer):
 
     def finish(self) -> None:
         """Keep what was read of the batch."""
-        self._found |= zip(self.batch.samples.tolist(), self.of_batch(), strict=True)
+        for sample, of_sample in zip(self.batch.samples, self.of_batch(), strict=True):
+            self._of_samples[sample] = of_sample
 
     def result(self) -> list[Any]:
         """What was read of each sample."""
-        return [self._found[sample] for sample in self.about.samples.tolist()]
+        return self._of_samples

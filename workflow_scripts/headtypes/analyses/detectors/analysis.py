@@ -40,12 +40,13 @@ def per_head(task: str, path: StrPath) -> list:
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Mean, smallest and largest score of each detector, and how many heads of the set it detects."""
     from headtypes.analyses.detectors.results import read_detector_table
+    from headtypes.analyses.per_head import by_head
     from headtypes.analyses.per_set import Measure, summaries
 
     for detector, rows in read_detector_table(path).groupby("detector", sort=False):
-        ordered = rows.sort_values(["layer", "head"])
-        yield from summaries("detectors", task, detector, ordered["score"].to_numpy())
-        detected = ordered["detected"].to_numpy(float)
+        heads = by_head(rows)
+        yield from summaries("detectors", task, detector, heads["score"].to_numpy())
+        detected = heads["detected"].to_numpy(float)
         yield Measure(
             "detectors", task, detector, "detected here", lambda sets, detected=detected: sets.astype(float) @ detected
         )

@@ -43,7 +43,7 @@ class WrittenByHeads(PerSample):
     def begin(self, about: Pass) -> None:
         """Make room for the result."""
         super().begin(about)
-        self._streams = np.empty((len(about.samples), about.layers, len(STREAM)))
+        self._streams = np.empty((about.samples, about.layers, len(STREAM)))
 
     def start(self, batch: Batch) -> None:
         """Begin with zeros."""
@@ -75,7 +75,7 @@ class WrittenByHeads(PerSample):
     def finish(self) -> None:
         """Keep what was read."""
         super().finish()
-        self._streams[np.searchsorted(self.about.samples, self.batch.samples)] = self._of_batch
+        self._streams[self.batch.samples] = self._of_batch
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         """What heads write, and the stream, in the order of the samples."""

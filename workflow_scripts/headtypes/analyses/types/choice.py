@@ -119,7 +119,14 @@ def compare_numbers(
             gaps = _gaps(log_within(points, sets, k=k, **gap_fits), one)
         except IndivisibleError:
             gaps = {}
-        return _described(clustered) | gaps | stability
+        sizes = np.bincount(clustered.labels)
+        return {
+            "smallest": sizes.min(),
+            "silhouette": clustered.silhouette.mean(),
+            "chance": 100 * float(((sizes / sizes.sum()) ** 2).sum()),
+            **gaps,
+            **stability,
+        }
 
     with one_thread(), warnings.catch_warnings():
         # Graphs in several parts and fits that did not converge: their effect on the result is what is measured here.
@@ -212,15 +219,6 @@ def gap_beyond_one(table: pd.DataFrame, k: int) -> tuple[float, float] | None:
     """The gap of k clusters less that of a single one, and its standard error; None where there is none."""
     known = table.set_index("k")[["gap_beyond_one", "gap_beyond_one_error"]].dropna()
     return tuple(known.loc[k].tolist()) if k in known.index else None
-
-
-def _described(clustering: Clustering) -> dict[str, float]:
-    sizes = np.bincount(clustering.labels)
-    return {
-        "smallest": sizes.min(),
-        "silhouette": clustering.silhouette.mean(),
-        "chance": 100 * float(((sizes / sizes.sum()) ** 2).sum()),
-    }
 
 
 def _gaps(within: tuple[float, np.ndarray], one: tuple[float, np.ndarray]) -> dict[str, float]:

@@ -149,7 +149,7 @@ class Live:
         for name in off:
             operations[head_of(name)] = "zero"
         for reducer in reducers:
-            reducer.begin(Pass(what, np.arange(1), *layers_and_heads(model), model.dtype))
+            reducer.begin(Pass(1, *layers_and_heads(model), model.dtype))
         lengths = KeyLengths(model) if any(it.of == "norms" for it in reducers) else None
         readers, answers = [], []
 
