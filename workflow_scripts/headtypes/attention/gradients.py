@@ -5,7 +5,7 @@ product of the gradient with respect to the head's output at s with the value at
 attention of a layer anew, block by block, and comes upon these products on its way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +18,6 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import Group, Scratch, equal_lengths
 from headtypes.attention.hook import Layer
 
-# Gets a layer's number, a group of samples, which of its query rows, and dLoss / dA [sample, head, row, key].
-_Add = Callable[[int, Group, slice, Tensor], None]
-
 
 class AttentionGradients:
     """The hook of a batch: leaves the attention as it is, and in the backward pass reads its gradients.
@@ -31,28 +28,27 @@ class AttentionGradients:
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
         """members: the kinds of each token of each input; shape: number of layers and of heads."""
         self.anchor = torch.zeros((), device=batch.device, requires_grad=True)
-        self._groups = equal_lengths(batch.lengths, batch.device)
+        self.groups = equal_lengths(batch.lengths, batch.device)
         self._members = {
             group.samples.start: torch.from_numpy(np.stack(members[group.samples])).to(batch.device)
-            for group in self._groups
+            for group in self.groups
         }
         self._sums = torch.zeros(len(members), *shape, members[0].shape[1], dtype=torch.float64, device=batch.device)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
         """The head outputs of a layer; those of padding are zero."""
-        return _Attention.apply(
-            layer.query, layer.key, layer.value, self.anchor, layer, number, self._groups, self._add
-        )
+        return _Attention.apply(layer.query, layer.key, layer.value, self.anchor, layer, number, self)
 
     def means(self) -> Float[Tensor, "batch layer head kind"]:
         """The mean of each head's gradients in each input, after the backward pass; 0 where the kind has no token."""
         means = torch.empty_like(self._sums)
-        for group in self._groups:
+        for group in self.groups:
             pairs = group.length * self._members[group.samples.start].sum(1)
             means[group.samples] = self._sums[group.samples] / pairs.clamp(min=1)[:, None, None]
         return means
 
-    def _add(self, number: int, group: Group, rows: slice, gradient: Tensor) -> None:
+    def add(self, number: int, group: Group, gradient: Float[Tensor, "sample head row key"]) -> None:
+        """Add what some query rows of a group have in a layer, dLoss / dA."""
         by_key = gradient.abs().sum(2, dtype=torch.promote_types(gradient.dtype, torch.float32))
         members = self._members[group.samples.start].to(by_key.dtype)
         self._sums[group.samples, number] += by_key @ members
@@ -70,32 +66,31 @@ class _Attention(torch.autograd.Function):
         anchor: Tensor,
         layer: Layer,
         number: int,
-        groups: list[Group],
-        add: _Add,
+        gradients: AttentionGradients,
     ) -> Tensor:
         ctx.save_for_backward(query, key, value)
-        ctx.rest = replace(layer, query=None, key=None, value=None), number, groups, add
+        ctx.rest = replace(layer, query=None, key=None, value=None), number, gradients
         outputs = layer.zero_outputs()
-        for group in groups:
+        for group in gradients.groups:
             outputs[group.samples, :, : group.length] = group.of(layer).head_outputs()
         return outputs
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        rest, number, groups, add = ctx.rest
+        rest, number, gradients = ctx.rest
         query, key, value = ctx.saved_tensors
         layer, scratch = replace(rest, query=query, key=key, value=value), Scratch()
         # No layer below the first one needs gradients.
         further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if any(ctx.needs_input_grad[:3]) else []
-        for group in groups:
+        for group in gradients.groups:
             part, output_gradient = group.of(layer), gradient[group.samples, :, : group.length]
             below = [tensor[group.samples, :, : group.length] for tensor in further]
             for rows in group.blocks(query.device):
                 attention_gradient = torch.matmul(output_gradient[:, :, rows], part.value.transpose(-1, -2))
-                add(number, group, rows, attention_gradient)
+                gradients.add(number, group, attention_gradient)
                 if below:
                     _add_below(below, part, rows, output_gradient[:, :, rows], attention_gradient, scratch)
-        return *(further or [None] * 3), torch.zeros_like(gradient[0, 0, 0, 0], dtype=torch.float32), *[None] * 4
+        return *(further or [None] * 3), torch.zeros_like(gradient[0, 0, 0, 0], dtype=torch.float32), *[None] * 3
 
 
 def _add_below(

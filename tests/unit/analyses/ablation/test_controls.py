@@ -22,7 +22,6 @@ from headtypes.analyses.ablation.controls import (
 from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
 from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.attention.operations import operations_by_head
-from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.question_answering.windows import build_windows
 from tests.support.models import tiny_bert
@@ -155,8 +154,3 @@ def test_a_part_of_the_questions_is_scored_as_among_all(asked):
     pd.testing.assert_frame_equal(found, whole[whole["id"].isin(by_draw[0])].reset_index(drop=True))
     others = [controlled(asked, own, ZERO, draws=1, questions=2, seed=seed)["id"].tolist() for seed in range(5)]
     assert len({str(each) for each in others}) > 1
-
-
-def test_a_condition_that_changes_no_head_has_no_controls(asked):
-    with pytest.raises(InputError, match=r"conditions.baseline changes no head"):
-        controlled(asked, None, {}, condition="baseline")

@@ -11,7 +11,6 @@ from headtypes.analyses.ablation.evaluation import Settings, evaluator, read_ans
 from headtypes.analyses.ablation.results import metrics_in, read_head_outputs, sizes_in, write_scores
 from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.attention.operations import operations_by_head
-from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import EQUAL, mean_over
 from headtypes.core.table_files import read_parquet
@@ -75,8 +74,6 @@ def evaluate_controls(
         and question or pair.
     """
     by_head = operations_by_head(partition.type_of, operations, condition)
-    if (by_head == "keep").all():
-        raise InputError(f"conditions.{condition} changes no head, so none can be drawn; leave its controls out.")
     rows, windows = draw_part(rows, windows, questions, seed)
     own = scores[scores["id"].isin(windows.question_ids)].reset_index(drop=True)
     groups = {LAYER: np.indices(by_head.shape)[0], **({PROFILE: profile_groups(partition)} if profile else {})}

@@ -11,7 +11,6 @@ from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, read_
 from headtypes.analyses.ablation.results import read_importance
 from headtypes.analyses.types.names import ALL
 from headtypes.analyses.types.partitions import Partition
-from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows, draw_part
@@ -45,8 +44,6 @@ def evaluate_curves(
     returns type (or all), order (importance or random), draw (from 0), heads (how many are removed) and the task's
         metrics in percent, as `Kind.mean_scores` names them; one row per type, order and set.
     """
-    if importance.shape != partition.shape:
-        raise InputError("The importance of heads was measured on another model; measure it on this one.")
     rows, windows = draw_part(rows, windows, questions, seed)
     heads = {type_: np.argwhere(partition.type_of == type_) for type_ in partition.types}
     # The curve of all heads also has a set as large as each type.

@@ -20,9 +20,6 @@ from headtypes.core.table_files import write_csv, write_parquet
 from headtypes.data.encoding import Encoded
 from headtypes.models.records import ModelRecord, read_model_record
 
-# Of fewer tokens, hardly an order is left.
-SHORTEST = 4
-
 
 @dataclass(frozen=True)
 class Sequences:
@@ -42,15 +39,14 @@ def draw_sequences(
 ) -> Sequences:
     """Draw some sequences of random tokens, neither special nor added ones.
 
-    sequences, length: how many `x`, and tokens of each. max_length: of the model; model: its name, for messages.
+    sequences, length: how many `x`, and tokens of each, at least 4. max_length: of the model; model: its name, for
+        messages.
     seed: with the vocabulary, it alone determines the tokens; more sequences begin with the same ones.
 
     No token of `y` stands where it stands in `x`, or one place before, so that neither the token at the same place of
-    `x` nor the next one is the token itself. Raises `InputError` where `x` is shorter than `SHORTEST`, or the
-    vocabulary or the model's longest input have no room for it.
+    `x` nor the next one is the token itself. Raises `InputError` where the vocabulary or the model's longest input have
+    no room for `x`.
     """
-    if length < SHORTEST:
-        raise InputError(f"{model}: half a sequence needs at least {SHORTEST} tokens, not {length}.")
     others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
     ordinary = np.array(sorted(set(tokenizer.get_vocab().values()) - others))
     before, after = special_tokens(tokenizer)
