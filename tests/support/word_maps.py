@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from headtypes.attention.batches import Batch
 from headtypes.attention.hook import Layer
-from headtypes.attention.one_pass import AttentionReader
-from headtypes.attention.reducers import Pass, Reducer
+from headtypes.attention.reducers import Reducer
 from headtypes.data.kinds.treebank import Sentence
+from tests.support.reading import reader_of
 
 
 def read_planted(reducer: Reducer, maps: Sequence[np.ndarray], causal: bool = False):
@@ -17,9 +16,7 @@ def read_planted(reducer: Reducer, maps: Sequence[np.ndarray], causal: bool = Fa
     lengths = [len(each[0, 0]) for each in maps]
     layers, heads = maps[0].shape[:2]
     longest = max(lengths)
-    reducer.begin(Pass(len(maps), layers, heads, torch.float32))
-    batch = Batch(np.arange(len(maps)), lengths, {"input_ids": torch.zeros(len(maps), longest, dtype=torch.int64)})
-    reader = AttentionReader([reducer], batch)
+    reader = reader_of([reducer], lengths, layers, heads)
     mask = torch.arange(longest) < torch.tensor(lengths)[:, None, None, None]
     if causal:
         mask = mask & torch.ones(longest, longest, dtype=torch.bool).tril()

@@ -9,6 +9,7 @@ from headtypes.attention.norms import scale_rows
 from headtypes.attention.one_pass import read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
+from tests.support.clark import named
 from tests.support.dense_norms import GATED, defined_norms
 from tests.support.models import ENCODERS, FAMILIES, tiny_bert, tiny_family
 from tests.support.records import SAMPLES
@@ -24,11 +25,7 @@ def test_norms_in_padded_batches_equal_the_definition_on_single_samples(family):
     assert np.abs(weights - norms).max() > 0.01
     for index, ids in enumerate(encoded.input_ids):
         defined = defined_norms(model, family, ids, encoded.token_types and encoded.token_types[index])
-        special = {
-            getattr(tokenizer, f"{kind}_token") or getattr(tokenizer, f"{other}_token"): f"[{kind.upper()}]"
-            for kind, other in (("cls", "bos"), ("sep", "eos"))
-        }
-        expected = defined_features(defined, tokenizer.convert_ids_to_tokens(ids), special, 64)
+        expected = defined_features(defined, named(tokenizer, ids), 64)
         np.testing.assert_allclose(norms[index], expected, atol=1e-6, rtol=0)
 
 

@@ -24,6 +24,7 @@ from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import HEADS, MissingHeadError, load_model
 from headtypes.models.model_config import padding_token
+from tests.support.clark import named
 from tests.support.dense import WRITTEN, dense_output, head_outputs_for, mixed
 from tests.support.models import (
     ENCODERS,
@@ -46,7 +47,6 @@ SAMPLES = [Sample(str(n), QUESTIONS[n][0], QUESTIONS[n][1]) for n in (0, 1)]
 SAMPLES.append(Sample("2", "who ran?", "A cat."))
 PAPER = Reading()
 MASK_OF_5 = torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
-SPECIAL = {"<s>": "[CLS]", "</s>": "[SEP]"}
 
 
 def encoded_samples(tokenizer) -> Encoded:
@@ -71,7 +71,7 @@ def test_features_in_padded_batches_equal_the_definition_on_single_samples(name)
     found = distance_features(model, encoded)
     for index, ids in enumerate(encoded.input_ids):
         attention = plain_attentions(model, ids, types_of(encoded, index))
-        expected = defined_features(attention, tokenizer.convert_ids_to_tokens(ids), SPECIAL, 64)
+        expected = defined_features(attention, named(tokenizer, ids), 64)
         np.testing.assert_allclose(found[index], expected, atol=1e-5, rtol=0)
 
 

@@ -11,6 +11,7 @@ from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from tests.support.blocks import WAYS, cut_into_blocks
+from tests.support.clark import named
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model, tiny_roberta
 from tests.support.reading import distance_features, read_with, reader_of
@@ -19,40 +20,21 @@ from tests.support.records import SAMPLES
 KINDS = ["[CLS]", "[SEP]", ",", "."]
 
 
-def defined_features(
-    attention: np.ndarray, tokens: list[str], special: dict[str, str], bins: int, keys: slice = slice(None)
-) -> np.ndarray:
-    """The feature as DESIGN 4 words it, of attention [..., query, key], or of that to some keys: [..., bins + 5]."""
-    named = np.array([special.get(token, token.removeprefix("##").removeprefix("Ġ")) for token in tokens])
+def defined_features(attention: np.ndarray, tokens: list[str], bins: int, keys: slice = slice(None)) -> np.ndarray:
+    """The feature as DESIGN 4 words it, of attention [..., query, key], or of that to some keys: [..., bins + 5].
+
+    tokens: as `tests.support.clark.named` has them.
+    """
     length, position = len(tokens), np.arange(len(tokens))
     bucket = np.abs(position[:, None] - position) * bins // length
     np.fill_diagonal(bucket, bins)
     for number, kind in enumerate(KINDS, start=1):
-        bucket[:, named == kind] = bins + number
+        bucket[:, np.array(tokens) == kind] = bins + number
     features = np.zeros((*attention.shape[:-2], bins + 1 + len(KINDS)))
     for head in np.ndindex(attention.shape[:-2]):
         weights = attention[head][:, keys].ravel()
         features[head] = np.bincount(bucket[:, keys].ravel(), weights, minlength=features.shape[-1])
     return features / length
-
-
-@pytest.mark.parametrize(
-    ("make", "special"), [(tiny_bert, {}), (tiny_roberta, {"<s>": "[CLS]", "</s>": "[SEP]"})], ids=["bert", "roberta"]
-)
-def test_features_in_padded_batches_equal_the_definition_on_single_samples(make, special):
-    model, tokenizer = make()
-    encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
-    assert len(set(encoded.lengths)) == len(SAMPLES)
-    found = distance_features(model, encoded, batch_tokens=10_000)
-    for index, ids in enumerate(encoded.input_ids):
-        types = encoded.token_types and encoded.token_types[index]
-        attention = plain_attentions(model, ids, types)
-        tokens = tokenizer.convert_ids_to_tokens(ids)
-        np.testing.assert_allclose(found[index], defined_features(attention, tokens, special, 64), atol=1e-5, rtol=0)
-        for bins in (4, 16):
-            expected = defined_features(attention, tokens, special, bins)
-            np.testing.assert_allclose(head_features(found[index], bins), expected, atol=1e-5, rtol=0)
-    np.testing.assert_allclose(found.sum(-1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -78,7 +60,7 @@ def test_samples_that_are_read_together_equal_the_definition(lengths, causal, wa
         for sample, length in enumerate(lengths):
             attention = attention_of(layer, sample, length)
             shares, to_first = split(reducer.values[sample, number].numpy())
-            defined = attention, [["", *KINDS][kind] for kind in kinds[sample]], {}, FINE_BINS
+            defined = attention, [["", *KINDS][kind] for kind in kinds[sample]], FINE_BINS
             np.testing.assert_allclose(shares, defined_features(*defined), atol=1e-6)
             if first:
                 np.testing.assert_allclose(to_first, defined_features(*defined, slice(1)), atol=1e-6)
@@ -98,12 +80,12 @@ def test_the_first_token_takes_the_place_of_cls_where_a_tokenizer_adds_none():
     found, first = split(read_with(DistanceFeatures(encoded.kinds, first=True), model, encoded))
     np.testing.assert_array_equal(found, distance_features(model, encoded))
     for index, ids in enumerate(encoded.input_ids):
-        attention, tokens = plain_attentions(model, ids, None), tokenizer.convert_ids_to_tokens(ids)
+        attention, tokens = plain_attentions(model, ids, None), named(tokenizer, ids)
         for bins in (2, 16, 64):
-            expected = defined_features(attention, tokens, {}, bins)
+            expected = defined_features(attention, tokens, bins)
             np.testing.assert_allclose(head_features(found[index], bins), expected, atol=1e-5, rtol=0)
             viewed = head_features(found[index], bins, first[index])
-            expected = defined_features(attention, ["[CLS]", *tokens[1:]], {}, bins)
+            expected = defined_features(attention, ["[CLS]", *tokens[1:]], bins)
             np.testing.assert_allclose(viewed, expected, atol=1e-5, rtol=0)
             np.testing.assert_allclose(viewed.sum(-1), 1, atol=1e-5)
             assert (viewed >= 0).all()
