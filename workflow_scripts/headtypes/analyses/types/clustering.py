@@ -34,14 +34,13 @@ class Naming:
     """Names of k clusters, and how certain they are.
 
     names: by cluster; groups: near, special and far of the centroids; doubts: by cluster, the sentence that says why
-    its name is doubtful, empty where it is not; total: score of the assignment; margin: how far it is ahead of the
-    second best, both None unless k = 4.
+    its name is doubtful, empty where it is not; margin: how far the assignment is ahead of the second best, None unless
+    k = 4.
     """
 
     names: tuple[str, ...]
     groups: Groups
     doubts: tuple[str, ...]
-    total: float | None
     margin: float | None
 
     @cached_property
@@ -53,11 +52,10 @@ class Naming:
         return warnings
 
     def as_dict(self) -> dict:
-        """Return plain Python for JSON: total, margin, and by type near, special, far and doubt."""
+        """Return plain Python for JSON: margin, and by type near, special, far and doubt."""
         groups = self.groups
         rows = zip(self.names, groups.near, groups.special, groups.far, self.doubts, strict=True)
         return {
-            "total": self.total,
             "margin": self.margin,
             "types": {
                 name: {"near": float(near), "special": float(special), "far": float(far), "doubt": doubt}
@@ -78,7 +76,7 @@ def name_types(centroids: np.ndarray) -> Naming:
     groups = attention_groups(centroids)
     k = len(centroids)
     if k != len(TYPES):
-        return Naming(type_names(k), groups, doubts=("",) * k, total=None, margin=None)
+        return Naming(type_names(k), groups, doubts=("",) * k, margin=None)
 
     scores = _name_scores(groups)
     _, chosen = linear_sum_assignment(scores, maximize=True)
@@ -87,7 +85,6 @@ def name_types(centroids: np.ndarray) -> Naming:
         names=tuple(TYPES[name] for name in chosen),
         groups=groups,
         doubts=tuple(_doubt(cluster, int(name), scores, groups) for cluster, name in enumerate(chosen)),
-        total=totals[-1],
         margin=totals[-1] - totals[-2],
     )
 
@@ -124,12 +121,10 @@ class IndivisibleError(InputError):
 class Clustering:
     """Heads in k clusters, numbered from 0 in ascending order of the special attention of their centroids.
 
-    labels: [head] int; centroids: [k, column], mean unscaled features of each cluster's heads; silhouette: [head], -1
-    to 1, NaN for k = 1; naming: the clusters' type names.
+    labels: [head] int; silhouette: [head], -1 to 1, NaN for k = 1; naming: the clusters' type names.
     """
 
     labels: np.ndarray
-    centroids: np.ndarray
     silhouette: np.ndarray
     naming: Naming
 
@@ -149,12 +144,10 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
     labels = fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     special = attention_groups(_means(points, labels, k)).special
     labels = np.argsort(np.argsort(special))[labels]
-    centroids = _means(points, labels, k)
     return Clustering(
         labels=labels,
-        centroids=centroids,
         silhouette=head_silhouettes(StandardScaler().fit_transform(points) if scale else points, labels),
-        naming=name_types(centroids),
+        naming=name_types(_means(points, labels, k)),
     )
 
 
