@@ -89,8 +89,6 @@ def _prepositional(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
 # Totals, since the paper does not say which of them its first row is.
 ALL, WITHOUT_PUNCTUATION, WITHOUT_ROOT = "all", "without punctuation", "without punctuation and root"
 TOTALS = (ALL, WITHOUT_PUNCTUATION, WITHOUT_ROOT)
-# Where the rows come from: the labels of the treebank, and relations derived for the comparison with the paper.
-ANNOTATIONS = ("universal", "stanford")
 
 
 @dataclass(frozen=True)
@@ -140,8 +138,8 @@ def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
 
 
 def all_pairs(sentences: Sequence[Sentence]) -> dict[str, dict[str, Pairs]]:
-    """All rows, by annotation (`ANNOTATIONS`) and name."""
-    return dict(zip(ANNOTATIONS, (universal_pairs(sentences), stanford_pairs(sentences)), strict=True))
+    """All rows, by annotation and name: the treebank's labels, and what is derived to be compared with the paper."""
+    return {"universal": universal_pairs(sentences), "stanford": stanford_pairs(sentences)}
 
 
 def sentence_of_word(sentences: Sequence[Sentence]) -> np.ndarray:
