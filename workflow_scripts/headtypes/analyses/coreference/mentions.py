@@ -156,12 +156,8 @@ def anaphors(mentions: Iterable[Span]) -> list[Anaphor]:
 
 def sentence_of(document: AnnotatedDocument, word: int) -> tuple[int, AnnotatedSentence]:
     """The sentence of a word of a document, and the number of words before it."""
-    before = 0
-    for sentence in document.sentences:
-        if word < before + len(sentence.words):
-            return before, sentence
-        before += len(sentence.words)
-    raise IndexError(word)
+    sentences = zip(_sentences(document), document.sentences, strict=True)
+    return next((words.start, sentence) for words, sentence in sentences if word in words)
 
 
 def head_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
@@ -220,6 +216,7 @@ def _chunks(document: AnnotatedDocument, subwords: Sequence[int], room: int) -> 
 
 
 def _sentences(document: AnnotatedDocument) -> Iterator[range]:
+    """The words of each sentence, counted from 0 in the document."""
     start = 0
     for sentence in document.sentences:
         yield range(start, start + len(sentence.words))

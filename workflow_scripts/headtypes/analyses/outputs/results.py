@@ -13,8 +13,6 @@ QUARTERS = tuple(f"written_quarter_{number}" for number in range(1, 5))
 COLUMNS = (*TOKENS, *QUARTERS, "length", "first", "to_largest")
 STREAM = ("largest", "median", "token")
 HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", "off_no_sink", "first", "to_largest")
-_OFTEN = ("off", "off_no_sink", "varies")
-LAYERS = ("layer", "largest", "median", "ratio", "massive", "token", "to_largest", "even", *_OFTEN)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headtypes.analyses.outputs.results import HEADS, LAYERS, QUARTERS, STREAM, TOKENS, Outputs
+from headtypes.analyses.outputs.results import HEADS, QUARTERS, STREAM, TOKENS, Outputs
 from headtypes.core.heads import per_head
 from headtypes.core.statistics import mean_intervals, mean_of_known
 from headtypes.core.style import PAGE, PALETTE, head_name, legend_key, styled
@@ -91,8 +91,8 @@ def layers_table(outputs: Outputs) -> pd.DataFrame:
             "off_no_sink": 100 * (off & ~sink).mean(axis=(0, 2)),
             "varies": ((share > VARIES[0]) & (share < VARIES[1])).sum(axis=1),
         }
-    )[list(LAYERS)]
-    return table.assign(**dict.fromkeys(LAYERS[1:], np.nan)) if outputs.reason else table
+    )
+    return table.assign(**dict.fromkeys(table.columns[1:], np.nan)) if outputs.reason else table
 
 
 # Inches of the figure; points of a marker; the most heads whose names are printed.
