@@ -10,6 +10,7 @@ from transformers import BertForSequenceClassification, RobertaForSequenceClassi
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.files import read_json
 from headtypes.data.kinds.question_answering.squad import Question, questions_of
+from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.data.records import Sample
 from headtypes.data.windows import Windows
@@ -67,6 +68,16 @@ def question_of(id_: str, question: str, context: str, answers=("the old house",
 
 def questions() -> list[Question]:
     return [question_of(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
+
+
+# How questions are answered, as `evaluation.Settings` has it.
+ANSWERING = {"kind": "question_answering", "precision": "float32", "batch_tokens": 256, "max_answer_length": 30}
+
+
+def asked_of(model, tokenizer, folder: Path, **cut: int) -> tuple[list[Question], Windows, ModelRecord]:
+    """What a saved model is evaluated on: questions, their windows, cut as `build_windows` says, and its record."""
+    record = recorded(model, tokenizer, folder)
+    return questions(), build_windows(questions(), tokenizer, **cut), record
 
 
 def classifier(make, labels: int = 2):

@@ -23,13 +23,11 @@ from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evalu
 from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.attention.operations import operations_by_head
 from headtypes.core.seeds import derive_seed
-from headtypes.data.kinds.question_answering.windows import build_windows
 from tests.support.models import tiny_bert
-from tests.support.records import questions, recorded, types_like
+from tests.support.records import ANSWERING, asked_of, types_like
 
 NAMES = ["keep", "zero", "uniform", "mean", "drop_intra"]
 OPERATIONS = numpy_st.arrays(object, st.tuples(st.integers(1, 5), st.integers(1, 8)), elements=st.sampled_from(NAMES))
-SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 512, "max_answer_length": 30}
 
 
 @given(OPERATIONS, st.integers(0, 99), st.booleans())
@@ -54,12 +52,11 @@ def test_overlap_is_the_share_of_the_conditions_heads_under_the_same_operation()
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
     """What the controls of questions are evaluated on."""
-    model, tokenizer = tiny_bert()
-    record = recorded(model, tokenizer, tmp_path_factory.mktemp("model"))
+    rows, windows, record = asked_of(*tiny_bert(), tmp_path_factory.mktemp("model"), max_seq_length=60)
     types = types_like(record).table
     profiles = np.random.default_rng(0).dirichlet(np.ones(3), len(types))
     types = Partition(types.assign(**dict(zip(("near", "special", "far"), profiles.T, strict=True))))
-    return questions(), build_windows(questions(), tokenizer, max_seq_length=60), types, record
+    return rows, windows, types, record
 
 
 ZERO = {"diagonal": "zero"}
@@ -69,7 +66,7 @@ ABOUT = ["overlap", "planned", "stopped"]
 
 def under(asked, operations: dict) -> pd.DataFrame:
     """The scores of each question under a condition."""
-    return evaluate_condition(*asked, condition="c", operations=operations, **SETTINGS)[1]
+    return evaluate_condition(*asked, condition="c", operations=operations, **ANSWERING)[1]
 
 
 def controlled(asked, own: pd.DataFrame, operations: dict, **changed) -> pd.DataFrame:
@@ -83,7 +80,7 @@ def controlled(asked, own: pd.DataFrame, operations: dict, **changed) -> pd.Data
         "all_draws": False,
         "seed": 7,
     }
-    return evaluate_controls(*asked, own, operations=operations, **how | changed, **SETTINGS)
+    return evaluate_controls(*asked, own, operations=operations, **how | changed, **ANSWERING)
 
 
 def test_each_draw_is_scored_as_its_heads_are(asked):
@@ -99,7 +96,7 @@ def test_each_draw_is_scored_as_its_heads_are(asked):
     for place, family in ((0, "layer"), (2, "profile")):
         for draw, scores in of_family(found, family).groupby("draw"):
             drawn = sample_heads(operations, groups[family], np.random.default_rng([7, place, draw]))
-            ((_, expected),) = evaluate_all(rows, windows, record, [drawn], None, Settings(**SETTINGS), "test")
+            ((_, expected),) = evaluate_all(rows, windows, record, [drawn], None, Settings(**ANSWERING), "test")
             scores = scores.reset_index(drop=True)
             pd.testing.assert_frame_equal(scores[["id", "article", "exact_match", "f1"]], expected)
             assert (scores["overlap"] == overlap(drawn, operations)).all()
@@ -118,7 +115,7 @@ def test_as_much_attention_is_taken_of_the_same_heads_where_a_condition_drops_an
     by_head = operations_by_head(asked[2].type_of, dropped, "c")
     taken = [same_mass(by_head, derive_seed(7, "mass", draw)) for draw in range(2)]
     assert (taken[0] != taken[1]).sum() == (by_head == "drop_inter").sum() > 0
-    expected = evaluate_all(rows, windows, record, taken, None, Settings(**SETTINGS), "test")
+    expected = evaluate_all(rows, windows, record, taken, None, Settings(**ANSWERING), "test")
     for (_, scores), (_, of_draw) in zip(found.groupby("draw"), expected, strict=True):
         assert scores["f1"].tolist() == of_draw["f1"].tolist()
     assert found["overlap"].isna().all()

@@ -12,12 +12,10 @@ from headtypes.analyses.ablation import curves, evaluation
 from headtypes.analyses.ablation.curve_sets import POINTS
 from headtypes.analyses.ablation.curves import evaluate_curves, growing_sets
 from headtypes.analyses.types.partitions import Partition
-from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.kinds.registry import KINDS
 from tests.support.models import tiny_bert
-from tests.support.records import questions, recorded, types_like
+from tests.support.records import ANSWERING, asked_of, types_like
 
-SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 512, "max_answer_length": 30}
 EVERY = {"questions": "all", "seed": 1}
 IMPORTANCE = np.random.default_rng(5).random((3, 5))
 
@@ -38,9 +36,8 @@ def test_sets_grow_evenly_from_none_to_all_in_the_order_given(heads):
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
     """What curves of questions are evaluated on; the last layer's even heads are diagonal."""
-    model, tokenizer = tiny_bert()
-    record = recorded(model, tokenizer, tmp_path_factory.mktemp("model"))
-    return questions(), build_windows(questions(), tokenizer, max_seq_length=60), types_like(record), record
+    rows, windows, record = asked_of(*tiny_bert(), tmp_path_factory.mktemp("model"), max_seq_length=60)
+    return rows, windows, types_like(record), record
 
 
 def removed_in(asked, monkeypatch, **arguments):
@@ -54,7 +51,7 @@ def removed_in(asked, monkeypatch, **arguments):
 
     evaluate_all = evaluation.evaluate_all
     monkeypatch.setattr(curves, "evaluate_all", spy)
-    return evaluate_curves(*asked, IMPORTANCE, **arguments, **SETTINGS), taken
+    return evaluate_curves(*asked, IMPORTANCE, **arguments, **ANSWERING), taken
 
 
 def test_heads_of_each_type_and_of_all_are_removed_by_importance_and_at_random(asked, monkeypatch):
@@ -83,7 +80,7 @@ def test_heads_of_each_type_and_of_all_are_removed_by_importance_and_at_random(a
 def test_as_many_heads_of_any_type_are_removed_as_there_are_of_each(asked):
     rows, windows, partition, record = asked
     types = partition.table.assign(type=["dense"] * 7 + ["diagonal"] * 8)
-    found = evaluate_curves(rows, windows, Partition(types), record, IMPORTANCE, orders=1, **EVERY, **SETTINGS)
+    found = evaluate_curves(rows, windows, Partition(types), record, IMPORTANCE, orders=1, **EVERY, **ANSWERING)
     for _, curve in found[found["type"] == "all"].groupby("order"):
         assert curve["heads"].tolist() == [0, 3, 6, 7, 8, 9, 12, 15]
     assert set(found.loc[found["type"] == "dense", "heads"]) == {0, 1, 3, 4, 6, 7}
@@ -97,7 +94,7 @@ def test_every_set_is_scored_as_its_heads_are(asked, monkeypatch):
         sets.append(np.full((3, 5), "keep", dtype=object))
         for head in removed:
             sets[-1][head] = "zero"
-    scored = evaluation.evaluate_all(rows, windows, record, sets, None, evaluation.Settings(**SETTINGS), "test")
+    scored = evaluation.evaluate_all(rows, windows, record, sets, None, evaluation.Settings(**ANSWERING), "test")
     figures = pd.DataFrame([KINDS["question_answering"].mean_scores(scores) for _, scores in scored])
     pd.testing.assert_frame_equal(found[["exact_match", "f1"]], figures[["exact_match", "f1"]])
     assert len(set(found["f1"])) > 1

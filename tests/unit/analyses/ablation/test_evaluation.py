@@ -13,11 +13,10 @@ from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
 from headtypes.data.kinds.question_answering.answers import score_predictions
 from headtypes.data.kinds.question_answering.squad import Question
-from headtypes.data.kinds.question_answering.windows import build_windows
 from headtypes.data.windows import Windows
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta
-from tests.support.records import questions, recorded, types_in, types_like, without_heads
+from tests.support.records import ANSWERING, asked_of, types_in, types_like, without_heads
 
 
 def plain_answers(model, windows: Windows, questions: list[Question]) -> dict[str, str]:
@@ -42,34 +41,28 @@ def plain_answers(model, windows: Windows, questions: list[Question]) -> dict[st
     return {name: text for name, (_, text) in best.items()}
 
 
-SETTINGS = {"kind": "question_answering", "precision": "float32", "batch_tokens": 256, "max_answer_length": 30}
-
-
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
 @pytest.mark.parametrize("operations", [{}, {"dense": "zero", "1-2": "keep"}], ids=["plain", "ablated"])
 def test_answers_equal_those_of_a_plain_loop(make, operations, tmp_path):
     model, tokenizer = make()
-    record = recorded(model, tokenizer, tmp_path)
-    windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
-    assert len(windows) > len(questions())
+    rows, windows, record = asked_of(model, tokenizer, tmp_path, max_seq_length=30, doc_stride=7)
+    assert len(windows) > len(rows)
     partition = types_like(record)
-    answers, scores = evaluate_condition(
-        questions(), windows, partition, record, condition="c", operations=operations, **SETTINGS
-    )
+    how = {"condition": "c", "operations": operations, **ANSWERING}
+    answers, scores = evaluate_condition(rows, windows, partition, record, **how)
     gone = np.zeros(partition.shape, dtype=bool)
     if operations:
         gone = partition.type_of == "dense"
         gone[0, 1] = False
-    assert answers == plain_answers(without_heads(model, gone), windows, questions())
-    assert bool(operations) == (answers != plain_answers(model, windows, questions()))
-    pd.testing.assert_frame_equal(scores, score_predictions(questions(), answers))
+    assert answers == plain_answers(without_heads(model, gone), windows, rows)
+    assert bool(operations) == (answers != plain_answers(model, windows, rows))
+    pd.testing.assert_frame_equal(scores, score_predictions(rows, answers))
 
 
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
 def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
     model, tokenizer = make()
-    record = recorded(model, tokenizer, tmp_path)
-    windows = build_windows(questions(), tokenizer, max_seq_length=60)
+    rows, windows, record = asked_of(model, tokenizer, tmp_path, max_seq_length=60)
     reading = Reading(uniform_over_padding=True)
     operations = np.full((record.layers, record.heads), "keep", dtype=object)
     operations[:, ::2] = "uniform"
@@ -83,8 +76,8 @@ def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
     plain = Answers.read
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Answers, "read", read)
-        settings = Settings(**SETTINGS, reading={"uniform_over_padding": True}, max_seq_length=60)
-        evaluate_all(questions(), windows, record, [operations], None, settings, "test")
+        settings = Settings(**ANSWERING, reading={"uniform_over_padding": True}, max_seq_length=60)
+        evaluate_all(rows, windows, record, [operations], None, settings, "test")
     assert len(logits) == len(windows)
     for window in range(len(windows)):
         tokens = windows.tokens(window)
@@ -96,9 +89,7 @@ def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
 
 
 def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, monkeypatch):
-    model, tokenizer = tiny_bert()
-    record = recorded(model, tokenizer, tmp_path)
-    windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
+    rows, windows, record = asked_of(*tiny_bert(), tmp_path, max_seq_length=30, doc_stride=7)
     runs = []
     monkeypatch.setattr(evaluation, "Ablation", lambda *a, **k: runs.append(1) or Ablation(*a, **k))
     wanted = [np.full((3, 5), name, dtype=object) for name in ("zero", "keep", "uniform", "zero")]
@@ -107,11 +98,11 @@ def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, mon
     wanted[3][2, 1] = "keep"
     wanted += [wanted[0], wanted[1].copy()]
     wanted[-1][2, 1] = "keep"
-    settings = Settings(**SETTINGS, reading={"uniform_over_padding": True}, max_seq_length=40)
+    settings = Settings(**ANSWERING, reading={"uniform_over_padding": True}, max_seq_length=40)
 
     def evaluate(some):
         runs.clear()
-        return evaluate_all(questions(), windows, record, some, None, settings, "test"), len(runs)
+        return evaluate_all(rows, windows, record, some, None, settings, "test"), len(runs)
 
     together, batches = evaluate(wanted)
     alone = [evaluate([each]) for each in wanted]
@@ -121,11 +112,9 @@ def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, mon
 
 
 def test_a_batch_that_does_not_fit_under_a_later_set_is_halved_under_all(tmp_path, monkeypatch, capsys):
-    model, tokenizer = tiny_bert()
-    record = recorded(model, tokenizer, tmp_path)
-    windows = build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
+    rows, windows, record = asked_of(*tiny_bert(), tmp_path, max_seq_length=30, doc_stride=7)
     wanted = [np.full((3, 5), name, dtype=object) for name in ("zero", "keep", "uniform")]
-    asked = questions(), windows, record, wanted, None, Settings(**SETTINGS), "test"
+    asked = rows, windows, record, wanted, None, Settings(**ANSWERING), "test"
     whole, plain, read = evaluate_all(*asked), Answers.read, []
 
     def full(self, output, sentences):
@@ -144,13 +133,11 @@ def test_a_batch_that_does_not_fit_under_a_later_set_is_halved_under_all(tmp_pat
 
 
 def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):
-    model, tokenizer = tiny_bert()
-    record = recorded(model, tokenizer, tmp_path)
-    windows = build_windows(questions(), tokenizer, max_seq_length=60)
+    rows, windows, record = asked_of(*tiny_bert(), tmp_path, max_seq_length=60)
 
     def answers(operation: str, head_outputs: np.ndarray | None = None) -> dict[str, str]:
-        asked = questions(), windows, types_like(record), record, head_outputs
-        return evaluate_condition(*asked, condition="c", operations={"dense": operation}, **SETTINGS)[0]
+        asked = rows, windows, types_like(record), record, head_outputs
+        return evaluate_condition(*asked, condition="c", operations={"dense": operation}, **ANSWERING)[0]
 
     measured = np.random.default_rng(0).normal(size=(3, 5, 7)).astype(np.float32)
     assert answers("mean", 0 * measured) == answers("zero") != answers("mean", measured)

@@ -135,7 +135,7 @@ def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
     """The type of each head, [layer, head] object, in a user's CSV of layer, head (both from 0) and type, in any order.
 
     shape: layers, heads in a layer. Other columns are ignored. Raises `InputError` that names the file and the line or
-    head where a head is missing, listed twice or not of this model, or where a type is not `TYPE_NAME`.
+    head where a head is missing, listed twice or not of this model. (A plan has read the types' names before.)
     """
     try:
         # With blank lines, so that lines are counted as an editor does.
