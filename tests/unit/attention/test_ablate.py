@@ -16,7 +16,7 @@ from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.dense import CHANGES, dense_output, dropped_pairs, head_outputs_for, mixed
 from tests.support.layers import attention_of, layer_of
 from tests.support.models import opened, tiny_bert, tiny_roberta
-from tests.support.records import questions
+from tests.support.records import questions, types_in
 
 MODELS = {"bert": tiny_bert, "roberta": tiny_roberta}
 PAPER = Reading()
@@ -37,25 +37,22 @@ def dense_logits(model, ids, types, operations, sentence, reading=PAPER):
     return torch.stack([output.start_logits[0, : len(ids)], output.end_logits[0, : len(ids)]])
 
 
-def ablated_logits(model, windows, chosen, operations, reading=PAPER):
-    """Logits of some windows, run as one padded batch through `Ablation`: one [2, token] per window."""
-    bounds = [slice(windows.offsets[index], windows.offsets[index + 1]) for index in chosen]
-    types = None if windows.token_type_ids is None else [windows.token_type_ids[each] for each in bounds]
-    pad, length = model.config.pad_token_id, WINDOW if reading.uniform_over_padding else None
-    inputs = model_inputs([windows.input_ids[each] for each in bounds], types, pad, torch.device("cpu"), length)
-    sentences = [windows.sentence[each] for each in bounds]
+def ablated_logits(model, inputs, operations, sentence, reading=PAPER):
+    """Start and end logits [2, token] of one sample, run through `Ablation`; arguments as of `dense_logits`."""
+    ids, types = inputs
+    length = WINDOW if reading.uniform_over_padding else None
+    types = None if types is None else [types]
+    inputs = model_inputs([ids], types, model.config.pad_token_id, torch.device("cpu"), length)
     with torch.inference_mode():
-        output = run(opened(model), inputs, Ablation(operations, sentences, reading, head_outputs_for(model)))
-    logits = torch.stack([output.start_logits, output.end_logits], dim=1)
-    return [row[:, : each.stop - each.start] for row, each in zip(logits, bounds, strict=True)]
+        output = run(opened(model), inputs, Ablation(operations, [sentence], reading, head_outputs_for(model)))
+    return torch.stack([output.start_logits[0, : len(ids)], output.end_logits[0, : len(ids)]])
 
 
-def one_window(model, tokenizer):
-    """A window of several sentences: all windows, its number, and the arguments of `dense_logits` before operations."""
+def one_window(tokenizer):
+    """A window of several sentences: its ids and token types, and the sentence of each token."""
     windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
     tokens = windows.tokens(1)
-    types = windows.token_type_ids
-    return windows, (windows.input_ids[tokens], None if types is None else types[tokens]), windows.sentence[tokens]
+    return (windows.input_ids[tokens], types_in(windows, 1)), windows.sentence[tokens]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -63,9 +60,9 @@ def one_window(model, tokenizer):
 @pytest.mark.parametrize("operation", CHANGES)
 def test_each_reading_equals_the_dense_computation_and_matters_where_it_says(name, operation, reading):
     model, tokenizer = MODELS[name]()
-    windows, inputs, sentence = one_window(model, tokenizer)
+    inputs, sentence = one_window(tokenizer)
     operations = mixed(model, ["keep", operation])
-    (found,) = ablated_logits(model, windows, [1], operations, reading)
+    found = ablated_logits(model, inputs, operations, sentence, reading)
     expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading)
     torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
     paper = dense_logits(model, *inputs, operations, sentence.tolist())
@@ -77,13 +74,13 @@ def test_each_reading_equals_the_dense_computation_and_matters_where_it_says(nam
 @pytest.mark.parametrize("special_tokens", ["neither", "inter", "cut"])
 def test_readings_and_operations_together_equal_the_dense_computation(name, special_tokens):
     model, tokenizer = MODELS[name](layers=4, heads=6)
-    windows, inputs, sentence = one_window(model, tokenizer)
+    inputs, sentence = one_window(tokenizer)
     reading = Reading("segments", special_tokens, renormalise=True, uniform_over_padding=True)
     operations = mixed(model, ["keep", *CHANGES], seed=1)
     # What padding gets from the others reaches the tokens through uniform heads further up.
     operations[3, ::2] = "uniform"
     assert set(CHANGES) - {"uniform"} <= set(operations[:3].flat)
-    (found,) = ablated_logits(model, windows, [1], operations, reading)
+    found = ablated_logits(model, inputs, operations, sentence, reading)
     expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading)
     torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
 
@@ -91,15 +88,12 @@ def test_readings_and_operations_together_equal_the_dense_computation(name, spec
 def test_a_row_that_loses_everything_is_zero_however_it_is_read():
     """Here every token is of one sentence, so nothing is left of any row."""
     model, tokenizer = tiny_bert()
-    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
-    inputs = model_inputs([windows.input_ids[windows.tokens(0)]], None, 0, torch.device("cpu"))
-    sentence = [np.ones(len(windows.input_ids[windows.tokens(0)]), dtype=int)]
-    found = []
-    for operation in ("drop_intra", "zero"):
-        with torch.inference_mode():
-            ablation = Ablation(mixed(model, [operation]), sentence, Reading(renormalise=True))
-            found.append(run(opened(model), inputs, ablation).start_logits)
-    torch.testing.assert_close(found[0], found[1], atol=0, rtol=0)
+    inputs, sentence = one_window(tokenizer)
+    dropped, gone = (
+        ablated_logits(model, inputs, mixed(model, [operation]), np.ones_like(sentence), Reading(renormalise=True))
+        for operation in ("drop_intra", "zero")
+    )
+    torch.testing.assert_close(dropped, gone, atol=0, rtol=0)
 
 
 @pytest.mark.parametrize("causal", [False, True])

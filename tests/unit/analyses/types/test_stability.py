@@ -62,39 +62,26 @@ def half_of(items: int, kind: str, model: int) -> list[int]:
     return sorted(np.random.default_rng(derive_seed(9, kind, "half", model)).choice(items, items // 2, replace=False))
 
 
-def test_equals_naive_loops():
-    features, _ = heads(COUNTS, noise=0.3, seed=5)
-    # More samples than one block, and an odd number of them.
-    by_sample = samples_of(features, 67, noise=0.5, seed=6)
-    labels = full_fit(by_sample)
-    found = measure_stability(by_sample, labels, models=5, seed=9, **CLUSTERING)
-    mean = np.mean([sample.astype(float) for sample in by_sample], axis=0)
-    for kind, items in (("heads", 44), ("samples", 67)):
-        predicted = []
-        for model in range(5):
-            half = half_of(items, kind, model)
-            train = mean[half] if kind == "heads" else by_sample[half].astype(float).mean(axis=0)
-            predicted.append(naive_match(nearest(train, mean, kind, "fit", model), labels))
-        expected = naive_figures(predicted, labels)
-        assert 0 < expected["all_agree"] < 100
-        for name, figure in expected.items():
-            assert found[kind][name] == pytest.approx(figure), (kind, name)
-
-
-def test_pairs_equal_naive_loops():
+@pytest.mark.parametrize("kind", ["heads", "samples", "pairs"])
+def test_agreement_equals_naive_loops(kind):
     """Every pair of a head and a sample is a point of its own, in the halves and in what is predicted."""
-    by_sample = samples_of(heads(COUNTS, noise=0.3, seed=5)[0], 9, noise=2, seed=6)
-    found = measure_stability(by_sample, full_fit(by_sample), models=4, seed=9, **CLUSTERING)["pairs"]
-    points = by_sample.astype(float).reshape(9 * 44, -1)
-    labels, predicted = nearest(points, points, "pairs", "full"), []
-    for model in range(4):
-        train = points[half_of(9 * 44, "pairs", model)]
-        predicted.append(naive_match(nearest(train, points, "pairs", "fit", model), labels))
+    # More samples than one block, and an odd number of them; of pairs, few, since each is a point.
+    samples, noise = (9, 2) if kind == "pairs" else (67, 0.5)
+    by_sample = samples_of(heads(COUNTS, noise=0.3, seed=5)[0], samples, noise=noise, seed=6)
+    labels = full_fit(by_sample)
+    found = measure_stability(by_sample, labels, models=5, seed=9, **CLUSTERING)[kind]
+    points = by_sample.astype(float).reshape(-1, by_sample.shape[-1]) if kind == "pairs" else by_sample.mean(0, float)
+    items = len(by_sample) if kind == "samples" else len(points)
+    labels, predicted = nearest(points, points, "pairs", "full") if kind == "pairs" else labels, []
+    for model in range(5):
+        half = half_of(items, kind, model)
+        train = by_sample[half].mean(0, float) if kind == "samples" else points[half]
+        predicted.append(naive_match(nearest(train, points, kind, "fit", model), labels))
     expected = naive_figures(predicted, labels)
     assert 0 < expected["all_agree"] < 100
     for name in ("all_agree", "pairwise"):
         assert found[name] == pytest.approx(expected[name])
-    np.testing.assert_allclose(found["by_head"], np.reshape(expected["by_head"], (9, 44)).mean(0))
+    np.testing.assert_allclose(found["by_head"], np.reshape(expected["by_head"], (-1, 44)).mean(0))
 
 
 def test_pairs_are_nearest_to_their_heads_cluster_or_not():
