@@ -34,31 +34,19 @@ def answered(level: float, seed: int, articles=ARTICLES) -> pd.DataFrame:
     return pd.DataFrame({"id": ids, "article": articles, "exact_match": exact_match, "f1": f1})
 
 
-def tables(articles=ARTICLES) -> list[pd.DataFrame]:
+def tables() -> list[pd.DataFrame]:
     """Of `CONDITIONS`; the third gives the answers of the first."""
-    baseline = answered(0.8, 0, articles)
-    return [baseline, answered(0.6, 1, articles), baseline.copy(), answered(0.1, 2, articles)]
+    return [answered(level, seed) for level, seed in ((0.8, 0), (0.6, 1), (0.8, 0), (0.1, 2))]
 
 
-def naive(values, units, seed):
-    """Ends of the interval of a mean, from a loop over resamples of units: lists of questions."""
-    return naive_bounds(values, units, seed=seed, resamples=RESAMPLES)
-
-
-def test_every_condition_has_its_row_with_intervals_over_questions_and_articles():
-    scores = tables()
-    found = condition_intervals(scores, conditions=CONDITIONS, baseline="baseline", seed=11)
-    assert found["condition"].tolist() == CONDITIONS
-    by_metric = {name: np.stack([table[name] for table in scores]) for name in ("exact_match", "f1")}
-    expected = statistics.score_intervals(by_metric, baseline=0, articles=np.array(ARTICLES), seed=11)
-    pd.testing.assert_frame_equal(found.drop(columns="condition"), expected)
-
-
-def test_drops_count_from_the_condition_that_is_named_wherever_it_stands():
-    turned = condition_intervals(tables()[::-1], conditions=CONDITIONS[::-1], baseline="baseline", seed=1)
-    assert turned["condition"].tolist() == CONDITIONS[::-1]
-    straight = condition_intervals(tables(), conditions=CONDITIONS, baseline="baseline", seed=1)
-    pd.testing.assert_frame_equal(turned[::-1].reset_index(drop=True), straight)
+@pytest.mark.parametrize("step", [1, -1])
+def test_every_condition_has_its_row_with_drops_from_the_baseline_wherever_it_stands(step):
+    scores, conditions = tables()[::step], CONDITIONS[::step]
+    table = condition_intervals(scores, conditions=conditions, baseline="baseline", seed=11)
+    assert table["condition"].tolist() == conditions
+    by_metric = {name: np.stack([of_condition[name] for of_condition in scores]) for name in ("exact_match", "f1")}
+    how = {"baseline": conditions.index("baseline"), "articles": np.array(ARTICLES), "seed": 11}
+    pd.testing.assert_frame_equal(table.drop(columns="condition"), statistics.score_intervals(by_metric, **how))
 
 
 @pytest.mark.parametrize("metric", ["exact_match", "f1"])
@@ -70,7 +58,8 @@ def test_sums_equal_a_loop_over_the_same_articles(weights, metric):
     value, low, high, *_ = weighted_sums(by_condition, seed=4)(weights, metric)
     summed = sum(weight * by_condition[name][metric] for name, weight in weights.items())
     assert value == pytest.approx(summed.mean())
-    assert [low, high] == pytest.approx(naive(summed, units_of(ARTICLES), 4), abs=1e-9)
+    ends = naive_bounds(summed, units_of(ARTICLES), seed=4, resamples=RESAMPLES)
+    assert [low, high] == pytest.approx(ends, abs=1e-9)
 
 
 def test_one_article_alone_has_a_value_and_no_interval():
