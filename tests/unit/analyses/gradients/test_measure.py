@@ -96,16 +96,7 @@ def test_gradients_of_a_language_model_are_those_of_whole_maps(name, batch_token
 
 
 FURTHER = (
-    "mobilebert",
-    "albert",
-    "distilbert",
-    "electra",
-    "gemma3_text",
-    "mistral",
-    "mpnet",
-    "bloom",
-    "gemma2",
-    "gpt_oss",
+    *("mobilebert", "albert", "distilbert", "electra", "gemma3_text", "mistral", "mpnet", "bloom", "gemma2", "gpt_oss"),
 )
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from headtypes.analyses.probes.measure import random_network, read_vectors, vectors_of_file, vectors_of_model
+from headtypes.analyses.probes.measure import random_network, vectors_of_file, vectors_of_model
 from headtypes.analyses.probes.parsers import (
     Attention,
     AttentionAndWords,
@@ -211,20 +211,26 @@ def test_embeddings_of_every_family_are_kept_layers_are_not_and_norms_scale_by_o
     assert any(trained.get_parameter(name) is trained.get_input_embeddings().weight for name in kept)
 
 
-def test_vectors_are_of_words_in_lower_case_and_split_from_the_right(tmp_path):
-    file = tmp_path / "vectors.txt"
-    file.write_text("the 1 2\n. . 3 4\ncat -1 0.5\n", encoding="utf-8")
-    found = vectors_of_file(str(file), [["The", "cat"], ["Dog"], [". ."]])
-    assert [each.tolist() for each in found.of_sentences] == [[[1, 2], [-1, 0.5]], [[0, 0]], [[3, 4]]]
+@pytest.fixture
+def vector_file(tmp_path):
+    """Write a file of word vectors, and return its path."""
+
+    def write(text: str, encoding: str = "utf-8") -> str:
+        (tmp_path / "vectors.txt").write_text(text, encoding=encoding)
+        return str(tmp_path / "vectors.txt")
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    # With spaces at the end, a mark of bytes and equal lines, as fastText and some editors write them.
+    [("the 1 2\n. . 3 4\ncat -1 0.5\n", "utf-8"), ("the 1 2 \n. . 3 4 \n. . 3 4\ncat -1 0.5\n", "utf-8-sig")],
+)
+def test_vectors_are_of_words_in_lower_case_and_split_from_the_right(text, encoding, vector_file):
+    found = vectors_of_file(vector_file(text, encoding), [["The", "cat"], ["Dog"], [". ."]])
+    assert [vectors.tolist() for vectors in found.of_sentences] == [[[1, 2], [-1, 0.5]], [[0, 0]], [[3, 4]]]
     assert found.known == 0.75
-
-
-def test_spaces_at_the_end_a_mark_of_bytes_and_equal_lines_change_nothing(tmp_path):
-    """As fastText and some editors write them."""
-    file = tmp_path / "vectors.txt"
-    file.write_text("the 1 2 \n. . 3 4 \n. . 3 4\n", encoding="utf-8-sig")
-    read = read_vectors(str(file), {"the", ". ."})
-    assert {word: vector.tolist() for word, vector in read.items()} == {"the": [1, 2], ". .": [3, 4]}
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
@@ -238,13 +244,6 @@ def test_a_probe_whose_numbers_overflow_guesses_nothing(number):
         trainer.guess(sentence)
 
 
-def test_a_file_that_knows_no_word_is_refused(tmp_path):
-    file = tmp_path / "vectors.txt"
-    file.write_text("le 1 2\nThe 1 2\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"vectors\.txt has no vector of any word"):
-        vectors_of_file(str(file), [["The", "cat"]])
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [("the\n", "line 1"), ("the 1 2\ncat 1\n", "line 2"), ("the 1 x\n", "line 1"),
@@ -252,15 +251,14 @@ def test_a_file_that_knows_no_word_is_refused(tmp_path):
      ("2 3 \nthe 1 2 3 \n", "'2 3' is a header"),
      ("dog 1 2\nthe 1 2 3\n", "line 2: a word and 2 numbers are needed"),
      ("dog 1\nat home 1 2e-1\n", "line 2: a word and 1 numbers are needed, as many as on line 1"),
-     ("the 1 2\ncat 3 4\nthe 1 3\n", "line 3: the word 'the' has other numbers")],
+     ("the 1 2\ncat 3 4\nthe 1 3\n", "line 3: the word 'the' has other numbers"),
+     ("le 1 2\nThe 1 2\n", r"vectors\.txt has no vector of any word")],
 )  # fmt: skip
-def test_a_file_of_other_things_is_refused_by_line(tmp_path, text, problem):
-    file = tmp_path / "vectors.txt"
-    file.write_text(text, encoding="utf-8")
+def test_a_file_of_other_things_is_refused_by_line(text, problem, vector_file):
     with pytest.raises(InputError, match=problem):
-        read_vectors(str(file), {"the", "cat"})
+        vectors_of_file(vector_file(text), [["The", "cat"]])
     with pytest.raises(InputError, match="cannot be read"):
-        read_vectors(str(tmp_path / "none.txt"), {"the"})
+        vectors_of_file("none.txt", [["The"]])
 
 
 def test_a_model_s_own_embeddings_are_averaged_over_subwords():
