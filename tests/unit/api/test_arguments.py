@@ -9,7 +9,6 @@ import torch
 
 from headtypes.api.ablation import ablated
 from headtypes.api.detecting import detect_heads
-from headtypes.api.maps import read_maps
 from headtypes.api.reading import head_types, read_heads
 from headtypes.api.showing import show
 from headtypes.core.errors import InputError
@@ -26,7 +25,6 @@ def bert():
 
 READERS = {
     "read_heads": lambda model, tokenizer: read_heads(model, tokenizer, [TEXT]),
-    "read_maps": lambda model, tokenizer: read_maps(model, tokenizer, TEXT),
     "show": lambda model, tokenizer: show(model, tokenizer, TEXT),
     "detect_heads": lambda model, tokenizer: detect_heads(model, tokenizer, sequences=2, length=4),
 }
