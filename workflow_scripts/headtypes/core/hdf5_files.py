@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -39,13 +40,11 @@ def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
 
     It is filled in memory: where a disk has no room, HDF5 tries again, complains, and crashes when Python ends.
     """
-    with (
-        atomic_write(path) as temporary,
-        h5py.File(temporary, "w", driver="core", backing_store=False, **options) as file,
-    ):
+    content = BytesIO()
+    with h5py.File(content, "w", **options) as file:
         yield file
-        file.flush()
-        temporary.write_bytes(file.id.get_file_image())
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(content.getbuffer())
 
 
 @contextmanager
@@ -57,9 +56,9 @@ def new_result(path: StrPath, provenance: dict) -> Iterator[h5py.File]:
 
 
 @contextmanager
-def opened_result(path: StrPath, otherwise: str, **options) -> Iterator[h5py.File]:
-    """Yield an HDF5 file to read, with the errors of `files.undamaged`; options: of `h5py.File`."""
-    with undamaged(path, otherwise), h5py.File(path, "r", **options) as file:
+def opened_result(path: StrPath, otherwise: str) -> Iterator[h5py.File]:
+    """Yield an HDF5 file to read, with the errors of `files.undamaged`."""
+    with undamaged(path, otherwise), h5py.File(path, "r") as file:
         yield file
 
 
