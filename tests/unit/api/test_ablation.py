@@ -286,9 +286,8 @@ def imported(layers: int, heads: int, **more) -> Partition:
 @pytest.mark.parametrize(
     ("operations", "more", "message"),
     [
-        ({"1-9": "zero"}, {}, "There is no head 1-9; the model has 3 layers of 5 heads"),
-        ({"vertical": "zero"}, {}, "neither a head, layer-head from 1, nor a type: without a partition"),
-        ({"last": "zero"}, {"partition": imported(3, 5)}, "the partition has no such type"),
+        ({"1-9": "zero"}, {}, "there is no head 1-9; the model has 3 layers of 5 heads"),
+        ({"last": "zero"}, {"partition": imported(3, 5)}, 'no head of the model has the type "last"'),
         ({"first": "zero"}, {"partition": imported(2, 5)}, "of 2 layers of 5 heads, but the model has 3 layers of 5"),
         ({"1-1": "mean"}, {}, "mean needs the mean head outputs"),
         ({"1-1": "temperature 0"}, {}, "temperature takes a number above 0"),
@@ -302,3 +301,27 @@ def test_what_cannot_be_done_is_refused_before_any_call(operations, more, messag
     with pytest.raises(InputError, match=message), ablated(model, operations, **more):
         raise AssertionError("entered")
     assert state(model) == before
+
+
+@pytest.mark.parametrize("wrong", [lambda ids, mask: np.zeros(3, int), lambda ids, mask: np.zeros(tuple(ids.shape))])
+def test_sentences_of_a_wrong_shape_or_kind_are_refused(wrong):
+    model, tokenizer = tiny_bert()
+    with (
+        pytest.raises(InputError, match="has to return the sentence of each token, whole numbers"),
+        ablated(model, {"1-1": "drop_intra"}, sentences=wrong),
+    ):
+        model(**tokenizer("the cat sat", return_tensors="pt"))
+
+
+def test_what_would_be_ablated_wrongly_is_refused():
+    model, tokenizer = tiny_bert()
+    inputs = tokenizer("the cat sat", return_tensors="pt")
+    with pytest.raises(InputError, match="was compiled"), ablated(torch.compile(model), {"1-1": "zero"}):
+        pass
+    with ablated(model, {"1-1": "zero"}):
+        with pytest.raises(InputError, match="ablated already"), ablated(model, {"1-2": "zero"}):
+            pass
+        with pytest.raises(InputError, match="Gradients do not pass"):
+            model(**inputs)[0].sum().backward()
+        with pytest.raises(InputError, match=r"call model\.eval\(\) first"):
+            model.train()(**inputs)

@@ -1,8 +1,11 @@
 """Heads of a loaded model, read and typed as the workflow does."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from headtypes.analyses.distances.measure import extract_features
@@ -11,11 +14,13 @@ from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.api.ablation import ablated
 from headtypes.api.detecting import detect_heads
 from headtypes.api.reading import head_types, read_heads
+from headtypes.api.showing import show
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import write_arrays
 from tests.support.models import QUESTIONS, tiny_bert, tiny_encoder, tiny_family, tiny_language_model
 from tests.support.records import SAMPLES, recorded
+from tests.support.tiny import bert_tokenizer
 
 
 def test_features_and_types_are_those_of_the_workflow(tmp_path):
@@ -66,7 +71,6 @@ def test_the_first_token_takes_the_place_of_cls_where_there_is_none():
         (["the cat sat", ("a dog ran", "the cat sat")], "text", "two sorts in two calls"),
         ({"text": ["the cat sat"]}, "text", "a list of at least one"),
         ([("the", "cat", "sat")], "text", r"neither a text nor two of them, but \('the', 'cat', 'sat'\)"),
-        (["the cat", "half a \ud83d"], "text", r"Text 1 \(from 0\) is not valid Unicode text"),
         (["the cat sat"], "sentence pair", 'no kind of task "sentence pair"; kinds are question_answering'),
     ],
 )
@@ -75,11 +79,21 @@ def test_texts_that_cannot_be_read_as_they_are_given_are_refused(texts, kind, sa
         read_heads(*tiny_bert(layers=1), texts, kind=kind)
 
 
-def test_a_model_in_training_mode_is_refused():
-    model, tokenizer = tiny_bert(layers=1)
-    for read in (lambda: read_heads(model.train(), tokenizer, ["the cat sat"]), lambda: detect_heads(model, tokenizer)):
-        with pytest.raises(InputError, match=r"call model\.eval\(\) first"):
-            read()
+@pytest.mark.parametrize("read", [read_heads, show], ids=["read_heads", "show"])
+def test_a_model_that_would_be_read_wrongly_is_refused(read, monkeypatch):
+    model, tokenizer = tiny_language_model("llama")
+    for wrong, of_tokens, why in (
+        (torch.compile(model), tokenizer, r"was compiled by torch\.compile; give the model as it was"),
+        (model, bert_tokenizer([f"word{number}" for number in range(500)]), "it is that of another model"),
+    ):
+        with pytest.raises(InputError, match=why):
+            read(wrong, of_tokens, ["the cat sat"])
+    with pytest.raises(InputError, match=r"call model\.eval\(\) first"):
+        read(model.train(), tokenizer, ["the cat sat"])
+    prefix = SimpleNamespace(is_prompt_learning=True, peft_type=SimpleNamespace(value="PREFIX_TUNING"))
+    monkeypatch.setattr(model.eval(), "active_peft_config", prefix, raising=False)
+    with pytest.raises(InputError, match=r"prefix or prompt of peft \(PREFIX_TUNING\)"):
+        read(model, tokenizer, ["the cat sat"])
 
 
 def test_the_longest_text_is_what_the_workflow_takes_for_longest(tmp_path):

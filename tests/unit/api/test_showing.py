@@ -6,7 +6,6 @@ import sys
 import pytest
 
 import headtypes
-from headtypes.core.errors import InputError
 from headtypes.pages.atlas.live import Live
 from headtypes.pages.atlas.page import page_of
 from tests.support.browser import browser, opened
@@ -43,11 +42,6 @@ def test_a_notebook_shows_the_heads_by_type(tmp_path):
         shown.get_by_text("15 heads").wait_for()
         count = len(types.heads_of("type-1"))
         assert shown.get_by_text(f"type-1 {count}", exact=False).count()
-
-
-def test_no_text_is_refused():
-    with pytest.raises(InputError, match="text: input should be a valid string; found None"):
-        headtypes.show(*tiny_bert(), None)
 
 
 def test_the_package_loads_nothing_until_it_is_asked_and_no_snakemake_then():

@@ -1,9 +1,8 @@
 """Heads of a loaded model ablated for any code that calls it: pipelines, `Trainer.evaluate`, `generate`, one's own."""
 
 import inspect
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -13,11 +12,11 @@ from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.api.arguments import Model, checked
+from headtypes.api.arguments import check_uncompiled
 from headtypes.attention.ablate import Ablation, Change, SentencePairs
 from headtypes.attention.blocks import equal_lengths
 from headtypes.attention.hook import ATTENTION, Layer
-from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of, operations_by_head
+from headtypes.attention.operations import OPERATIONS, Reading, operation_of, operations_by_head
 from headtypes.core.errors import InputError
 from headtypes.data.windows import Windows
 from headtypes.models.architectures import check_layers
@@ -30,13 +29,10 @@ _NEEDING = " and ".join(name for name, operation in OPERATIONS.items() if operat
 
 Sentences = Callable[[Tensor, Tensor | None], np.ndarray]
 
-_ENTERING = threading.Lock()
-
 
 @contextmanager
-@checked
 def ablated(
-    model: Model,
+    model: PreTrainedModel,
     operations: Mapping[str, str | Change],
     *,
     partition: Partition | None = None,
@@ -60,9 +56,16 @@ def ablated(
     yields      the model itself.
 
     The ablation belongs to the model: calls from all threads are ablated, a second `with` is refused, and so is a
-    gradient through the heads. On leaving, also through an exception, the model is as it was. Raises `InputError` where
-    an operation or a target does not exist or lacks what it needs, and, in a call, where the heads cannot be ablated.
+    gradient through the heads. On leaving, which is not to be while another thread calls the model, and also through an
+    exception, the model is as it was. Raises `InputError` where an operation or a target does not exist or lacks what
+    it needs, and, in a call, where the heads cannot be ablated.
     """
+    check_uncompiled(model)
+    if model.config._attn_implementation == ABLATED:
+        raise InputError(
+            f"The heads of this {type(model).__name__} are ablated already; leave that `with` block first, or name all "
+            "operations in one."
+        )
     reading = reading or Reading()
     by_head = _by_head(model, operations, partition)
     # Raises now rather than in the first call.
@@ -73,27 +76,16 @@ def ablated(
     if reading.uniform_over_padding:
         raise InputError("uniform_over_padding is for windows of one length, as the workflow fills them; leave it out.")
     calls = _Calls(lambda texts: _Call(by_head, texts, reading, head_outputs), sentences if needed else None)
-    with ExitStack() as entered:
-        with _ENTERING:
-            if model.config._attn_implementation == ABLATED:
-                raise InputError(
-                    f"The heads of this {type(model).__name__} are ablated already; leave that `with` block first, or "
-                    "name all operations in one."
-                )
-            entered.enter_context(through_interface(model, ABLATED))
-            if model.config._attn_implementation != ABLATED:
-                check_layers(model, 0)
+    with through_interface(model, ABLATED) as entered:
+        if model.config._attn_implementation != ABLATED:
+            check_layers(model, 0)
         # Some heads call a part of the body directly, so that every part is watched, unless it is not told by the whole
         # that this one was called.
         parts = [model] if computes_attention_itself(model) else model.modules()
         for part in parts:
             if isinstance(part, PreTrainedModel):
-                begin = part.register_forward_pre_hook(calls.begin, with_kwargs=True, prepend=True)
-                entered.callback(begin.remove)
-                checks = part.register_forward_hook(calls.check, with_kwargs=True, always_call=True)
-                entered.callback(checks.remove)
-        # Before anything else is undone.
-        entered.callback(calls.end)
+                entered.callback(part.register_forward_pre_hook(calls.begin, with_kwargs=True, prepend=True).remove)
+                entered.callback(part.register_forward_hook(calls.check, with_kwargs=True).remove)
         yield model
 
 
@@ -161,21 +153,10 @@ class _Calls:
 
     def __init__(self, ablation: Callable[[np.ndarray | None], _Call], sentences: Sentences | None):
         self._ablation, self._sentences = ablation, sentences
-        self._ended, self._under_way, self._changes = False, 0, threading.Condition()
-
-    def __deepcopy__(self, memory: dict) -> "_Calls":
-        # A copy of a model that is made inside the block is refused once the block is left, as the model's own state.
-        return self
-
-    def end(self) -> None:
-        """Do nothing from now on, once the calls of other threads that are under way have ended as they began."""
-        with self._changes:
-            self._ended = True
-            self._changes.wait_for(lambda: not self._under_way)
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
         """Add the ablation to the arguments of a call, unless the model around this one did."""
-        if self._ended or _call_of(kwargs) is not None:
+        if _call_of(kwargs) is not None:
             return None
         if "forward" in kwargs:
             raise InputError("The heads of an ablated model cannot be read; leave the `with` block of `ablated` first.")
@@ -184,22 +165,12 @@ class _Calls:
         call = self._ablation(self._of_texts(model, args, kwargs))
         # The body gets the same arguments from the model around it, and is not to check the call too.
         call.model = model
-        with self._changes:
-            if self._ended:
-                return None
-            self._under_way += 1
         return args, {**kwargs, "forward": call.attend}
 
     def check(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
         """Raise `InputError` where the call has not been through the attention of every layer."""
         call = _call_of(kwargs)
-        if call is None or call.model is not model:
-            return
-        with self._changes:
-            self._under_way -= 1
-            self._changes.notify_all()
-        # None where the call has failed.
-        if output is not None:
+        if call is not None and call.model is model:
             check_layers(model, call.layers)
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
@@ -231,8 +202,8 @@ def _attend(module, *args, forward: Callable[[Layer], Tensor] | None = None, num
     # The last is the Trainer's, for its loss, and models hand it to their layers.
     if forward is None:
         raise InputError(
-            f"{type(module).__name__} belongs to a model whose heads are ablated, and was called without that model, "
-            "or is part of a copy that was made of it; call the model itself."
+            f"{type(module).__name__} belongs to a model whose heads are ablated, and was called without that model; "
+            "call the model itself."
         )
     attend = partial(AttentionInterface()[ATTENTION], module, *args, forward=forward, **kwargs)
     if not torch.is_grad_enabled():
@@ -268,17 +239,7 @@ def _by_head(model: PreTrainedModel, operations: Mapping[str, str | Change], par
         theirs, ours = (f"{layers} layers of {heads}" for layers, heads in (partition.shape, shape))
         raise InputError(f"The partition is of {theirs} heads, but the model has {ours}.")
     types = np.full(shape, None, dtype=object) if partition is None else partition.type_of
-    for target in operations:
-        head = head_of(target)
-        if head is None and not (types == target).any():
-            what = "without a partition there are no types"
-            if partition is not None:
-                what = f"the partition has no such type, but {', '.join(partition.types)}"
-            raise InputError(f'"{target}" is neither a head, layer-head from 1, nor a type: {what}.')
-        if head is not None and not all(number < size for number, size in zip(head, shape, strict=True)):
-            layers = f"{shape[0]} layers" + (" with heads, each" if shape[0] < model.config.num_hidden_layers else "")
-            raise InputError(f"There is no head {target}; the model has {layers} of {shape[1]} heads.")
-    return operations_by_head(types, operations, "ablated")
+    return operations_by_head(types, operations, "operations")
 
 
 def _needs_sentences(operation: str | Change) -> bool:

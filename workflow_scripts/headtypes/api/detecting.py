@@ -1,38 +1,36 @@
 """Which heads of a loaded model attend by position, or to tokens that have stood before."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated
 
 import numpy as np
 import pandas as pd
 import torch
-from pydantic import Field
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.detectors.analysis import LEAST, LENGTH, SEQUENCES
 from headtypes.analyses.detectors.measure import draw_sequences, read_detectors, scores_of
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
-from headtypes.api.arguments import Positive, ReadModel, Tokenizer, checked, longest_of
+from headtypes.api.arguments import check_readable
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.errors import InputError
-from headtypes.models.model_config import body_of
+from headtypes.models.model_config import body_of, longest_input
 
 # Gets the ids of the tokens [token], and returns which keys each row is to look at, bool [token, token].
 Detector = Callable[[np.ndarray], np.ndarray]
 
 
-@checked
 def detect_heads(
-    model: ReadModel,
-    tokenizer: Tokenizer,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
     *,
-    sequences: Annotated[int, Field(ge=2)] = SEQUENCES,
-    length: Annotated[int, Field(ge=4)] = LENGTH,
+    sequences: int = SEQUENCES,
+    length: int = LENGTH,
     least: float = LEAST,
     seed: int = 0,
     own: Mapping[str, Detector] | None = None,
-    max_length: Positive | None = None,
-    batch_tokens: Positive = 4096,
+    max_length: int | None = None,
+    batch_tokens: int = 4096,
 ) -> pd.DataFrame:
     """Test every head of a loaded model by every detector, on random tokens (Olsson et al. 2022).
 
@@ -48,9 +46,9 @@ def detect_heads(
     Raises `InputError` where sequences of this length cannot be drawn, the model's heads cannot be read, or a detector
     of your own has the name of another, or returns something else.
     """
-    name = type(model).__name__
-    how = {"max_length": longest_of(model, tokenizer, max_length), "seed": seed, "model": name}
-    drawn = draw_sequences(tokenizer, sequences=sequences, length=length, **how)
+    check_readable(model, tokenizer)
+    name, max_length = type(model).__name__, max_length or longest_input(model.config, tokenizer)
+    drawn = draw_sequences(tokenizer, sequences=sequences, length=length, max_length=max_length, seed=seed, model=name)
     what = f"{name} on random tokens"
     scores = read_detectors(body_of(model), drawn, batch_tokens=batch_tokens, what=what)
     if own:

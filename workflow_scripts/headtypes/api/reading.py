@@ -1,35 +1,33 @@
 """Heads of a loaded model read on texts, and their types."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.distances.columns import FINE_BINS, head_features
 from headtypes.analyses.distances.measure import reducers_of, shares_of
 from headtypes.analyses.distances.results import SHARES, Features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.partitions import Partition
-from headtypes.api.arguments import Positive, ReadModel, Tokenizer, checked, longest_of
+from headtypes.api.arguments import check_readable
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, shortened
-from headtypes.core.texts import check_text
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
-from headtypes.models.model_config import body_of
+from headtypes.models.model_config import body_of, longest_input
 
 
-@checked
 def read_heads(
-    model: ReadModel,
-    tokenizer: Tokenizer,
-    texts: Any,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    texts: Sequence[str] | Sequence[tuple[str, str]],
     *,
     kind: str = "text",
-    max_length: Positive | None = None,
-    batch_tokens: Positive = 4096,
+    max_length: int | None = None,
+    batch_tokens: int = 4096,
     norms: bool = False,
 ) -> Features:
     """Read the distance features of every head of a loaded model on texts (Guan et al. 2020, section 3).
@@ -42,10 +40,11 @@ def read_heads(
     returns the features, as the workflow stores them in `results/features/`; a text's id is its number, from 0.
     Raises `InputError` where the texts are no such list, there is no such kind, or the model's heads cannot be read.
     """
+    check_readable(model, tokenizer)
     if kind not in KINDS:
         raise InputError(f'There is no kind of task "{kind}"; kinds are {", ".join(KINDS)}.')
     samples = samples_of(texts)
-    encoded = encode_samples(samples, tokenizer, kind, longest_of(model, tokenizer, max_length))
+    encoded = encode_samples(samples, tokenizer, kind, max_length or longest_input(model.config, tokenizer))
     if not all(encoded.lengths):
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
     # The body alone: a language model's logits of every token would be computed for nothing.
@@ -56,16 +55,15 @@ def read_heads(
     return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares_of(results))
 
 
-@checked
 def head_types(
     features: Features,
     *,
-    k: Positive = 4,
+    k: int = 4,
     method: str = "kmeans",
     distance_bins: int = 16,
     first_token: bool = True,
     scale: bool = False,
-    restarts: Positive = 50,
+    restarts: int = 50,
     seed: int = 0,
     of: Of = "weights",
 ) -> Partition:
@@ -92,20 +90,15 @@ def head_types(
     return partition_of(clustering, mean, (layers, heads))
 
 
-def samples_of(texts: Sequence[str | tuple[str, str]]) -> list[Sample]:
+def samples_of(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
     """Texts, or pairs of them, as samples. Raises `InputError` where they are no such list."""
-    # Of a mapping, such as rows of a data set, the names of columns would be read.
-    texts = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str | bytes | Mapping) else []
-    if not texts:
+    # Of a text, characters would be read; of a mapping, such as rows of a data set, the names of columns.
+    if isinstance(texts, str | Mapping) or not len(texts):
         raise InputError("The texts to read are a list of at least one.")
     for number, text in enumerate(texts):
         parts = text if isinstance(text, list | tuple) else [text, ""]
         if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
             raise InputError(f"Text {number} (from 0) is neither a text nor two of them, but {shortened(repr(text))}.")
-        if not any(part.strip() for part in parts):
-            raise InputError(f"Text {number} (from 0) is empty; leave it out.")
-        for part in parts:
-            check_text(part, f"Text {number} (from 0)")
     if len({isinstance(text, str) for text in texts}) > 1:
         raise InputError("Some texts are single and some are pairs; read the two sorts in two calls.")
     pairs = [(text, None) if isinstance(text, str) else text for text in texts]

@@ -5,14 +5,16 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
 from headtypes.analyses.types.partitions import Partition, write_partition
-from headtypes.api.arguments import ReadModel, Tokenizer, checked, longest_of
+from headtypes.api.arguments import check_readable
 from headtypes.api.reading import samples_of
 from headtypes.attention.one_pass import read_attention
 from headtypes.core.files import StrPath, write_text
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
-from headtypes.models.model_config import body_of, headed_layers
+from headtypes.models.model_config import body_of, headed_layers, longest_input
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.live import LONGEST, seen
 from headtypes.pages.atlas.page import page_of
@@ -32,9 +34,13 @@ class Page:
         write_text(path, self.html)
 
 
-@checked
 def show(
-    model: ReadModel, tokenizer: Tokenizer, text: str, second: str | None = None, *, partition: Partition | None = None
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    text: str,
+    second: str | None = None,
+    *,
+    partition: Partition | None = None,
 ) -> Page:
     """Show where every head of a loaded model looks in a text, or in two that are read together.
 
@@ -43,8 +49,9 @@ def show(
     partition: the types of the heads (`reading.head_types`), to colour them by.
     Raises `InputError` where there is no text, or the model's heads cannot be read.
     """
+    check_readable(model, tokenizer)
     samples = samples_of([text if second is None else (text, second)])
-    longest = min(LONGEST, longest_of(model, tokenizer, None))
+    longest = min(LONGEST, longest_input(model.config, tokenizer))
     encoded = encode_samples(samples, tokenizer, SentencePair.name, longest)
     config, what = model.config, type(model).__name__
     record = ModelRecord(

@@ -194,11 +194,11 @@ def head_of(target: str) -> tuple[int, int] | None:
     return (int(match[1]) - 1, int(match[2]) - 1) if match else None
 
 
-def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], condition: str) -> "np.ndarray":
+def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where: str) -> "np.ndarray":
     """The operation on each head: [layer, head] text; `keep` where none is given.
 
     types: [layer, head]; operations: {target: operation}; a target is a type, or one head as `head_of` reads it, which
-        goes before its type. condition: its name, for messages.
+        goes before its type. where: what operations stand in, for messages.
     Raises `InputError` where the model has no such head, or no head of such a type.
     """
     by_head = types.copy()
@@ -209,10 +209,10 @@ def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], condi
         if of_type.any():
             by_head[of_type] = operation
         elif head is None:
-            raise InputError(f'conditions.{condition}: no head of the model has the type "{target}".')
+            raise InputError(f'{where}: no head of the model has the type "{target}".')
         elif not all(number < size for number, size in zip(head, types.shape, strict=True)):
             raise InputError(
-                f"conditions.{condition}: there is no head {target}; the model has {types.shape[0]} layers of "
+                f"{where}: there is no head {target}; the model has {types.shape[0]} layers of "
                 f"{types.shape[1]} heads, both counted from 1."
             )
         else:

@@ -73,7 +73,7 @@ def evaluate_controls(
         the same), planned (the largest number of draws) and stopped (why there are no more), one row per family, draw
         and question or pair.
     """
-    by_head = operations_by_head(partition.type_of, operations, condition)
+    by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     rows, windows = draw_part(rows, windows, questions, seed)
     own = scores[scores["id"].isin(windows.question_ids)].reset_index(drop=True)
     groups = {LAYER: np.indices(by_head.shape)[0], **({PROFILE: profile_groups(partition)} if profile else {})}

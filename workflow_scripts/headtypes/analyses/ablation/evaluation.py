@@ -71,7 +71,7 @@ def evaluate_condition(
     returns id -> answer text or predicted label, and one row per question, pair or document with its scores, both as
         `Kind.score_answers` gives them.
     """
-    by_head = operations_by_head(partition.type_of, operations, condition)
+    by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     chosen, what = Settings(**settings), f"{record.name}, {condition}"
     (evaluated,) = evaluate_all(rows, windows, record, [by_head], head_outputs, chosen, what)
     return evaluated

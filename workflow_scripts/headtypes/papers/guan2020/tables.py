@@ -185,7 +185,7 @@ def ablation_table(
         entry["table"] = table_of(done.values())
         entry["id"] = of_paper.id if of_paper else None
         entry["condition"] = row["condition"]
-        by_head = operations_by_head(partitions[key].type_of, done, row["condition"])
+        by_head = operations_by_head(partitions[key].type_of, done, f"conditions.{row['condition']}")
         entry["heads"] = int((by_head != "keep").sum())
         entry |= {f"operation_{name}": done.get(name, "") for name in targets}
         of_row = ends[key].loc[row["condition"]] if key in ends else {}
