@@ -46,7 +46,7 @@ def recorded(model, tokenizer, folder: Path, **more) -> dict:
 
 def read_squad(path: Path) -> list[Question]:
     """The questions of a file of SQuAD v1.1, as the workflow reads them."""
-    return questions_of(read_json(path, unique=True), path)
+    return questions_of(read_json(path), path)
 
 
 def types_in(windows: Windows, window: int) -> np.ndarray | None:

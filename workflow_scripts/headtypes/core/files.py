@@ -5,7 +5,6 @@ import glob
 import hashlib
 import json
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from headtypes.core.errors import InputError, one_line, shortened
+from headtypes.core.errors import InputError, one_line
 from headtypes.core.texts import text_of
 
 # What a function takes for a file or folder.
@@ -111,27 +110,13 @@ def write_json(path: StrPath, data: Any) -> None:
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_json(path: StrPath, unique: bool = False) -> Any:
-    """The contents of a JSON file; `InputError` names the file and the line where it is broken.
-
-    unique: whether a key twice in an object is an error: readers differ in which of the two they take.
-    """
+def read_json(path: StrPath) -> Any:
+    """The contents of a JSON file; `InputError` names the file and the line where it is broken."""
     text = text_of(path)
     try:
-        return json.loads(text, object_pairs_hook=_once if unique else None)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
-    except InputError as error:
-        raise InputError(f"{path} {error}") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; raises `InputError`, without the file's name, where it has a key twice."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        (name, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-        raise InputError(f"has the key {shortened(repr(name))} more than once in one object; leave one of them.")
-    return members
 
 
 def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:
@@ -140,7 +125,7 @@ def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:
 
 
 def read_json_lines(path: StrPath) -> list[dict]:
-    """The objects of a file of JSON Lines. Raises `InputError` for a broken line, a key twice, or no rows."""
+    """The objects of a file of JSON Lines. Raises `InputError` for a broken line, or no rows."""
     return [row for _, row in numbered_objects(path)]
 
 
@@ -148,9 +133,7 @@ def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
     """The objects of a file of JSON Lines, each with the number of its line; otherwise as `read_json_lines`."""
     for number, line in numbered_rows(path):
         try:
-            row = json.loads(line, object_pairs_hook=_once)
-        except InputError as error:
-            raise InputError(f"{path}, line {number} {error}") from None
+            row = json.loads(line)
         except json.JSONDecodeError as error:
             raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
         except UnicodeDecodeError as error:

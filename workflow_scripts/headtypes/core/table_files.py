@@ -19,7 +19,7 @@ def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 
     Raises `InputError` where the file is damaged, or lacks rows or a column.
     """
     with undamaged(path, otherwise):
-        return _checked(_read(path, **options), columns, rows)
+        return _checked(pd.read_csv(path, **options), columns, rows)
 
 
 def table_reader(
@@ -48,11 +48,15 @@ def read_as_text(path: StrPath, sep: str | None = None, **form) -> pd.DataFrame:
     have more fields than the first, and as pandas does.
     """
     text = text_of(path)
-    form["sep"] = sep or separator_of(text.partition("\n")[0])
+    header = text.partition("\n")[0]
+    sep = sep or separator_of(header)
+    # Of two columns with one name, pandas renames the second.
+    (names,) = csv.reader([header], delimiter=sep, quoting=form.get("quoting", csv.QUOTE_MINIMAL))
+    check_header(map(str.strip, names), path)
     with warnings.catch_warnings():
         # Without this and index_col, a surplus field in every line would shift the columns, or be dropped.
         warnings.simplefilter("error", pd.errors.ParserWarning)
-        return _read(path, text, dtype=str, keep_default_na=False, index_col=False, **form)
+        return pd.read_csv(StringIO(text), sep=sep, dtype=str, keep_default_na=False, index_col=False, **form)
 
 
 def write_csv(path: StrPath, table: pd.DataFrame) -> None:
@@ -70,18 +74,6 @@ def write_parquet(path: StrPath, table: pd.DataFrame) -> None:
     """Write a table as a whole Parquet file, with checksums."""
     with atomic_write(path) as temporary:
         table.to_parquet(temporary, index=False, write_page_checksum=True)
-
-
-def _read(
-    path: StrPath, text: str | None = None, sep: str = ",", quoting: int = csv.QUOTE_MINIMAL, **options
-) -> pd.DataFrame:
-    """Read a file, or its text if that has been read already."""
-    form = {"sep": sep, "quoting": quoting}
-    header, rows = (path if text is None else StringIO(text) for _ in range(2))
-    # Of two columns with one name, pandas renames the second.
-    names = pd.read_csv(header, header=None, nrows=1, dtype=str, keep_default_na=False, **form)
-    check_header((name.strip() for name in names.iloc[0]), path)
-    return pd.read_csv(rows, **form, **options)
 
 
 def _checked(table: pd.DataFrame, columns: Iterable[str], rows: int) -> pd.DataFrame:

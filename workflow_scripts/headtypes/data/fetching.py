@@ -10,7 +10,6 @@ import pandas as pd
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file, write_json
 from headtypes.core.table_files import read_as_text
-from headtypes.core.texts import check_rows
 from headtypes.data.files import files_of
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import write_records
@@ -40,7 +39,6 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     else:
         data, origin = read_file(source["file"], chosen.form, f"{key}.source.file")
         rows = chosen.rows_of_file(data, source["file"], f"{key}.columns", columns)
-    check_rows(rows, origin.get("file") or origin.get("folder") or origin.get("hub") or key)
     left_out = getattr(rows, "left_out", {})
     for what, count in left_out.items():
         print(f"{task}: {count} {what} left out, {len(rows)} rows read")
@@ -72,7 +70,7 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
 
 
 def _read_json(path: str) -> Any:
-    return read_json_lines(path) if Path(path).suffix.lower() == ".jsonl" else read_json(path, unique=True)
+    return read_json_lines(path) if Path(path).suffix.lower() == ".jsonl" else read_json(path)
 
 
 def _read_table(path: str) -> pd.DataFrame:

@@ -22,7 +22,6 @@ from headtypes.attention.one_pass import AttentionReader
 from headtypes.attention.operations import Reading, head_of
 from headtypes.attention.reducers import Pass, Reducer
 from headtypes.core.errors import InputError
-from headtypes.core.texts import check_text
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.records import Sample
 from headtypes.data.windows import without_space
@@ -135,7 +134,7 @@ class Live:
         return {**data, "answers": [now.beside(before) for now, before in zip(answers, whole, strict=True)]}
 
     def _read_whole(self, first: str, second: str | None) -> tuple[Sample, Encoded, list[Answer]]:
-        if not all(check_text(text, "the text").strip() for text in (first, second) if text is not None):
+        if not all(text.strip() for text in (first, second) if text is not None):
             raise InputError("The text is empty; write one.")
         kind = "question_answering" if self._head == "question_answering" else "sentence_pair"
         sample = Sample(NAME, first, second)

@@ -10,7 +10,7 @@ from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import numbered_objects, read_json
-from headtypes.core.texts import check_text, text_of
+from headtypes.core.texts import text_of
 from headtypes.data.records import Sample, Strict, with_unique_ids
 
 
@@ -56,7 +56,7 @@ def _gives_tokens(paragraph: str) -> bool:
 
 
 def _read_squad(file: str) -> Iterator[tuple[str, Document]]:
-    data = read_json(file, unique=True)
+    data = read_json(file)
     try:
         rows = [
             {"title": article["title"], "context": paragraph["context"]}
@@ -84,7 +84,7 @@ def _read_json_lines(file: str) -> Iterator[tuple[str, Document]]:
             raise InputError(f"{where}: paragraphs must be a list of texts, and not empty.")
         for index, paragraph in enumerate(paragraphs, start=1):
             _check_text(paragraph, f"{where}: paragraph {index}")
-        yield where, Document(_check_text(str(name), f"{where}: the id"), tuple(paragraphs))
+        yield where, Document(str(name), tuple(paragraphs))
 
 
 def _read_plain(file: str) -> Iterator[tuple[str, Document]]:
@@ -92,8 +92,7 @@ def _read_plain(file: str) -> Iterator[tuple[str, Document]]:
     documents = [paragraphs for part in text.split("\f") if (paragraphs := _paragraphs(part))]
     if not documents:
         raise InputError(f"{file} has no text; give one that has some, or delete it.")
-    name = _check_text(Path(file).stem, f"{file}: its name")
-    return ((file, Document(f"{name}-{number}", paragraphs)) for number, paragraphs in enumerate(documents))
+    return ((file, Document(f"{Path(file).stem}-{number}", paragraphs)) for number, paragraphs in enumerate(documents))
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
@@ -131,4 +130,4 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 def _check_text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{what} is not text, but {shortened(value)}.")
-    return check_text(value, what)
+    return value
