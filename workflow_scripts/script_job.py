@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, TextIO
 sys.path.insert(0, str(Path(__file__).parent))
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import check_writable, refusal
+from headtypes.core.files import refusal
 from headtypes.core.processor import arithmetic
 from headtypes.core.progress import title_of
 from headtypes.models.placement import limit
@@ -80,8 +80,6 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
                 check_code(
                     snakemake.params.code, script, modules_by_name(spec, getattr(snakemake.params, "calls", None))
                 )
-            for path in outputs:
-                check_writable(path)
             forget(outputs)
             results = results_folder(outputs[0])
             states = state_of(inputs, results)

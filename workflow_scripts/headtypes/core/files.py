@@ -61,13 +61,6 @@ def leftovers(path: StrPath) -> list[Path]:
     return [file for file in temporary if file.is_file()]
 
 
-def check_writable(path: StrPath) -> None:
-    """Raise `InputError` where `path` cannot be written, before anything is computed for it."""
-    folder = next(parent for parent in Path(path).absolute().parents if parent.exists())
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"{path} cannot be written: {folder} is read-only; make it writable and run again.")
-
-
 def refusal(error: BaseException | None) -> str | None:
     """The system's reason, which compiled libraries quote, for refusing to read or write; None for other errors."""
     while error is not None:

@@ -134,11 +134,6 @@ class Targets(PerSample):
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
     """What `measure_detectors` does, of a loaded model on drawn sequences; what: for progress and messages."""
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
-    return scores_of(scores)
-
-
-def scores_of(scores: Scores) -> pd.DataFrame:
-    """The scores as `measure_detectors` returns them."""
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))
     indices = [range(size) for size in score.shape[1:]]
     index = pd.MultiIndex.from_product([list(scores), *indices], names=["detector", "sequence", "layer", "head"])
