@@ -12,8 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from headtypes.planning.code import is_text
-from headtypes.planning.config.schema import Config
-from headtypes.planning.config.sources import Strict
+from headtypes.planning.config.schema import Config, Strict
 
 
 def json_schema() -> str:

@@ -7,7 +7,7 @@ from headtypes.analyses.types.clustering import import_partition
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import read_as_text
 from headtypes.data.fetching import fetch_task
-from headtypes.planning.config.given_files import types_in
+from headtypes.planning.config.checks import types_in
 
 
 def pairs(file: str):

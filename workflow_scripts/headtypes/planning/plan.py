@@ -14,15 +14,15 @@ from headtypes.attention.settings import Of
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.stage import given
+from headtypes.data.files import files_of
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
-from headtypes.planning.config.checks import check, left_out
+from headtypes.models.files import model_files
+from headtypes.planning.config.checks import check, left_out, types_in
 from headtypes.planning.config.files import Layers, laid_over
-from headtypes.planning.config.given_files import UserFiles, types_in
 from headtypes.planning.config.messages import ConfigError, unknown
-from headtypes.planning.config.schema import Config, changes_nothing, read_config, types_of
-from headtypes.planning.config.sources import Finetuned
+from headtypes.planning.config.schema import Config, Finetuned, changes_nothing, read_config, types_of
 
 # Between a condition and a reading; no name holds it.
 UNDER = "@"
@@ -113,6 +113,44 @@ class AblationPlan:
     def wildcards(self) -> dict[str, str]:
         """Its wildcards in the paths of results."""
         return {"model": self.model, "partition": self.partition, "task": self.task, "condition": self.name}
+
+
+@dataclass(frozen=True)
+class UserFiles:
+    """The user's files of models, of tasks and of the vectors of probes, so that a change of them is seen."""
+
+    config: Config
+
+    def of_model(self, model: str) -> list[str]:
+        """The files of a model."""
+        source = self.config.models[model].source
+        if source.package is None and source.gguf is not None:
+            return [source.gguf]
+        files = [] if source.folder is None else model_files(source.folder, source.pickle)
+        return [str(file) for file in files]
+
+    def of_task(self, task: str) -> list[str]:
+        """The files of a task's data."""
+        source = self.config.tasks[task].source
+        if source.folder is not None:
+            return files_of(source.folder, f"config: tasks.{task}.source.folder")
+        return _given(source.file)
+
+    def of_training(self, task: str) -> list[str]:
+        """The file of a task's training data."""
+        return _given(self.config.tasks[task].source.training_file)
+
+    def of_test(self, task: str) -> list[str]:
+        """The file on which choices made on a treebank are scored."""
+        return _given(self.config.tasks[task].source.test_file)
+
+    def of_vectors(self) -> list[str]:
+        """The file of the probes' word vectors."""
+        return _given(self.config.probes.vectors)
+
+
+def _given(file: str | None) -> list[str]:
+    return [] if file is None else [file]
 
 
 def plan_of(layers: Layers) -> "Plan":

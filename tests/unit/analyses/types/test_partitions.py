@@ -18,7 +18,7 @@ from headtypes.analyses.types.partitions import (
     write_partition,
 )
 from headtypes.core.errors import InputError
-from headtypes.planning.config.given_files import types_in
+from headtypes.planning.config.checks import types_in
 from tests.support.planted import heads, typed
 
 SHAPE = (4, 6)

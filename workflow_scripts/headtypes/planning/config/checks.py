@@ -1,18 +1,22 @@
-"""Whether the entries of a configuration fit together.
+"""Whether the entries of a configuration fit together, and the files that it names are there.
 
 A check yields each mistake as its key and a sentence. Those that rely on others run after them, so that nothing is told
 that follows from something else.
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 
 from headtypes.analyses.types.names import TYPES
-from headtypes.core.errors import nearest
+from headtypes.analyses.types.user_types import types_in_file
+from headtypes.core.errors import InputError, nearest
+from headtypes.data.files import looked_in
 from headtypes.data.kinds.registry import KINDS
-from headtypes.planning.config.given_files import missing_files
+from headtypes.data.kinds.treebank import Treebank
 from headtypes.planning.config.messages import ConfigError, unknown
-from headtypes.planning.config.schema import Ablation, Config, changes_nothing, types_of
+from headtypes.planning.config.schema import Ablation, Config, TaskSource, changes_nothing, types_of
 
 Mistakes = Iterator[tuple[str, str]]
 # Types that a message lists.
@@ -24,7 +28,7 @@ def check(config: Config, models: Sequence[str], tasks: Sequence[str]) -> None:
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection, _baseline)):
         if mistakes := [mistake for each in checks for mistake in each(config)]:
             raise ConfigError(mistakes)
-    if mistakes := list(missing_files(config, models, tasks)):
+    if mistakes := list(_missing_files(config, models, tasks)):
         raise ConfigError(mistakes)
 
 
@@ -188,3 +192,58 @@ def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable
     if mistakes:
         raise ConfigError(mistakes)
     return left
+
+
+def types_in(key: str, file: str) -> tuple[str, ...]:
+    """The types in a file of a partition, sorted; raises `ConfigError` with the key where there are none."""
+    try:
+        if sentence := _missing(file):
+            raise InputError(sentence)
+        return tuple(sorted(types_in_file(file)))
+    except InputError as error:
+        raise ConfigError([(key, str(error))]) from None
+
+
+def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) -> Mistakes:
+    """The key and a sentence for each file or folder of these models and tasks that is not there, or is there twice."""
+    needed = dict.fromkeys(base for name in models for base in config.made_from(name))
+    learned = [made.task for name in needed if (made := config.models[name].source.finetuned)]
+    named = {
+        f"models.{name}.source.{part}": getattr(config.models[name].source, part)
+        for name in needed
+        for part in ("folder", *(("gguf",) if config.models[name].source.package is None else ()))
+    }
+    for task in tasks:
+        source = config.tasks[task].source
+        parts = ("file", "folder", "test_file")
+        if KINDS[config.tasks[task].kind].head is None:
+            # Its training data are for probes, and no model answers it.
+            parts += ("training_file",)
+            yield from _same_files(task, source)
+        named |= {f"tasks.{task}.source.{part}": getattr(source, part) for part in parts}
+    named |= {f"tasks.{task}.source.training_file": config.tasks[task].source.training_file for task in learned}
+    if config.probes.seeds and any(config.tasks[task].kind == Treebank.name for task in tasks):
+        named["probes.vectors"] = config.probes.vectors
+    for key, path in named.items():
+        if path is not None and (sentence := _missing(path, is_folder=key.endswith(".folder"))):
+            yield key, sentence
+
+
+def _same_files(task: str, source: TaskSource) -> Mistakes:
+    """What is learnt or chosen on a file is not scored on it."""
+    given = {part: path for part in ("file", "training_file", "test_file") if (path := getattr(source, part))}
+    for one, other in combinations(given, 2):
+        if os.path.realpath(given[one]) == os.path.realpath(given[other]):
+            yield (
+                f"tasks.{task}.source.{other}",
+                f"this is {one}, too, so that what is learnt or chosen on its sentences would be scored on them; name "
+                "another file.",
+            )
+
+
+def _missing(path: str, is_folder: bool = False) -> str | None:
+    if unset := re.search(r"\$(\w+|\{\w+\})", path):
+        return f"the environment variable {unset[1].strip('{}')} is not set."
+    if os.path.isdir(path) if is_folder else os.path.isfile(path):
+        return None
+    return f"there is no {'folder' if is_folder else 'file'} {path}{looked_in(path)}."
