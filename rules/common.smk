@@ -75,7 +75,7 @@ def identity(rule, files=None):
     calls: the function that a job calls which has no script of its own.
     memory: where the weights of a model may lie that is larger than a device, by which Snakemake runs no job again,
         since the function asks for `output`.
-    keyed: the keys and paths of the inputs of which there are many of a kind, in the order in which a result has them.
+    keyed: the keys of the inputs of which there are many of a kind, in the order of their paths and of the result.
     """
     stage = STAGES[rule]
     parameters = {
@@ -91,7 +91,7 @@ def identity(rule, files=None):
         )
     if many := KEYED.get(rule):
         parameters["keyed"] = lambda wildcards: canonical_json(
-            {name: list(files(wildcards).items()) for name, files in many.items()}
+            {name: list(files(wildcards)) for name, files in many.items()}
         )
     if stage.runs_model:
         parameters["memory"] = lambda wildcards, output: canonical_json(plan.memory_of(wildcards.model))

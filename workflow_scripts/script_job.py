@@ -57,7 +57,8 @@ class _Tee:
 def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     """Yield (inputs, spec, outputs, provenance) of a job; what is printed meanwhile also goes to the job's log.
 
-    inputs: many files of a kind that a rule declares with their keys are a mapping {key: path}.
+    inputs: many files of a kind that a rule declares with their keys are a mapping {key: path}; a key is a text or a
+        tuple of texts.
     spec: also holds the `sha256` that a model's weights must have, which changes no result.
     provenance: what makes the outputs, for formats that can hold it (`headtypes.planning.provenance`); it is recorded
         for all of them when the job has ended well.
@@ -88,8 +89,9 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             checked = {"sha256": sha256} if (sha256 := getattr(snakemake.params, "sha256", None)) else {}
             if memory := json.loads(getattr(snakemake.params, "memory", "null")):
                 limit(snakemake.wildcards.model, memory)
-            for name, files in _by_key(snakemake.input, getattr(snakemake.params, "keyed", "{}")).items():
-                setattr(snakemake.input, name, files)
+            for name, keys in json.loads(getattr(snakemake.params, "keyed", "{}")).items():
+                named = (key if isinstance(key, str) else tuple(key) for key in keys)
+                setattr(snakemake.input, name, dict(zip(named, getattr(snakemake.input, name), strict=True)))
             # A copy, since scripts take keys out of it.
             yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
             record(provenance | _computed_in(spec), read, outputs, snakemake.threads, states)
@@ -113,26 +115,6 @@ def call(snakemake: Any) -> None:
     with job(snakemake) as given:
         module, _, function = snakemake.params.calls.partition(":")
         getattr(import_module(f"headtypes.{module}"), function)(*given)
-
-
-def _by_key(inputs: Any, keyed: str) -> dict[str, dict]:
-    """The inputs that are many files of a kind, as {name: {key: path}}; a key is a string or a tuple of strings.
-
-    inputs: of a job, as Snakemake has them, in any order.
-    keyed:  as JSON, by name, the keys and paths that the rule declares, in the order in which the result has them; the
-        paths lack the prefix that another workflow may give.
-    Raises `ValueError` where the inputs are not those that are declared.
-    """
-    found = {}
-    for name, declared in json.loads(keyed).items():
-        files, paths = set(getattr(inputs, name)), [path for _, path in declared]
-        prefix = next(
-            (file.removesuffix(path) for file in files for path in paths if f"/{file}".endswith(f"/{path}")), ""
-        )
-        if files != {prefix + path for path in paths}:
-            raise ValueError(f"the inputs {name} are {sorted(files)} where {paths} are declared")
-        found[name] = {key if isinstance(key, str) else tuple(key): prefix + path for key, path in declared}
-    return found
 
 
 def _computed_in(spec: dict) -> dict[str, str]:

@@ -68,9 +68,9 @@ def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partitio
     plan = Plan(read_config(full))
     for model in plan.models:
         own, found = atlas.results_of(plan, "partitions", model), atlas.results_of(plan, "parents", model)
-        parents = {entry.name for entry in plan.partitions.values() if entry.model == plan.parent(model)}
+        parents = {entry.name for entry in plan.partitions.values() if entry.model == plan.config.parent(model)}
         assert {entry.name for entry in found.values()} == own.keys() & parents
-        assert {entry.model for entry in found.values()} <= {plan.parent(model)}
+        assert {entry.model for entry in found.values()} <= {plan.config.parent(model)}
         assert list(found) == [f"{entry.name} of {entry.model}" for entry in found.values()]
     with_parents = {model for model in plan.models if atlas.results_of(plan, "parents", model)}
     assert with_parents == {"tuned+1.0", "schooled"}

@@ -78,7 +78,7 @@ def samples_of(plan: Plan, task: str) -> dict:
 
 def norms_of(plan: Plan, task: str) -> dict:
     """Whether norms are read beside weights; nothing where they are not."""
-    return {"norms": True} if "norms" in plan.divided_by(task) else {}
+    return {"norms": True} if "norms" in plan.config.divided_by(task) else {}
 
 
 def words_of(plan: Plan, task: str) -> dict:

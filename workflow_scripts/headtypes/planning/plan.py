@@ -318,7 +318,7 @@ class Plan:
     @cached_property
     def with_norms(self) -> list[FeaturePlan]:
         """Every extraction that reads norms beside weights."""
-        return [entry for entry in self.features if "norms" in self.divided_by(entry.task)]
+        return [entry for entry in self.features if "norms" in self.config.divided_by(entry.task)]
 
     @property
     def has_gradients(self) -> bool:
@@ -347,10 +347,6 @@ class Plan:
     def detected(self) -> list[FeaturePlan]:
         """Every model whose heads are tested on random tokens, which stand for a task."""
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
-
-    def divided_by(self, task: str) -> list[Of]:
-        """What heads are divided by on a task."""
-        return self.config.divided_by(task)
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
@@ -457,14 +453,6 @@ class Plan:
         """Whether the workflow makes a model itself, by fine-tuning or from scratch."""
         source = self.config.models[model].source
         return source.finetuned is not None or source.trained is not None
-
-    def parent(self, model: str) -> str | None:
-        """The model that this one was fine-tuned from."""
-        return self.config.parent(model)
-
-    def family(self, model: str) -> str:
-        """The family that a model counts to."""
-        return self.config.family(model)
 
     def made_from(self, model: str) -> list[str]:
         """The model and those that it is made from."""

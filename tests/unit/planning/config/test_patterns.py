@@ -84,7 +84,7 @@ def test_a_configuration_is_read_and_planned_with_all_of_them():
     plan = Plan(read_config(raw))
     assert plan.models == ["child-0", "child-1", "child-2", "step-0", "step-1000", "step-2000"]
     assert plan.config.detectors.models == ["child-0", "child-1", "child-2"]
-    assert {model: plan.family(model) for model in plan.models} == {
+    assert {model: plan.config.family(model) for model in plan.models} == {
         **{f"child-{seed}": f"bert-{seed}" for seed in range(3)},
         **{f"step-{step}": "x" for step in (0, 1000, 2000)},
     }

@@ -38,7 +38,7 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
     shown = [partition for entry in tasks if (partition := plan.shown_partition(*entry)) is not None][:1]
     partitions = [entry for entry in plan.partitions.values() if entry.model == model]
     if kind == "parents":
-        of_parent = (plan.partitions.get((plan.parent(model), entry.name)) for entry in partitions)
+        of_parent = (plan.partitions.get((plan.config.parent(model), entry.name)) for entry in partitions)
         return {f"{entry.name} of {entry.model}": entry for entry in of_parent if entry is not None}
     entries = {
         "partitions": sorted(partitions, key=lambda entry: entry not in shown),

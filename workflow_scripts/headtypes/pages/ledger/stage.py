@@ -27,7 +27,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict[str, str]]:
 def write_ledger(plan: Plan) -> dict:
     """The family of each model, and how each partition was made."""
     return {
-        "families": {model: plan.family(model) for model in plan.models},
+        "families": {model: plan.config.family(model) for model in plan.models},
         "partitions": [
             {"model": it.model, "partition": it.name, "task": it.task, "method": it.method, "k": it.k, "of": it.of}
             for _, it in sorted(plan.partitions.items())

@@ -141,7 +141,7 @@ class _Guan2020(Paper):
                 "method": partition.method,
                 "k": partition.k,
                 "published": plan.config.models[partition.model].published.get(self.name),
-                "parent": plan.parent(partition.model),
+                "parent": plan.config.parent(partition.model),
             }
             for partition in _judged(plan).values()
         ]

@@ -54,7 +54,7 @@ def plot_partition(plan: Plan, model: str, partition: str) -> dict:
 def compare_models(plan: Plan, clustering: str) -> dict:
     """Of each model on each of its tasks, its parent on the same task, and the model."""
     names = {(entry.model, entry.task): entry.subject for entry in plan.clustered_by(clustering)}
-    parents = {name: names.get((plan.parent(model), task)) for (model, task), name in names.items()}
+    parents = {name: names.get((plan.config.parent(model), task)) for (model, task), name in names.items()}
     return {"parents": parents, "models": {name: model for (model, _), name in names.items()}}
 
 
