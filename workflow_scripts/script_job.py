@@ -70,11 +70,8 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     with ExitStack() as opened:
         try:
             log = opened.enter_context(_log(snakemake.log[0]))
-        except OSError as error:
-            sys.exit(f"{title}: {snakemake.log[0]} cannot be written: {error.strerror}; fix this and run again.")
-        opened.enter_context(redirect_stdout(_Tee(sys.stdout, log)))
-        opened.enter_context(redirect_stderr(_Tee(sys.stderr, log)))
-        try:
+            opened.enter_context(redirect_stdout(_Tee(sys.stdout, log)))
+            opened.enter_context(redirect_stderr(_Tee(sys.stderr, log)))
             # Others than Snakemake may run a script.
             if folder := getattr(snakemake, "scriptdir", None):
                 script = Path(folder, Path(sys.modules["__main__"].__file__).name).resolve()

@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.api.arguments import check_uncompiled
+from headtypes.api.reading import check_uncompiled
 from headtypes.attention.ablate import Ablation, Change, SentencePairs
 from headtypes.attention.blocks import equal_lengths
 from headtypes.attention.hook import ATTENTION, Layer

@@ -6,7 +6,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from headtypes.analyses.detectors.analysis import LEAST, LENGTH, SEQUENCES
 from headtypes.analyses.detectors.measure import draw_sequences, read_detectors
 from headtypes.analyses.detectors.results import detector_table
-from headtypes.api.arguments import check_readable
+from headtypes.api.reading import check_readable
 from headtypes.models.model_config import body_of, longest_input
 
 

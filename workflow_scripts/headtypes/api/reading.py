@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.distances.columns import FINE_BINS, head_features
@@ -10,7 +11,6 @@ from headtypes.analyses.distances.measure import reducers_of, shares_of
 from headtypes.analyses.distances.results import SHARES, Features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.partitions import Partition
-from headtypes.api.arguments import check_readable
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, shortened
@@ -103,3 +103,27 @@ def samples_of(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]
         raise InputError("Some texts are single and some are pairs; read the two sorts in two calls.")
     pairs = [(text, None) if isinstance(text, str) else text for text in texts]
     return [Sample(str(number), *pair) for number, pair in enumerate(pairs)]
+
+
+def check_uncompiled(model: nn.Module) -> None:
+    """Raise `InputError` for a compiled model, which goes on as it was when it was compiled."""
+    if hasattr(model, "_orig_mod"):
+        raise InputError("The model was compiled by torch.compile; give the model as it was before.")
+
+
+def check_readable(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
+    """Raise `InputError` where heads would not be those of the model on the tokens of the texts alone."""
+    check_uncompiled(model)
+    if model.training:
+        raise InputError("Heads are read in evaluation mode alone; call model.eval() first.")
+    learned = getattr(model, "active_peft_config", None)
+    if getattr(learned, "is_prompt_learning", False):
+        raise InputError(
+            f"The model has a prefix or prompt of peft ({learned.peft_type.value}), which is not among the tokens that "
+            "are read; read the model without it (model.get_base_model()), or ablate it with the prefix by `ablated`."
+        )
+    embedded = model.get_input_embeddings().num_embeddings
+    if len(tokenizer) > embedded:
+        raise InputError(
+            f"The tokenizer has {len(tokenizer):,} tokens and the model {embedded:,}: it is that of another model."
+        )

@@ -8,8 +8,7 @@ from tempfile import TemporaryDirectory
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.types.partitions import Partition, write_partition
-from headtypes.api.arguments import check_readable
-from headtypes.api.reading import samples_of
+from headtypes.api.reading import check_readable, samples_of
 from headtypes.attention.one_pass import read_attention
 from headtypes.core.files import StrPath, write_text
 from headtypes.data.encoding import encode_samples

@@ -101,11 +101,6 @@ def test_a_reading_that_means_nothing_on_a_text_is_refused_where_one_is_evaluate
     assert "make it one of the readings" in message
 
 
-def test_a_misspelt_section_is_named_rather_than_the_one_it_replaces(full):
-    full["modles"] = full.pop("models")
-    assert refused(full).startswith('config: modles: this key is unknown. Did you mean "models"?')
-
-
 def test_all_mistakes_are_told_at_once_and_nothing_that_follows_from_them(full):
     names = edited(edited(full, "models/base/tasks", ["squadd"]), "select", {"models": ["bas"], "tasks": ["squad"]})
     full["seed"] = full["gradients"]["samples"] = full["clustering"]["restarts"] = "many"
