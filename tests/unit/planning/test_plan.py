@@ -4,6 +4,7 @@ import pytest
 
 from headtypes.analyses.ablation.analysis import evaluate_condition
 from headtypes.analyses.detectors.analysis import DETECTORS
+from headtypes.core.errors import InputError
 from headtypes.data.stage import prepare_windows
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import AblationPlan, Plan
@@ -204,6 +205,13 @@ def test_the_users_partition_has_the_types_of_its_file(imported, tmp_path):
     assert Plan(read_config(imported)).partitions["bert", "mine"].types == ("far", "near")
     (tmp_path / "mine.csv").write_bytes("\ufeffhead,type,layer\r\n0, b ,0\r\n\r\n1,a,0\r\n".encode())
     assert Plan(read_config(imported)).partitions["bert", "mine"].types == ("a", "b")
+
+
+def test_a_model_stands_beside_a_row_of_the_paper_and_no_other(tmp_path):
+    plan = Plan(read_config(full_config(tmp_path)))
+    plan.check_published("guan2020", ["pre-trained", "squad"])
+    with pytest.raises(InputError, match=r'models\.tuned\+1\.0\.published\.guan2020: there is no "squad"'):
+        plan.check_published("guan2020", ["pre-trained", "mrpc"])
 
 
 def test_an_entry_that_is_not_selected_needs_neither_its_files_nor_its_variables(tmp_path):

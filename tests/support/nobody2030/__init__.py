@@ -1,1 +1,0 @@
-"""Nobody, "Heads Do This" (2030): a whole paper in small, for the tests."""
