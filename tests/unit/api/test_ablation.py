@@ -9,7 +9,7 @@ from transformers import StaticCache
 
 from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.types.partitions import Partition
-from headtypes.api.ablation import ABLATED, ablated, sentences_of
+from headtypes.api.ablation import ABLATED, ablated
 from headtypes.api.reading import read_heads
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.operations import Reading
@@ -48,6 +48,22 @@ def exact(name: str):
 
 def by_name(operations: np.ndarray) -> dict[str, str]:
     return {f"{layer + 1}-{head + 1}": operations[layer, head] for layer, head in np.ndindex(operations.shape)}
+
+
+def sentences_of(windows):
+    """The sentences of windows that the workflow made, by their tokens."""
+    known = {}
+    for window in range(len(windows)):
+        tokens = windows.tokens(window)
+        known[tuple(windows.input_ids[tokens].tolist())] = windows.sentence[tokens]
+
+    def sentences(ids, mask) -> np.ndarray:
+        numbered, real = np.full(ids.shape, -1), mask.numpy() == 1
+        for row, text, is_token in zip(numbered, ids.numpy(), real, strict=True):
+            row[is_token] = known[tuple(text[is_token].tolist())]
+        return numbered
+
+    return sentences
 
 
 def settings(model, windows=None) -> dict:

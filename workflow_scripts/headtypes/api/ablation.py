@@ -18,7 +18,6 @@ from headtypes.attention.blocks import equal_lengths
 from headtypes.attention.hook import ATTENTION, Layer
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of, operations_by_head
 from headtypes.core.errors import InputError
-from headtypes.data.windows import Windows
 from headtypes.models.architectures import check_layers
 from headtypes.models.interface import computes_attention_itself, through_interface
 from headtypes.models.model_config import layers_and_heads
@@ -89,30 +88,6 @@ def ablated(
         yield model
 
 
-def sentences_of(windows: Windows) -> Sentences:
-    """The sentences of windows that the workflow made (`windows.read_windows`), for `ablated`.
-
-    Raises `InputError`, in a call, for an input that is none of the windows.
-    """
-    known = {
-        tuple(windows.input_ids[windows.tokens(number)].tolist()): windows.sentence[windows.tokens(number)]
-        for number in range(len(windows))
-    }
-
-    def sentences(ids: Tensor, attention_mask: Tensor | None) -> np.ndarray:
-        ids = ids.cpu().numpy()
-        real = np.ones(ids.shape, bool) if attention_mask is None else attention_mask.cpu().numpy() == 1
-        numbered = np.full(ids.shape, -1)
-        for row, text, is_token in zip(numbered, ids, real, strict=True):
-            sentence = known.get(tuple(text[is_token].tolist()))
-            if sentence is None:
-                raise InputError("A text was read that is none of the windows, so that its sentences are unknown.")
-            row[is_token] = sentence
-        return numbered
-
-    return sentences
-
-
 class _Call(Ablation):
     """The ablation of one forward pass, whose inputs may be padded on either side, or continue a cache."""
 
@@ -136,8 +111,8 @@ class _Call(Ablation):
         known = [len(sentence) for sentence in self._sentences] == [keys] * samples
         if self._needed[number] and not known:
             raise InputError(
-                f"{_NEEDING} need the sentences of all tokens, but this call has the ids of its new tokens alone, and "
-                "earlier ones are in a cache; call `generate` with use_cache=False."
+                f"{_NEEDING} need the sentences of all tokens, but this call has inputs_embeds, or the ids of its new "
+                "tokens alone, and earlier ones are in a cache; call `generate` with use_cache=False."
             )
         if keys not in self._by_keys:
             sentences, device = self._sentences if known else [np.full(keys, -1)] * samples, layer.query.device
@@ -179,8 +154,6 @@ class _Calls:
             return None
         given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments
         ids = given.get("input_ids")
-        if ids is None and given.get("inputs_embeds") is not None:
-            raise InputError(f"{_NEEDING} need the tokens of a text, but this call has inputs_embeds; give input_ids.")
         if ids is None:
             return None
         sentences = np.asarray(self._sentences(ids, given.get("attention_mask")))
