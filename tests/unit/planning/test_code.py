@@ -77,7 +77,7 @@ def hash_in(folder: Path, file: str = "measure.py", old: str = "", new: str = ""
         assert name != file or old in text
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text.replace(old, new) if name == file else text)
-    return code_hash(folder / "measure.py", ["headtypes.kinds.text"])
+    return code_hash(folder / "measure.py", ("headtypes.kinds.text",))
 
 
 @pytest.mark.parametrize("edit", COUNTS.values(), ids=COUNTS)
@@ -112,6 +112,6 @@ def test_a_job_refuses_code_that_was_edited_since_it_was_planned_and_that_of_ano
 
 
 def test_the_kind_of_a_task_and_the_function_of_a_rule_are_loaded_by_their_names():
-    assert modules_by_name({"kind": "treebank"}) == ["headtypes.data.kinds.treebank"]
-    assert modules_by_name({"seed": 1}) == []
-    assert modules_by_name({"seed": 1}, "data.sampling:run_inputs") == ["headtypes.data.sampling"]
+    assert modules_by_name({"kind": "treebank"}) == ("headtypes.data.kinds.treebank",)
+    assert modules_by_name({"seed": 1}) == ()
+    assert modules_by_name({"seed": 1}, "data.sampling:run_inputs") == ("headtypes.data.sampling",)

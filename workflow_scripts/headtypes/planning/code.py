@@ -38,17 +38,13 @@ NOT_COUNTED = {
 }
 
 
-def code_hash(script: Path, loaded_by_name: Iterable[str] = ()) -> str:
+@cache
+def code_hash(script: Path, loaded_by_name: tuple[str, ...] = ()) -> str:
     """The hash of a script, of the modules that it imports, directly or not, and of the versions of their packages.
 
     loaded_by_name: names of further modules that the job loads. A package that is not installed counts as absent, so
     that jobs can be planned anywhere.
     """
-    return _hash_of(Path(script), tuple(sorted(loaded_by_name)))
-
-
-@cache
-def _hash_of(script: Path, loaded_by_name: tuple[str, ...]) -> str:
     files = covered_files(script, loaded_by_name)
     imported = {name.partition(".")[0] for file in files for name in _read(file)[0]}
     packages = [
@@ -69,7 +65,7 @@ def covered_files(script: Path, loaded_by_name: Iterable[str] = ()) -> set[Path]
     return files
 
 
-def check_code(planned: str, script: Path, loaded_by_name: Iterable[str] = ()) -> None:
+def check_code(planned: str, script: Path, loaded_by_name: tuple[str, ...] = ()) -> None:
     """Raise `InputError` where a job has imported another package than its workflow's, or code edited since the plan.
 
     planned: the hash with which the job was planned.
@@ -86,10 +82,10 @@ def check_code(planned: str, script: Path, loaded_by_name: Iterable[str] = ()) -
         )
 
 
-def modules_by_name(spec: dict, calls: str | None = None) -> list[str]:
+def modules_by_name(spec: dict, calls: str | None = None) -> tuple[str, ...]:
     """The modules that a job loads by their names: that of the kind of its task, and that of the function it calls."""
-    called = [f"headtypes.{calls.partition(':')[0]}"] if calls else []
-    return [*called, *([module_of(spec["kind"])] if "kind" in spec else [])]
+    called = (f"headtypes.{calls.partition(':')[0]}",) if calls else ()
+    return (*called, module_of(spec["kind"])) if "kind" in spec else called
 
 
 @cache
