@@ -166,10 +166,6 @@ def plan_of_files(files: Iterable[StrPath]) -> "Plan":
     return plan_of(laid_over(files))
 
 
-# Evaluations by model and partition.
-ByPartition = dict[tuple[str, str], list[AblationPlan]]
-
-
 class Plan:
     """The selected entries of the configuration and what follows from them.
 
@@ -287,23 +283,11 @@ class Plan:
     @cached_property
     def controlled(self) -> list[AblationPlan]:
         """The evaluations that have random heads as a control."""
-        controls = self.config.controls
-        return [
-            ablation
-            for ablation in self.tabulated
-            if controls.draws
-            and (controls.conditions is None or ablation.condition in controls.conditions)
-            and self.operations(ablation.condition)
-            and self.baseline(ablation.model, ablation.partition)
-        ]
+        return list(filter(self._is_controlled, self.ablations))
 
     def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
         """Those of one model under one partition."""
-        return self._controlled_of.get((model, partition), [])
-
-    @cached_property
-    def _controlled_of(self) -> ByPartition:
-        return _by_partition(self.controlled)
+        return list(filter(self._is_controlled, self.ablations_of(model, partition)))
 
     @cached_property
     def beside_random_heads(self) -> list[PartitionPlan]:
@@ -392,8 +376,12 @@ class Plan:
         return self._ablations_of.get((model, partition), [])
 
     @cached_property
-    def _ablations_of(self) -> ByPartition:
-        return _by_partition(self.ablations)
+    def _ablations_of(self) -> dict[tuple[str, str], list[AblationPlan]]:
+        """They are asked for once for each partition of a large study."""
+        grouped = defaultdict(list)
+        for ablation in self.ablations:
+            grouped[ablation.model, ablation.partition].append(ablation)
+        return grouped
 
     def baseline(self, model: str, partition: str) -> AblationPlan | None:
         """The evaluation that does nothing to a partition's heads, where there is one."""
@@ -474,6 +462,16 @@ class Plan:
             return []
         return [entry for entry in self.inputs_of("treebank") if self.files.of_training(entry.task)]
 
+    def _is_controlled(self, ablation: AblationPlan) -> bool:
+        controls = self.config.controls
+        return bool(
+            ablation.reading is None
+            and controls.draws
+            and (controls.conditions is None or ablation.condition in controls.conditions)
+            and self.operations(ablation.condition)
+            and self.baseline(ablation.model, ablation.partition)
+        )
+
     def _readings(self, condition: str, task: str) -> list[str]:
         own = self.reading(condition, task)
         return [name for name in self.readings if self.reading(f"{condition}{UNDER}{name}", task) != own]
@@ -483,14 +481,6 @@ class Plan:
         fitting = [name for name in conditions if set(types_of(conditions[name])) <= set(partition.types)]
         ablated = any(conditions[name] for name in fitting) or not any(conditions.values())
         return [name for name in self.conditions if name in fitting] if ablated else []
-
-
-def _by_partition(ablations: Iterable[AblationPlan]) -> ByPartition:
-    """Evaluations by model and partition, which are asked for once for each partition of a large study."""
-    grouped: ByPartition = defaultdict(list)
-    for ablation in ablations:
-        grouped[ablation.model, ablation.partition].append(ablation)
-    return grouped
 
 
 def _selected(registry: Iterable[str], selection: list[str] | None) -> list[str]:
