@@ -191,24 +191,11 @@ def without_character_offsets(folder):
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "CanineTokenizer"}')
 
 
-def naming(name, key, value):
-    """What Transformers would read in place of the files that are recorded."""
-
-    def change(folder):
-        (folder / name).write_text(json.dumps({**json.loads((folder / name).read_text()), key: value}))
-
-    return change
-
-
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (naming("config.json", "transformers_weights", "other.safetensors"), "key transformers_weights in its config"),
-        (naming("config.json", "configuration_files", ["../config.4.0.0.json"]), "key configuration_files in its conf"),
-        (naming("tokenizer_config.json", "fast_tokenizer_files", ["../t.json"]), "key fast_tokenizer_files in its tok"),
         (adapter, "holds an adapter for someone/else (adapter_config.json), with which"),
         (adapter_alone, "holds an adapter for someone/else (adapter_config.json) and no model"),
-        (naming("config.json", "pruned_heads", {"1": [0]}), "has heads that were pruned"),
         (of_several_parts, "is a gemma3 model, of which the part that reads text is one of several"),
         (without_character_offsets, "has no fast tokenizer"),
     ],

@@ -17,11 +17,6 @@ from headtypes.models.records import ModelRecord
 
 # With the package peft, it has Transformers change the model, or load another.
 _ADAPTER = "adapter_config.json"
-# Keys of files that name other files to load.
-_NAMING = {
-    "config.json": {"transformers_weights", "configuration_files"},
-    "tokenizer_config.json": {"fast_tokenizer_files"},
-}
 # What safetensors call floating-point numbers.
 _NUMBERS = ("F64", "F32", "F16", "BF16")
 
@@ -62,8 +57,6 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
             f"set {key}.source.pickle: true"
         )
         raise InputError(f"{where} holds no model.safetensors, {remedy}.")
-    if gguf is None:
-        _check_names(where, folder)
     shape = _shape(where, folder, gguf)
     weights = {file.name: sha256_file(file) for file in files}
     if sha256 is not None and list(weights.values()) != [sha256]:
@@ -82,17 +75,6 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
         parameters=sum(_numbers(key, file, is_quantised) for file in files),
         **shape,
     )
-
-
-def _check_names(where: str, folder: Path) -> None:
-    """Raise `InputError` where a file names others that Transformers would load in place of those that are recorded."""
-    for name, keys in _NAMING.items():
-        settings = read_json(folder / name) if (folder / name).is_file() else {}
-        for key in keys & settings.keys():
-            raise InputError(
-                f"{where} has the key {key} in its {name}, by which Transformers loads other files than those that are "
-                "recorded; remove the key."
-            )
 
 
 def load_tokenizer(record: ModelRecord):
@@ -171,12 +153,6 @@ def _shape(where: str, folder: StrPath, gguf: str | None) -> dict:
         raise InputError(
             f"{where} is a {config.model_type} model, of which the part that reads text is one of several; load it "
             "with Transformers, save its language_model with its tokenizer by save_pretrained, and name that folder."
-        )
-    if pruned := getattr(config, "pruned_heads", None):
-        layers = ", ".join(str(int(layer) + 1) for layer in sorted(pruned, key=int))
-        raise InputError(
-            f"{where} has heads that were pruned (pruned_heads in its config.json, in layers {layers}), which this "
-            "Transformers does not load; name the model as it was before, and leave the heads out by a condition."
         )
     needed = ("vocab_size", "num_hidden_layers", "num_attention_heads")
     if lacking := [name for name in needed if not hasattr(config, name)]:
