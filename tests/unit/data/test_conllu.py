@@ -68,7 +68,6 @@ MALFORMED = {
     "two roots": ([replaced(A, 6, "0"), B], 2, "a second root; the word on line 1"),
     "a cycle": ([A, B, replaced(C, 6, "4"), replaced(replaced(C, 0, "4"), 6, "3")], 3, "form a cycle"),
     "its own head": ([replaced(A, 6, "1"), B], 1, "form a cycle"),
-    "an id of two sentences": (["# sent_id = x", A, B, "", "# sent_id = x", A, B], 5, "the sentence on line 1"),
 }
 
 

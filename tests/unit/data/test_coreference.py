@@ -130,11 +130,7 @@ def test_a_malformed_file_is_refused_in_one_sentence_with_file_and_line(tmp_path
     assert problem in message
 
 
-def test_files_of_another_format_and_documents_of_one_name_are_refused(tmp_path):
-    for name in ("a.conll", "b.conll"):
-        (tmp_path / name).write_text("\n".join([BEGIN, word("a"), END]))
-    with pytest.raises(InputError, match=r"b\.conll: the id 'd/0' is also that of the document in .*a\.conll\.$"):
-        read(tmp_path / "a.conll", tmp_path / "b.conll")
+def test_files_of_another_format_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"notes\.txt: coreference is read from \.conllu .* found \.txt\.$"):
         read(tmp_path / "notes.txt")
 

@@ -89,7 +89,8 @@ def test_pairs_that_are_not_what_they_should_be_are_refused_in_one_sentence(file
 
 
 @pytest.mark.parametrize(
-    ("ids", "fragment"), [(["x", "y", "x"], "holds an id more than once"), (["x", "", "y"], "row 2 has '' in number")]
+    ("ids", "fragment"),
+    [(["x", "y", "x"], "row 3 has the id 'x' of row 1; make"), (["x", "", "y"], "row 2 has '' in number")],
 )
 def test_ids_must_be_there_and_tell_rows_apart(file, ids, fragment):
     content = "one\ttwo\tnumber\n" + "".join(f"a\tb\t{id_}\n" for id_ in ids)

@@ -55,7 +55,6 @@ def test_columns_have_the_names_that_the_configuration_gives(tmp_path):
     assert 'Did you mean "endings"? It has ctx, endings' in refusal(
         fetched, tmp_path, rows, {**columns, "choices": "ending"}
     )
-    assert "tasks.t.columns.id: the column ctx of" in refusal(fetched, tmp_path, rows, {**columns, "id": "ctx"})
 
 
 def test_choices_with_names_and_data_of_the_hub_are_read(tmp_path):

@@ -53,7 +53,6 @@ def broken(change):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (broken(lambda data, qas: qas[1].update(id="a1")), "id a1 twice"),
         (broken(lambda data, qas: qas[1].update(answers=[], is_impossible=True)), r"a2 has no answers.*v2"),
         (broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=39)), r"a2 is not in the context"),
         (broken(lambda data, qas: qas[1]["answers"][0].update(answer_start=-14)), r"a2 is not in the context"),

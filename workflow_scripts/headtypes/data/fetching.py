@@ -39,6 +39,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     else:
         data, origin = read_file(source["file"], chosen.form, f"{key}.source.file")
         rows = chosen.rows_of_file(data, source["file"], f"{key}.columns", columns)
+    _check_ids(rows, origin.get("file") or origin.get("folder") or origin.get("hub") or key)
     left_out = getattr(rows, "left_out", {})
     for what, count in left_out.items():
         print(f"{task}: {count} {what} left out, {len(rows)} rows read")
@@ -81,6 +82,17 @@ def _read_table(path: str) -> pd.DataFrame:
         return _TABLES[suffix](path)
     except (ValueError, TypeError, AttributeError, OSError, pd.errors.ParserWarning) as error:
         raise InputError(f"{path} cannot be read as {suffix[1:]} ({one_line(error)}).") from error
+
+
+def _check_ids(rows: list, where: str) -> None:
+    """Raise `InputError` where two rows have one id, or an id cannot be stored; where: their file or data set."""
+    seen: dict[str, int] = {}
+    for number, row in enumerate(rows, start=1):
+        if (other := seen.setdefault(row.id, number)) != number:
+            raise InputError(f"{where}: row {number} has the id {row.id!r} of row {other}; make the ids unique.")
+        # HDF5 cuts a text off there.
+        if "\0" in row.id:
+            raise InputError(f"{where}: the id of row {number} holds a NUL character; take it out.")
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

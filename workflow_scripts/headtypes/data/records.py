@@ -1,6 +1,6 @@
 """Records, such as the rows of a task's data and the samples drawn from them, and the JSON Lines that hold them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
@@ -46,17 +46,6 @@ def read_records(path: StrPath, record: type[Record]) -> list[Record]:
             problem = ": ".join(map(str, [*first["loc"][:1], first["msg"]]))
             raise InputError(f"{path}, line {number} is {what} ({problem}); delete the file and run again.") from error
     return records
-
-
-def with_unique_ids(placed: Iterable[tuple[str, Record]]) -> list[Record]:
-    """Documents, given with the place where each stands; raises `InputError` if two have one id."""
-    documents: dict[str, tuple[str, Record]] = {}
-    for place, document in placed:
-        if document.id in documents:
-            other = documents[document.id][0]
-            raise InputError(f"{place}: the id {document.id!r} is also that of the document in {other}.")
-        documents[document.id] = place, document
-    return [document for _, document in documents.values()]
 
 
 @cache

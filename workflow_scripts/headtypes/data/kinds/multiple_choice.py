@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from headtypes.core.errors import InputError, shortened
 from headtypes.data.kinds.metrics import MEASURES
 from headtypes.data.kinds.protocol import ID, Column
-from headtypes.data.kinds.tables import TableKind, checked_table
+from headtypes.data.kinds.tables import TableKind, checked_table, read_ids
 from headtypes.data.records import Sample, Strict
 
 if TYPE_CHECKING:
@@ -61,15 +61,15 @@ class MultipleChoice(TableKind):
             answer is the index of the right one, from 0; or {"text": texts, "label": names}, and it is one of these
             names (ARC).
         """
-        rows, read = checked_table(data, where, key, columns.values()).to_dict("records"), []
+        table = checked_table(data, where, key, columns.values())
+        ids = read_ids(table, where, columns.get("id"))
+        rows = zip(ids, *(table[columns[field]] for field in ("question", "choices", "answer")), strict=True)
+        read = []
         for number, row in enumerate(rows, start=1):
-            values = {field: row[column] for field, column in columns.items()}
             try:
-                read.append(_read(values, str(number - 1)))
+                read.append(_read(*row))
             except ValueError as error:
                 raise InputError(f"{where}: row {number} {error}") from None
-        if len({question.id for question in read}) < len(read):
-            raise InputError(f"{key}.id: the column {columns.get('id')} of {where} holds an id more than once.")
         return read
 
     def draw_samples(self, rows, draw):
@@ -120,9 +120,8 @@ class MultipleChoice(TableKind):
         return answers, pd.DataFrame(table)
 
 
-def _read(values: Mapping[str, Any], number: str) -> ChoiceQuestion:
-    """A question from the values of its columns; number: its id where there is none. Raises `ValueError`."""
-    question, choices, answer = (values[field] for field in ("question", "choices", "answer"))
+def _read(id_: str, question: Any, choices: Any, answer: Any) -> ChoiceQuestion:
+    """A question from the values of its columns. Raises `ValueError` that says what is wrong with the row."""
     if not isinstance(question, str) or not question.strip():
         raise ValueError("has no text in the column of the question.")
     named = isinstance(choices, Mapping)
@@ -138,14 +137,11 @@ def _read(values: Mapping[str, Any], number: str) -> ChoiceQuestion:
         raise ValueError("needs a name of its own for each choice, text or a whole number.")
     if _plain(answer) not in names:
         raise ValueError(f"has the answer {shortened(repr(answer))}; it must be one of {shortened(', '.join(names))}.")
-    id_ = _plain(values.get("id", number))
-    if not id_:
-        raise ValueError("has no id in the column of the ids.")
     return ChoiceQuestion(id_, question.rstrip(), tuple(texts), names.index(_plain(answer)))
 
 
 def _plain(value: Any) -> str:
-    """A name, an id or an index as text; nothing for what is none of these."""
+    """A name or an index as text; nothing for what is neither."""
     # pandas turns whole numbers into floats where one is missing.
     value = int(value) if isinstance(value, float) and value.is_integer() else value
     return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""

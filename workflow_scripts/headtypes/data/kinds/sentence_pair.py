@@ -60,7 +60,7 @@ class SentencePair(TableKind):
         called = columns.pop("labels", {})
         table = checked_table(data, where, key, columns.values())
         first, second = read_texts(table, where, [columns["first"], columns["second"]])
-        ids = read_ids(table, where, key, columns.get("id"))
+        ids = read_ids(table, where, columns.get("id"))
         labels = plain_values(table, where, columns["label"]) if "label" in columns else [None] * len(table)
         given = set(map(str, labels))
         # A label that only the training data have, or only these, is no mistake.

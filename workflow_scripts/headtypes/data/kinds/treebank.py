@@ -51,14 +51,11 @@ class Treebank(Kind):
 def read_sentences(path: str) -> list[Sentence]:
     """The sentences of a CoNLL-U file; one without `# sent_id` is named by its number, from 1.
 
-    Raises `InputError` with file and line of what is malformed, and if two sentences have one id.
+    Raises `InputError` with file and line of what is malformed.
     """
-    sentences, lines = [], {}
+    sentences = []
     for number, block in enumerate(conllu.read_blocks(path), start=1):
-        line, name = conllu.value_of(block, "sent_id") or (block.words[0].number, str(number))
-        if name in lines:
-            raise conllu.malformed(path, line, f"the id {name} is also that of the sentence on line {lines[name]}")
-        lines[name] = line
+        _, name = conllu.value_of(block, "sent_id") or (None, str(number))
         conllu.check_words(conllu.forms(block), path, block.words[0].number)
         columns = (conllu.filled_in(block, column) for column in (conllu.UPOS, conllu.XPOS, conllu.LEMMA))
         sentences.append(Sentence(name, conllu.forms(block), *conllu.tree_of(block, path), *columns))

@@ -8,7 +8,6 @@ from headtypes.data.kinds.coreference.conll2012 import read_conll2012
 from headtypes.data.kinds.coreference.conllu import read_conllu
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.kinds.protocol import Kind, Rows
-from headtypes.data.records import with_unique_ids
 
 
 class Coreference(Kind):
@@ -24,11 +23,11 @@ class Coreference(Kind):
 
     def rows_of_file(self, data, where, key, columns):
         """The documents of files in CoNLL-U or CoNLL-2012, in their order."""
-        read = [(file, document) for file in data for document in _reader(file)(file)]
-        with_mentions = [(file, document) for file, document in read if document is not None]
+        read = [document for file in data for document in _reader(file)(file)]
+        with_mentions = [document for document in read if document is not None]
         if not with_mentions:
             raise InputError(f"{where} has no document with a mention; give files in which mentions are marked.")
-        return Rows(with_unique_ids(with_mentions), {"documents without mentions": len(read) - len(with_mentions)})
+        return Rows(with_mentions, {"documents without mentions": len(read) - len(with_mentions)})
 
 
 def _reader(file: str) -> Callable[[str], Iterator[AnnotatedDocument]]:

@@ -60,16 +60,11 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: StrPath) -> l
         and `answer_start` (characters into the context); and `title`, without which each context is an article of its
         own.
     source: the file or dataset, for the messages.
-    Raises `InputError` that names the question and what to do: an id twice, no text, no answer (SQuAD v2), or an answer
-    that the context does not have at its start.
+    Raises `InputError` that names the question and what to do: no text, no answer (SQuAD v2), or an answer that the
+    context does not have at its start.
     """
-    questions, seen, contexts = [], set(), {}
-    for number, row in enumerate(rows, start=1):
-        question = _question(row, number, source, contexts)
-        if question.id in seen:
-            raise InputError(f"{source} has the question id {question.id} twice; make the ids unique.")
-        seen.add(question.id)
-        questions.append(question)
+    contexts: dict[str, str] = {}
+    questions = [_question(row, number, source, contexts) for number, row in enumerate(rows, start=1)]
     if not questions:
         raise InputError(f"{source} has no questions; give a SQuAD v1.1 file or split that has some.")
     return questions

@@ -11,7 +11,7 @@ from typing import Any
 from headtypes.core.errors import InputError
 from headtypes.core.files import numbered_objects, read_json
 from headtypes.core.texts import text_of
-from headtypes.data.records import Sample, Strict, with_unique_ids
+from headtypes.data.records import Sample, Strict
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,12 @@ def read_documents(files: Sequence[str], where: str) -> list[Document]:
 
     files: all .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt (an empty line ends a paragraph; a form
         feed or the end of the file a document); where: the file or the folder, for messages.
-    Raises `InputError` with file and line for what cannot be read, an id twice, or files without a segment.
+    Raises `InputError` with file and line for what cannot be read, or for files without a segment.
     """
     suffix = Path(files[0]).suffix.lower()
     if suffix not in _READERS:
         raise InputError(f"{files[0]}: a text must be one of {', '.join(_READERS)}; found {suffix or 'no suffix'}.")
-    placed = (document for file in files for document in _READERS[suffix](file))
-    return _with_segments(with_unique_ids(placed), where)
+    return _with_segments([document for file in files for document in _READERS[suffix](file)], where)
 
 
 def documents_of_columns(rows: Iterable[Mapping[str, Any]], where: str) -> list[Document]:
@@ -55,7 +54,7 @@ def _gives_tokens(paragraph: str) -> bool:
     return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
 
 
-def _read_squad(file: str) -> Iterator[tuple[str, Document]]:
+def _read_squad(file: str) -> list[Document]:
     data = read_json(file)
     try:
         rows = [
@@ -68,31 +67,27 @@ def _read_squad(file: str) -> Iterator[tuple[str, Document]]:
             f"{file} is not in the layout of SQuAD v1.1 ({type(error).__name__}: {error}). Its 'data' must be articles "
             "with 'title' and 'paragraphs', each of these with 'context'."
         ) from error
-    return ((file, document) for document in _by_title(rows, file))
+    return _by_title(rows, file)
 
 
-def _read_json_lines(file: str) -> Iterator[tuple[str, Document]]:
+def _read_json_lines(file: str) -> Iterator[Document]:
     for number, row in numbered_objects(file):
-        where = f"{file}, line {number}"
-        for key in ("id", "paragraphs"):
-            if key not in row:
-                raise InputError(f"{where} has no {key}; a document is " + '{"id": ..., "paragraphs": [...]}.')
-        name, paragraphs = row["id"], row["paragraphs"]
-        if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
-            raise InputError(f"{where}: the id is {shortened(name)}; text or a whole number is needed.")
-        if not isinstance(paragraphs, list) or not paragraphs:
-            raise InputError(f"{where}: paragraphs must be a list of texts, and not empty.")
-        for index, paragraph in enumerate(paragraphs, start=1):
-            _check_text(paragraph, f"{where}: paragraph {index}")
-        yield where, Document(str(name), tuple(paragraphs))
+        name, paragraphs = row.get("id"), row.get("paragraphs")
+        are_texts = isinstance(paragraphs, list) and paragraphs and all(isinstance(it, str) for it in paragraphs)
+        # True would count as 1.
+        if type(name) not in (str, int) or name == "" or not are_texts:
+            raise InputError(
+                f"{file}, line {number} is no document, which has text or a whole number as its id and a list of "
+                'texts as its paragraphs: {"id": ..., "paragraphs": [...]}.'
+            )
+        yield Document(str(name), tuple(paragraphs))
 
 
-def _read_plain(file: str) -> Iterator[tuple[str, Document]]:
-    text = text_of(file)
-    documents = [paragraphs for part in text.split("\f") if (paragraphs := _paragraphs(part))]
+def _read_plain(file: str) -> list[Document]:
+    documents = [paragraphs for part in text_of(file).split("\f") if (paragraphs := _paragraphs(part))]
     if not documents:
         raise InputError(f"{file} has no text; give one that has some, or delete it.")
-    return ((file, Document(f"{Path(file).stem}-{number}", paragraphs)) for number, paragraphs in enumerate(documents))
+    return [Document(f"{Path(file).stem}-{number}", paragraphs) for number, paragraphs in enumerate(documents)]
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
@@ -101,7 +96,6 @@ def _paragraphs(text: str) -> tuple[str, ...]:
     return tuple(" ".join(paragraph) for has_text, paragraph in groupby(lines, key=bool) if has_text)
 
 
-# Each yields documents, with the place where they stand, for messages.
 _READERS = {".json": _read_squad, ".jsonl": _read_json_lines, ".txt": _read_plain}
 
 
@@ -111,7 +105,8 @@ def _by_title(rows: Iterable[Mapping[str, Any]], where: str) -> list[Document]:
         for key in ("title", "context"):
             if key not in row:
                 raise InputError(f"{where} has no column {key}; documents are made of the columns title and context.")
-            _check_text(row[key], f"{where}: the {key} of paragraph {number}")
+            if not isinstance(row[key], str):
+                raise InputError(f"{where}: the {key} of paragraph {number} is not text, but {shortened(row[key])}.")
         if not row["title"].strip():
             raise InputError(f"{where}: paragraph {number} has no title, which says which document it belongs to.")
         contexts.setdefault(row["title"], {})[row["context"]] = None
@@ -125,9 +120,3 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
             "line ends a paragraph."
         )
     return documents
-
-
-def _check_text(value: Any, what: str) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"{what} is not text, but {shortened(value)}.")
-    return value
