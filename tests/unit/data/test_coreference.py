@@ -113,8 +113,8 @@ def word(form: str, parse: str = "-", marks: str = "(1)") -> str:
 
 
 MALFORMED_CONLL = {
-    "a word before the first document": ([word("a"), BEGIN, END], 1, "this line is outside of #begin document"),
-    "no end": ([BEGIN, word("a"), word("b")], 3, "the file ends inside of the document of line 1"),
+    "a word before the first document": ([word("a"), BEGIN, END], 1, "a document begins with '#begin document"),
+    "no end": ([BEGIN, word("a"), word("b")], 3, "the document of line 1 has not ended"),
     "ten columns": ([BEGIN, "d 0 0 a NN - - - - -", END], 2, "10 columns; CoNLL-2012 has 11 or more"),
 }
 

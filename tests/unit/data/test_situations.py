@@ -46,19 +46,9 @@ def conll2012(*parts: list[tuple[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def entities(documents: list) -> set[str]:
-    return {mention.entity for document in documents for mention in document.mentions}
-
-
-def test_entities_of_older_gum_have_their_type_and_number_for_an_id(tmp_path):
-    marks = [("Entity=(person-1)", "Entity=(person-2)"), ("Entity=(person-2)", "Entity=(person-1)")]
-    documents, _ = fetched("coreference", written(tmp_path / "a.conllu", sentences("a", *marks)))
-    assert len(entities(documents)) == 2
-    assert len(documents[0].mentions) == 4
-
-
 def test_entities_whose_id_cannot_be_told_from_further_fields_are_refused(tmp_path):
-    text = sentences("a", ("Entity=(person-x-1)", "Entity=(person-x-1)"))
+    """As in older GUM."""
+    text = sentences("a", ("Entity=(person-1)", "Entity=(person-1)"))
     with pytest.raises(InputError, match=r"declare its fields: # global\.Entity"):
         fetched("coreference", written(tmp_path / "a.conllu", text))
 

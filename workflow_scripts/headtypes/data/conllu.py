@@ -6,6 +6,7 @@ Only a line whose id is a whole number is a word. Ranges (`1-2`) are skipped, em
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from typing import NamedTuple
 
@@ -106,23 +107,12 @@ def tree_of(block: Block, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         heads.append(int(head))
     if root is None:
         raise malformed(path, block.words[0].number, "no word of the sentence that begins here is the root (head 0)")
-    if (word := _in_cycle(heads)) is not None:
-        raise malformed(path, block.words[word].number, "the heads that follow from this word form a cycle")
+    try:
+        TopologicalSorter({word: (head,) for word, head in enumerate(heads, start=1)}).prepare()
+    except CycleError as error:
+        first = block.words[min(error.args[1]) - 1]
+        raise malformed(path, first.number, "the heads that follow from this word form a cycle") from None
     return tuple(heads), tuple(columns[DEPREL] for _, columns in block.words)
-
-
-def _in_cycle(heads: list[int]) -> int | None:
-    """The index of the first word from which heads never lead to the root; None if there is none."""
-    reaches = {0}
-    for start in range(1, len(heads) + 1):
-        path, word = set(), start
-        while word not in reaches:
-            if word in path:
-                return start - 1
-            path.add(word)
-            word = heads[word - 1]
-        reaches |= path
-    return None
 
 
 def filled_in(block: Block, column: int) -> tuple[str, ...]:

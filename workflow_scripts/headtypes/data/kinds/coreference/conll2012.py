@@ -21,39 +21,28 @@ def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
 
     Raises `InputError` with file and line of what is malformed.
     """
-    builder, begun, number, empty = None, 0, 0, True
+    builder, begun, number = None, 0, 0
     lines: list[Line] = []
     for number, text in numbered_lines(path):
-        begins = text.startswith("#begin document")
-        if builder is None:
-            if begins:
-                builder, begun, empty = _begin(text, path, number), number, False
-            elif text.strip():
-                raise malformed(path, number, "this line is outside of #begin document ... #end document")
-        elif begins:
-            raise malformed(path, number, f"a document begins inside of that of line {begun}, which lacks {_END}")
-        elif text.startswith("#") and text.strip() != _END:
-            raise malformed(path, number, f"a line that begins with # is one of '#begin document' and '{_END}'")
-        elif text.startswith("#") or not text.strip():
+        line = text.strip()
+        if builder is None and line:
+            match = _BEGIN.fullmatch(line)
+            if match is None:
+                raise malformed(path, number, "a document begins with '#begin document (NAME); part NUMBER'")
+            builder, begun = DocumentBuilder(f"{match[1]}/{int(match[2])}", path, number), number
+        elif line and not line.startswith("#"):
+            lines.append(_columns(text, path, number))
+        elif builder is not None:
             if lines:
                 _end_sentence(builder, lines, path)
                 lines = []
-            if text.startswith("#"):
+            if line == _END:
                 yield builder.finish()
                 builder = None
-        else:
-            lines.append(_columns(text, path, number))
+            elif line:
+                raise malformed(path, number, f"the document of line {begun} has not ended ({_END})")
     if builder is not None:
-        raise malformed(path, number, f"the file ends inside of the document of line {begun}, which lacks {_END}")
-    if empty:
-        raise malformed(path, max(number, 1), "the file has no document (#begin document ... #end document)")
-
-
-def _begin(text: str, path: str, number: int) -> DocumentBuilder:
-    match = _BEGIN.fullmatch(text.strip())
-    if match is None:
-        raise malformed(path, number, "a document begins with '#begin document (NAME); part NUMBER'")
-    return DocumentBuilder(f"{match[1]}/{int(match[2])}", path, number)
+        raise malformed(path, number, f"the document of line {begun} has not ended ({_END})")
 
 
 def _columns(text: str, path: str, number: int) -> Line:

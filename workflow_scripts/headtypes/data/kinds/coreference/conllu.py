@@ -7,9 +7,8 @@ from pathlib import Path
 from headtypes.data import conllu
 from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, DocumentBuilder
 
-# The ids of entities in files that do not declare their fields: type and number, as in older GUM; number first.
-_TYPED = re.compile(r"[A-Za-z]+-[0-9]+")
-_NUMBERED = re.compile(r"[A-Za-z]?[0-9]+(\[[0-9]+/[0-9]+\])?-")
+# A mention with several fields of which the first is not a number, as the id of an entity is.
+_UNNUMBERED = re.compile(r"\((?![A-Za-z]?[0-9]+[\[-])[^()]*-")
 _NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 
 
@@ -64,22 +63,10 @@ def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int, dec
     for item in line.columns[conllu.MISC].split("|"):
         key, _, value = item.partition("=")
         if key == "Entity":
-            builder.mark(value if declared else _with_whole_ids(value, path, line.number), line.number, start, end)
-
-
-def _with_whole_ids(marks: str, path: str, line: int) -> str:
-    """Marks of undeclared fields, with the id of each: `1`, `1-person-new` or, whole, `person-1`; else `InputError`."""
-
-    def whole(match: re.Match) -> str:
-        if _TYPED.fullmatch(match[0]):
-            return match[0].replace("-", "_")
-        if "-" in match[0] and not _NUMBERED.match(match[0]):
-            raise conllu.malformed(
-                path, line, f"in {match[0]!r} the id of the entity cannot be told; declare its fields: # global.Entity"
-            )
-        return match[0]
-
-    return re.sub(r"[^()]+", whole, marks)
+            if not declared and _UNNUMBERED.search(value):
+                problem = f"in {value!r} the id of an entity cannot be told; declare its fields: # global.Entity"
+                raise conllu.malformed(path, line.number, problem)
+            builder.mark(value, line.number, start, end)
 
 
 def _sentence(block: conllu.Block, path: str) -> AnnotatedSentence:
