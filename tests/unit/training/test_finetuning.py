@@ -26,7 +26,8 @@ from tests.support.demo import demo_rows
 from tests.support.records import PAIRS
 from tests.support.tiny import gpt2_tokenizer, truncating_tokenizer
 
-SETTINGS = {"learning_rate": 5e-3, "batch_size": 8, "steps": 12, "max_seq_length": 128, "checkpoint_seconds": 0.0}
+# On the 60 questions, which are 171 windows, these are 12 steps.
+SETTINGS = {"learning_rate": 5e-3, "batch_size": 8, "epochs": 0.55, "max_seq_length": 128}
 ASKED = {**SETTINGS, "kind": "question_answering"}
 PAIRED = {**SETTINGS, "kind": "sentence_pair"}
 FEW_PAIRS = [Pair(str(number), "the", "was", number % 2) for number in range(4)]
@@ -53,7 +54,7 @@ def test_no_unit_is_dropped_where_none_is_to_be(encoder, questions, tmp_path):
     """The result is that of a base whose rates are zero; with dropout it is another."""
 
     def train(name, **settings):
-        finetune_model(encoder, questions[:8], tmp_path / name, **{**ASKED, "steps": 3}, **settings)
+        finetune_model(encoder, questions[:8], tmp_path / name, **{**ASKED, "epochs": 1.0}, **settings)
 
     train("dropped")
     train("kept", dropout=False)
@@ -151,8 +152,9 @@ def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, questions, monkey
         finetuning._Progress, "on_log", lambda self, args, state, control, logs=None, **_: losses.append(logs)
     )
     out = tmp_path / "results" / "model"
-    settings = {"learning_rate": 1e-2, "steps": 60, "max_seq_length": 256, "freeze_embeddings": True}
-    finetune_model(encoder, questions[:8], out, **{**ASKED, **settings, "checkpoint_seconds": 45.0})
+    # 60 steps on 13 windows.
+    settings = {"learning_rate": 1e-2, "epochs": 36.5, "max_seq_length": 256, "freeze_embeddings": True}
+    finetune_model(encoder, questions[:8], out, **{**ASKED, **settings})
     losses = [log["loss"] for log in losses if "loss" in log]
     assert losses[-1] < 0.75 * losses[0]
     assert [path.name for path in out.parent.iterdir()] == ["model"]
@@ -195,7 +197,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, questions, mo
 
 def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, questions, monkeypatch):
     def run(out, rate):
-        finetune_model(encoder, questions, tmp_path / out, **{**ASKED, "learning_rate": rate, "steps": 4})
+        finetune_model(encoder, questions, tmp_path / out, **{**ASKED, "learning_rate": rate, "epochs": 0.18})
 
     killed_at(monkeypatch, 3, lambda: run("model", 1e-2))
     run("model", 1e-3)

@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import shutil
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from transformers.trainer_callback import PrinterCallback
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from headtypes.core.errors import InputError, told
-from headtypes.core.files import StrPath, canonical_json, reach_disk, read_json, write_json
+from headtypes.core.files import StrPath, canonical_json, read_json, write_json
 from headtypes.core.progress import progress
 from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS
@@ -104,7 +103,7 @@ def _finetune(
     out_folder: Path,
     settings: FinetuningSettings,
 ) -> None:
-    steps = settings.steps or math.ceil(settings.epochs * len(windows) / settings.batch_size)
+    steps = math.ceil(settings.epochs * len(windows) / settings.batch_size)
     model.get_input_embeddings().requires_grad_(not settings.freeze_embeddings)
     rng = np.random.default_rng(settings.seed)
     order = plan_order(np.diff(windows.offsets), settings.batch_size, steps, rng)
@@ -126,7 +125,9 @@ def _finetune(
         bf16=settings.bf16 and computed_in("bfloat16", f"{out_folder.name}, fine-tuning") == "bfloat16",
         use_cpu=not torch.accelerator.is_available(),
         seed=settings.seed,
-        save_strategy="no",
+        # A tenth of the work is lost, at most, if the run is killed.
+        save_strategy="steps",
+        save_steps=0.1,
         save_total_limit=1,
         logging_steps=10,
         report_to="none",
@@ -142,7 +143,7 @@ def _finetune(
         args=arguments,
         train_dataset=PlannedExamples(windows, targets, target_names, order),
         data_collator=padding_collator(padding_token(model.config) or 0),
-        callbacks=[_Checkpoints(settings.checkpoint_seconds), _Progress(out_folder.name)],
+        callbacks=[_Progress(out_folder.name)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=resumed)
@@ -158,7 +159,7 @@ def _finetune(
 
 def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, settings: FinetuningSettings) -> str:
     """A digest of everything that the result depends on, so that a checkpoint of another run is not resumed."""
-    digest = hashlib.sha256(canonical_json(settings.model_dump(exclude={"checkpoint_seconds"})).encode())
+    digest = hashlib.sha256(canonical_json(settings.model_dump()).encode())
     for array in (windows.input_ids, windows.token_type_ids, windows.offsets, targets):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
     for name, tensor in model.state_dict().items():
@@ -184,28 +185,6 @@ def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
         except (FileNotFoundError, json.JSONDecodeError):
             shutil.rmtree(folder)
     return max(complete)[1] if complete else None
-
-
-class _Checkpoints(TrainerCallback):
-    """Requests checkpoints by time rather than by steps, which take longer on some machines than on others."""
-
-    def __init__(self, seconds: float):
-        self._seconds = seconds
-        self._last = time.monotonic()
-
-    def on_train_begin(self, args, state, control, **kwargs):
-        """Start the clock."""
-        self._last = time.monotonic()
-
-    def on_step_end(self, args, state, control, **kwargs):
-        """Request a checkpoint if one is due, but not after the last step."""
-        control.should_save = state.global_step < state.max_steps and time.monotonic() - self._last >= self._seconds
-
-    def on_save(self, args, state, control, **kwargs):
-        """Wait until the checkpoint is on the disk, and restart the clock."""
-        # Otherwise its state, which marks it as complete, could survive a power failure that its weights do not.
-        reach_disk(Path(args.output_dir, f"{PREFIX_CHECKPOINT_DIR}-{state.global_step}"))
-        self._last = time.monotonic()
 
 
 class _Progress(TrainerCallback):

@@ -1,8 +1,8 @@
-"""How a model is trained: the settings that a user can choose in the configuration, and the others."""
+"""How a model is trained: the settings that a user can choose in the configuration, and the seed."""
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat
 
 # What every part of the configuration keeps to.
 STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -39,10 +39,6 @@ class Learning(BaseModel):
 
 
 class FinetuningSettings(Learning):
-    """All settings."""
+    """These, and the seed of all that is drawn."""
 
-    steps: Positive | None = None
-    """Number of updates; if not given, as many as `epochs` passes over the data take."""
     seed: NonNegativeInt = 0
-    checkpoint_seconds: NonNegativeFloat = 45.0
-    """Seconds between checkpoints: the work that is lost, at most, if the run is killed."""
