@@ -18,8 +18,7 @@ def looked_in(path: str) -> str:
 def files_of(folder: str, key: str) -> list[str]:
     """The files in a folder and those below it, in the order of their paths, without hidden ones.
 
-    key: of the folder in the configuration. Raises `InputError` without folder or files, for several suffixes or
-        braces.
+    key: of the folder in the configuration. Raises `InputError` without folder or files, and for several suffixes.
     """
     if not Path(folder).is_dir():
         raise InputError(f"{key}: there is no folder {folder}{looked_in(folder)}.")
@@ -34,8 +33,6 @@ def files_of(folder: str, key: str) -> list[str]:
     files = sorted(path for path in paths if path.is_file())
     if not files:
         raise InputError(f"{key}: the folder {folder} holds no files.")
-    if braces := next((file for file in files if {"{", "}"} & set(str(file.relative_to(folder)))), None):
-        raise InputError(f"{key}: Snakemake takes the braces in {braces} for wildcards; rename the file.")
     suffixes = sorted({file.suffix.lower() or "none" for file in files})
     if len(suffixes) > 1:
         raise InputError(f"{key}: the files in {folder} must have one suffix; found {', '.join(suffixes)}.")

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import h5py
 import numpy as np
+from tokenizers import Encoding
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, canonical_json, undamaged
 from headtypes.core.hdf5_files import new_hdf5
+from headtypes.data.sentences import sentence_of
 
 _OF_TOKENS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end", "targets")
 _CHUNK = 2**16
@@ -109,6 +111,21 @@ def joined_windows(
         question_ids=question_ids,
         targets=None if targets is None else joined(targets),
     )
+
+
+def arrays_of_pair(encoding: Encoding, second: str, boundaries: np.ndarray) -> list[np.ndarray]:
+    """Token ids and types, sentence, char_start and char_end of a pair of texts, as `joined_windows` takes them.
+
+    second: the second text, whose sentences are numbered from 1; boundaries: of these, from `split_sentences`.
+    """
+    # None, of special tokens, becomes NaN.
+    part = np.array(encoding.sequence_ids, dtype=float)
+    of_second = part == 1
+    characters = zip(encoding.offsets, of_second, strict=True)
+    offsets = np.array([without_space(second, *span) if is_second else (-1, -1) for span, is_second in characters])
+    sentence = np.where(part == 0, 0, -1)
+    sentence[of_second] = 1 + sentence_of(offsets[of_second, 0], boundaries)
+    return [np.array(array, np.int32) for array in (encoding.ids, encoding.type_ids, sentence, *offsets.T)]
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:

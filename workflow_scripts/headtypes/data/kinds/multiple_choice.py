@@ -131,8 +131,6 @@ def _read(id_: str, question: Any, choices: Any, answer: Any) -> ChoiceQuestion:
     names = [_plain(name) for name in _listed(choices.get("label"))] if named else list(map(str, range(len(texts))))
     if len(texts) < 2 or not all(texts) or len(names) != len(texts):
         raise ValueError("needs a list of at least two texts in the column of the choices.")
-    if repeated := next((text for index, text in enumerate(texts) if text in texts[:index]), None):
-        raise ValueError(f"has the choice {shortened(repr(repeated))} more than once; leave one of them.")
     if not all(names) or len(set(names)) < len(names):
         raise ValueError("needs a name of its own for each choice, text or a whole number.")
     if _plain(answer) not in names:
@@ -161,15 +159,13 @@ def build_choices(
     max_length: tokens of the longest window; of a longer one, the question loses its first tokens.
     returns     windows by question, then by choice, whose targets are the tokens that reach into the choice; sentences
         are numbered from 0, and char_start and char_end are -1.
-    Raises `InputError` where there are no questions, or where a choice leaves no room for a token of its question.
+    Raises `InputError` where a choice leaves no room for a token of its question.
     """
     import numpy as np
 
     from headtypes.data.sentences import sentence_of, split_sentences
     from headtypes.data.windows import joined_windows, without_space
 
-    if not questions:
-        raise InputError("There are no questions to encode.")
     texts = [question.text(choice) for question in questions for choice in range(len(question.choices))]
     question_of_text = [index for index, question in enumerate(questions) for _ in question.choices]
     encoded = tokenizer(texts, truncation=False, padding=False, return_offsets_mapping=True, verbose=False)

@@ -138,38 +138,19 @@ def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows
     returns windows whose `question` is the pair; sentence 0 is the first text and 1, 2, ... are the sentences of the
         second, into which char_start and char_end count.
     """
-    import numpy as np
+    from headtypes.data.sentences import split_sentences
+    from headtypes.data.windows import arrays_of_pair, joined_windows
 
-    from headtypes.data.sentences import sentence_of, split_sentences
-    from headtypes.data.windows import joined_windows, without_space
-
-    if not pairs:
-        raise InputError("There are no sentence pairs to encode.")
-    second = [pair.second for pair in pairs]
-    encoded = tokenizer(
-        [pair.first for pair in pairs],
-        second,
-        truncation="longest_first",
-        max_length=max_length,
-        padding=False,
-        return_offsets_mapping=True,
-    )
-    boundaries = {text: split_sentences(text) for text in dict.fromkeys(second)}
-    sentence, start, end = [], [], []
-    for row, text in enumerate(second):
-        # None, of special tokens, becomes NaN.
-        part = np.array(encoded.sequence_ids(row), dtype=float)
-        in_second = part == 1
-        offsets = np.full((len(part), 2), -1)
-        characters = np.array(encoded["offset_mapping"][row])[in_second].tolist()
-        offsets[in_second] = np.array([without_space(text, *ends) for ends in characters], int).reshape(-1, 2)
-        sentence.append(np.where(part == 0, 0, -1))
-        sentence[-1][in_second] = 1 + sentence_of(offsets[in_second, 0], boundaries[text])
-        start.append(offsets[:, 0])
-        end.append(offsets[:, 1])
-    types = encoded["token_type_ids"] if "token_type_ids" in tokenizer.model_input_names else None
-    ids = [pair.id for pair in pairs]
-    return joined_windows(encoded["input_ids"], types, sentence, range(len(pairs)), ids, characters=(start, end))
+    first, second = ([getattr(pair, name) for pair in pairs] for name in ("first", "second"))
+    encoded = tokenizer(first, second, truncation="longest_first", max_length=max_length, padding=False)
+    arrays = [
+        arrays_of_pair(encoding, text, split_sentences(text))
+        for encoding, text in zip(encoded.encodings, second, strict=True)
+    ]
+    ids, types, sentence, *characters = zip(*arrays, strict=True)
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    names = [pair.id for pair in pairs]
+    return joined_windows(ids, types if has_types else None, sentence, range(len(pairs)), names, characters=characters)
 
 
 def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np.ndarray:

@@ -1,34 +1,15 @@
 """Questions and their contexts as sliding windows, as the original run_squad of BERT cuts them, and their answers."""
 
 import copy
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
-from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.question_answering.squad import Question
-from headtypes.data.sentences import sentence_of, split_sentences
-from headtypes.data.windows import Windows, check_same, joined_windows, without_space
-
-_ENCODED_AT_ONCE = 1024  # texts, so that not all encodings of a large data set are in memory at once
-
-
-class _Tokens(NamedTuple):
-    ids: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-
-
-class _Template(NamedTuple):
-    """The special tokens that a tokenizer puts before, between and after the two texts of a pair."""
-
-    ids: list[np.ndarray]
-    types: list[np.ndarray]
-    question_type: int
-    context_type: int
+from headtypes.data.sentences import split_sentences
+from headtypes.data.windows import Windows, arrays_of_pair, check_same, joined_windows
 
 
 def build_windows(
@@ -50,111 +31,40 @@ def build_windows(
 
     Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
     """
-    if not questions:
-        raise InputError("There are no questions to encode.")
     if max_length is not None and max_seq_length > max_length:
         raise InputError(
             f"Windows of {max_seq_length} tokens are longer than the model's {max_length}; "
             "lower windows.max_seq_length."
         )
-    backend = _plain_backend(tokenizer)
-    template = _template(backend)
-    contexts = list(dict.fromkeys(question.context for question in questions))
-    encoded = dict(zip(contexts, _encode(backend, contexts), strict=True))
-    sentences = {
-        context: 1 + sentence_of(tokens.start, split_sentences(context)) for context, tokens in encoded.items()
-    }
-    n_special = sum(map(len, template.ids))
-
-    windows, owners = [], []
-    asked = _encode(backend, [question.question for question in questions])
-    for index, (question, tokens) in enumerate(zip(questions, asked, strict=True)):
-        ids = tokens.ids[:max_query_length]
-        context, sentence = encoded[question.context], sentences[question.context]
-        room = max_seq_length - n_special - len(ids)
-        if room < 1:
-            raise InputError(
-                f"A window of {max_seq_length} tokens has no room for the context of question {question.id}: the "
-                f"question takes {len(ids)} and the special tokens {n_special}; make windows.max_seq_length larger or "
-                "max_query_length smaller."
-            )
-        for cut in _cuts(len(context.ids), room, doc_stride):
-            windows.append(_window(template, ids, _Tokens(*(array[cut] for array in context)), sentence[cut]))
-            owners.append(index)
-
-    ids, types, sentence, *characters = ([window[part] for window in windows] for part in range(5))
-    has_types = "token_type_ids" in tokenizer.model_input_names
-    names = [question.id for question in questions]
-    return joined_windows(ids, types if has_types else None, sentence, owners, names, characters=characters)
-
-
-def _cuts(n_tokens: int, room: int, doc_stride: int) -> Iterator[slice]:
-    """Stretches of a context of `n_tokens`; the last one reaches its end."""
-    # Like run_squad, never advance by more than a window holds, so that no token is skipped.
-    for start in range(0, max(n_tokens, 1), min(doc_stride, room)):
-        yield slice(start, min(start + room, n_tokens))
-        if start + room >= n_tokens:
-            return
-
-
-def _window(template: _Template, question: np.ndarray, context: _Tokens, sentence: np.ndarray) -> list[np.ndarray]:
-    """The arrays of a window, in the order of `joined_windows`; sentence, context: of its stretch of the context."""
-
-    def join(special: list[np.ndarray], of_question: np.ndarray, of_context: np.ndarray) -> np.ndarray:
-        before, between, after = special
-        return np.concatenate([before, of_question, between, of_context, after])
-
-    nowhere = [np.full_like(part, -1) for part in template.ids]
-    asked = np.full_like(question, -1)
-    types = np.full_like(question, template.question_type), np.full_like(context.ids, template.context_type)
-    return [
-        join(template.ids, question, context.ids),
-        join(template.types, *types),
-        join(nowhere, np.zeros_like(question), sentence),
-        join(nowhere, asked, context.start),
-        join(nowhere, asked, context.end),
-    ]
-
-
-def _plain_backend(tokenizer: PreTrainedTokenizerBase) -> Tokenizer:
-    """A copy of the tokenizer without the truncation and padding that a tokenizer.json may contain."""
-    if not tokenizer.is_fast:
-        raise InputError(
-            f"The tokenizer of {tokenizer.name_or_path or 'this model'} has no fast version, so it gives no "
-            "character offsets; question answering needs a model with a tokenizer.json."
-        )
     backend = copy.deepcopy(tokenizer.backend_tokenizer)
     backend.no_truncation()
     backend.no_padding()
     backend.encode_special_tokens = tokenizer.split_special_tokens
-    return backend
-
-
-def _template(backend: Tokenizer) -> _Template:
-    """Find the special tokens and token types from an encoded pair."""
-    probe = backend.encode("a", "b")
-    first = [index for index, sequence in enumerate(probe.sequence_ids) if sequence == 0]
-    second = [index for index, sequence in enumerate(probe.sequence_ids) if sequence == 1]
-    if not first or not second or first[-1] > second[0]:
-        raise InputError(
-            "The tokenizer does not encode a pair as the question and then the context, so windows of both "
-            "cannot be built; question answering needs another model."
-        )
-    parts = slice(0, first[0]), slice(first[-1] + 1, second[0]), slice(second[-1] + 1, None)
-    ids, types = np.array(probe.ids, np.int32), np.array(probe.type_ids, np.int8)
-    return _Template([ids[part] for part in parts], [types[part] for part in parts], types[first[0]], types[second[0]])
-
-
-def _encode(backend: Tokenizer, texts: list[str]) -> list[_Tokens]:
-    """Encode texts without special tokens, with the characters of each token."""
-    encoded = []
-    for first in range(0, len(texts), _ENCODED_AT_ONCE):
-        batch = texts[first : first + _ENCODED_AT_ONCE]
-        for text, tokens in zip(batch, backend.encode_batch(batch, add_special_tokens=False), strict=True):
-            offsets = [without_space(text, *characters) for characters in tokens.offsets]
-            start, end = np.array(offsets, np.int32).reshape(-1, 2).T
-            encoded.append(_Tokens(np.array(tokens.ids, np.int32), start, end))
-    return encoded
+    plain, n_special = copy.deepcopy(backend), backend.num_special_tokens_to_add(is_pair=True)
+    # What adds special tokens also corrects offsets, which may happen once.
+    plain.post_processor = None
+    boundaries = {context: split_sentences(context) for context in {question.context for question in questions}}
+    windows, owners = [], []
+    for index, question in enumerate(questions):
+        asked, context = plain.encode(question.question), plain.encode(question.context)
+        asked.truncate(max_query_length)
+        room = max_seq_length - n_special - len(asked)
+        if room < 1:
+            raise InputError(
+                f"A window of {max_seq_length} tokens has no room for the context of question {question.id}: the "
+                f"question takes {len(asked)} and the special tokens {n_special}; make windows.max_seq_length larger "
+                "or max_query_length smaller."
+            )
+        # Like run_squad, never advance by more than a window holds, so that no token is skipped.
+        context.truncate(room, stride=room - min(doc_stride, room))
+        for part in (context, *context.overflowing):
+            window = backend.post_process(asked, part)
+            windows.append(arrays_of_pair(window, question.context, boundaries[question.context]))
+            owners.append(index)
+    ids, types, sentence, *characters = zip(*windows, strict=True)
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    names = [question.id for question in questions]
+    return joined_windows(ids, types if has_types else None, sentence, owners, names, characters=characters)
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
