@@ -8,11 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 import torch
-from transformers import BertForQuestionAnswering
 
 from headtypes.analyses.types.partitions import write_partition
 from headtypes.api.ablation import ablated
-from tests.support.models import tiny_bert, tiny_language_model
+from tests.support.models import saved, tiny_bert, tiny_language_model
 from tests.support.places import ROOT
 from tests.support.planted import typed
 from tests.support.records import classifier
@@ -31,18 +30,13 @@ def blocks(language: str, part: str) -> list[str]:
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A working directory with the models that the page names."""
-    for name, (model, tokenizer) in {
-        "classifier": classifier(tiny_bert),
-        "decoder": tiny_language_model("llama"),
-    }.items():
-        model.save_pretrained(tmp_path / "models" / name)
-        tokenizer.save_pretrained(tmp_path / "models" / name)
-    demo = tmp_path / "results/models/minilm-qa"
-    BertForQuestionAnswering(model_config := tiny_bert()[0].config).save_pretrained(demo)
-    tiny_bert()[1].save_pretrained(demo)
+    saved(*classifier(tiny_bert), tmp_path / "models/classifier")
+    saved(*tiny_language_model("llama"), tmp_path / "models/decoder")
+    model, tokenizer = tiny_bert()
+    saved(model, tokenizer, tmp_path / "results/models/minilm-qa")
     partition = tmp_path / "results/partitions/minilm-qa/qa-kmeans-k4.csv"
     partition.parent.mkdir(parents=True)
-    types = np.full((model_config.num_hidden_layers, model_config.num_attention_heads), "dense", dtype=object)
+    types = np.full((model.config.num_hidden_layers, model.config.num_attention_heads), "dense", dtype=object)
     types[0] = "diagonal"
     columns = {"cluster": 0, "silhouette": 0.0, "near": 0.1, "special": 0.1, "far": 0.1}
     write_partition(partition, typed(types, **columns))

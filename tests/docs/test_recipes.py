@@ -23,7 +23,7 @@ from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.sentence_pair import label_numbers, labels_of
 from tests.support.commands import job_counts, run
 from tests.support.demo import demo_task
-from tests.support.models import tiny_bert
+from tests.support.models import saved, tiny_bert
 from tests.support.places import ROOT
 from tests.support.records import PAIRS, classifier, described, recorded, types_like
 from tests.support.workplace import copy_workflow
@@ -86,9 +86,8 @@ def place(tmp_path_factory) -> Place:
     shutil.copyfile(ROOT / "config.yaml", folder / "config.yaml")
     several = {f"models/seed-{seed}": tiny_bert() for seed in range(5)}
     others = {"judge": classifier(tiny_bert, labels=3)}
-    for name, (model, tokenizer) in {"model": tiny_bert(), **others, **several}.items():
-        model.save_pretrained(folder / "inputs" / name)
-        tokenizer.save_pretrained(folder / "inputs" / name)
+    for name, made in {"model": tiny_bert(), **others, **several}.items():
+        saved(*made, folder / "inputs" / name)
     squad = folder / "inputs/squad.json"
     asked = {"id": "1", "question": "Who sat?", "answers": [{"text": "The cat", "answer_start": 0}]}
     article = {"title": "a", "paragraphs": [{"context": "The cat sat.", "qas": [asked]}]}

@@ -15,7 +15,7 @@ from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.fetching import fetch_task
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model
-from tests.support.models import tiny_bert
+from tests.support.models import saved, tiny_bert
 from tests.support.refusals import refusal
 from tests.workflow.conftest import squad_file
 
@@ -55,8 +55,7 @@ def test_a_flipped_bit_in_numbers_in_parquet_is_refused(tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
 def test_a_model_that_is_cut_off_is_refused_by_name(name, tmp_path):
-    for part in tiny_bert(layers=1, heads=2, head_size=3):
-        part.save_pretrained(tmp_path)
+    saved(*tiny_bert(layers=1, heads=2, head_size=3), tmp_path)
     content = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(content[: len(content) // 2])
     with pytest.raises(InputError, match=str(tmp_path)) as caught:

@@ -1,6 +1,5 @@
 """Nothing that a model or the data bring is run, and no name of the configuration leaves the folder of results."""
 
-import ast
 import json
 import re
 import shutil
@@ -12,42 +11,14 @@ from safetensors.torch import load_file
 from headtypes.core.errors import InputError
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model, load_tokenizer
-from headtypes.models.files import pretrained
 from headtypes.models.loading import load_model
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from tests.support.configs import full_config
-from tests.support.models import tiny_bert
+from tests.support.models import saved, tiny_bert
 from tests.support.places import ROOT
 
-# What would run code of a file, or a line of text.
-RUN = re.compile(
-    r"^(os\.(system|popen|exec\w*|spawn\w*)|eval|exec|compile|(c|cloud)?[pP]ickle\.loads?|torch\.load|joblib\.load"
-    r"|(pd|pandas)\.read_pickle|(pd|pandas)\.eval|\w+\.query|yaml\.(load|full_load|unsafe_load))$"
-)
-# What `use_safetensors` is: the second and third are of a model whose pickle the configuration allows.
-ALLOWED = ("True", "not record.pickle", "not pickle")
 NAMES = ["../x", "/x", "", "..", "a/b", ".hidden", "x" * 81, "a\nb", "$HOME", "a b"]
-
-
-@pytest.fixture(scope="module")
-def calls() -> list[tuple[str, ast.Call]]:
-    """Every call in commands, scripts and modules, with its place."""
-    files = [file for folder in ("workflow_scripts", "commands") for file in sorted((ROOT / folder).rglob("*.py"))]
-    return [
-        (f"{file.relative_to(ROOT)}:{node.lineno}", node)
-        for file in files
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-    ]
-
-
-def arguments(call: ast.Call) -> dict[str, str]:
-    found = {argument.arg: ast.unparse(argument.value) for argument in call.keywords if argument.arg}
-    for several in (ast.unparse(argument.value) for argument in call.keywords if not argument.arg):
-        if re.fullmatch(r"record\.pretrained|pretrained\(.*\)", several):
-            found |= {name: repr(value) for name, value in pretrained("folder", "file.gguf").items()}
-    return found
 
 
 def test_no_rule_has_a_line_of_shell():
@@ -56,36 +27,9 @@ def test_no_rule_has_a_line_of_shell():
         assert not re.findall(lines, file.read_text(), re.MULTILINE), file
 
 
-def test_no_module_runs_text_or_opens_pickles(calls):
-    def is_wrong(call: ast.Call) -> bool:
-        called, given = ast.unparse(call.func), arguments(call)
-        # A list of words of ours is no line of text.
-        of_text = called.startswith("subprocess.") and not isinstance(call.args[0], ast.Name | ast.List)
-        runs = of_text or "shell" in given or (RUN.match(called) and called != "model.eval")
-        return runs or given.get("allow_pickle", "False") != "False"
-
-    assert [place for place, call in calls if is_wrong(call)] == []
-
-
-def test_whatever_is_loaded_is_told_to_run_no_code_and_to_read_safetensors(calls):
-    """Without trust_remote_code, Transformers asks on the terminal of a job whether the model's code may run."""
-
-    def is_wrong(call: ast.Call) -> bool:
-        called, given = ast.unparse(call.func), arguments(call)
-        has_weights = called.endswith(".from_pretrained") and not called.startswith(("AutoConfig", "AutoTokenizer"))
-        unsafe = has_weights and given.get("use_safetensors") not in ALLOWED
-        return called.endswith((".from_pretrained", ".from_config")) and (
-            unsafe or given.get("trust_remote_code") != "False"
-        )
-
-    assert [place for place, call in calls if is_wrong(call)] == []
-
-
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    for part in tiny_bert(layers=1, heads=2, head_size=3):
-        part.save_pretrained(tmp_path / "model")
-    return tmp_path / "model"
+    return saved(*tiny_bert(layers=1, heads=2, head_size=3), tmp_path / "model")
 
 
 @pytest.mark.parametrize("beside", [None, "model-of-another.safetensors"])

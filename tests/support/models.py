@@ -4,6 +4,7 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -55,6 +56,13 @@ def _tiny(kind: type, tokenizer, layers: int, heads: int, head_size: int, seed: 
         **sizes,
     )
     return kind(config).eval(), tokenizer
+
+
+def saved(model, tokenizer, folder: Path) -> Path:
+    """Save a model with its tokenizer; return the folder."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
 
 
 def opened(model):

@@ -16,7 +16,7 @@ from headtypes.data.records import Sample
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord
-from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta
+from tests.support.models import QUESTIONS, saved, tiny_bert, tiny_roberta
 from tests.support.planted import typed
 
 PAIRS = [
@@ -39,9 +39,7 @@ def shortened_samples(turns: int) -> list[Sample]:
 
 def recorded(model, tokenizer, folder: Path, **more) -> dict:
     """Save a model and its tokenizer, and return the record of the folder; more: of `fetch_model`."""
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return fetch_model("tiny", {"folder": str(folder)}, **more)
+    return fetch_model("tiny", {"folder": str(saved(model, tokenizer, folder))}, **more)
 
 
 def read_squad(path: Path) -> list[Question]:

@@ -14,6 +14,7 @@ from transformers import BertConfig, BertForMaskedLM, BertForQuestionAnswering
 
 from headtypes.data.kinds.question_answering.squad import Question
 from tests.support.demo import demo_rows
+from tests.support.models import saved
 from tests.support.places import ROOT
 from tests.support.tiny import bert_tokenizer
 
@@ -72,8 +73,7 @@ def _write_model(folder: Path, kind: type, words: list[str], seed: int) -> None:
         max_position_embeddings=512,
         initializer_range=0.2,
     )
-    kind(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    saved(kind(config), tokenizer, folder)
     (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n\nRandom weights.\n")
     # Which the workflow must not fetch.
     for name in ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack"):

@@ -4,14 +4,11 @@ import ast
 import re
 import sys
 import tomllib
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests.support.places import ROOT
@@ -20,7 +17,6 @@ from tests.support.places import ROOT
 DISTRIBUTION = {"sklearn": "scikit-learn", "yaml": "pyyaml", "markdown_it": "markdown-it-py", "PIL": "pillow"}
 LOCKS = {"run": "requirements.txt", "tests": "requirements-tests.txt", "slurm": "requirements-slurm.txt"}
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
-MACHINES = [("linux", "Linux", "x86_64"), ("linux", "Linux", "aarch64"), ("darwin", "Darwin", "arm64")]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -41,50 +37,6 @@ def locked(name: str) -> list[Requirement]:
 
 def lock(name: str = LOCKS["run"]) -> dict[str, str]:
     return pins(locked(name))
-
-
-def declared(group: str) -> list[Requirement]:
-    also = [] if group == "run" else declared("run")
-    base = PROJECT["project"]["dependencies"] if group == "run" else []
-    return [*also, *map(Requirement, [*base, *PROJECT["dependency-groups"][group]])]
-
-
-@cache
-def asks_for(package: str) -> list[Requirement]:
-    """
-    What an installed package declares that it needs.
-
-    For torch without the CUDA libraries and Triton, which depend on its build.
-    """
-    found = map(Requirement, metadata.requires(package) or [])
-    return [each for each in found if not (package == "torch" and re.match("cuda|nvidia|triton", each.name))]
-
-
-def needed(asked: list[Requirement], where: dict[str, str]) -> dict[str, SpecifierSet]:
-    """What has to be installed on a machine, by name, and the versions that all who ask for it accept."""
-    found, extras = {}, {}
-    todo = [(each, "") for each in asked]
-    while todo:
-        each, extra = todo.pop()
-        name = canonicalize_name(each.name)
-        if each.marker is not None and not each.marker.evaluate(where | {"extra": extra}):
-            continue
-        found[name] = found.get(name, SpecifierSet()) & each.specifier
-        new = {"", *each.extras} - extras.setdefault(name, set())
-        extras[name] |= new
-        todo += [(child, extra) for extra in sorted(new) for child in asks_for(name)]
-    return found
-
-
-def environment(python: str, machine: tuple[str, str, str]) -> dict[str, str]:
-    platform, system, processor = machine
-    return {
-        "python_version": python,
-        "python_full_version": f"{python}.0",
-        "sys_platform": platform,
-        "platform_system": system,
-        "platform_machine": processor,
-    }
 
 
 def test_the_lock_pins_every_package_and_holds_no_address():
@@ -112,22 +64,6 @@ def test_all_but_torch_have_hashes_of_the_same_versions(name):
     assert len(packages) == len(requirements(lines))
     for package in packages:
         assert re.fullmatch(r"\S+==\S+( ; [^\n\\]*)?( \\\n +--hash=sha256:[0-9a-f]{64})+\n?", package), package
-
-
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: f"{machine[0]}-{machine[2]}")
-@pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("group", ["run", "tests"])
-def test_the_lock_is_what_each_python_needs_no_less_and_no_more(group, python, machine):
-    """By the metadata of the packages that are installed here; Slurm's are not."""
-    where = environment(python, machine)
-    files = [LOCKS["run"]] if group == "run" else [LOCKS["run"], LOCKS["tests"]]
-    here = [pin for file in files for pin in locked(file) if pin.marker is None or pin.marker.evaluate(where)]
-    have = pins(here)
-    asked = needed(declared(group), where)
-    assert asked.keys() == have.keys()
-    for name, versions in asked.items():
-        assert versions.contains(have[name], prereleases=True), f"{name}{versions}"
-        assert SpecifierSet(metadata.metadata(name).get("Requires-Python", "")).contains(f"{python}.0"), name
 
 
 def test_the_supported_pythons_are_the_same_everywhere():

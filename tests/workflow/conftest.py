@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.support.commands import job_counts, run
-from tests.support.models import QUESTIONS, tiny_bert
+from tests.support.models import QUESTIONS, saved, tiny_bert
 from tests.support.places import ROOT, SCRIPTS
 
 CONTEXTS = [context for _, context in QUESTIONS]
@@ -97,9 +97,7 @@ def squad_file(path: Path) -> Path:
 def tiny_config(tmp_path_factory) -> dict:
     """A config of one random model and six questions, with all 19 conditions."""
     folder = tmp_path_factory.mktemp("inputs")
-    model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
-    model.save_pretrained(folder / "model")
-    tokenizer.save_pretrained(folder / "model")
+    saved(*tiny_bert(layers=2, heads=4, head_size=4), folder / "model")
     squad = squad_file(folder / "squad.json")
     return {
         "tasks": {"animals": {"source": {"file": str(squad)}, "samples": 5}},

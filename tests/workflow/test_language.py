@@ -3,14 +3,12 @@
 import pandas as pd
 
 from tests.support.demo import demo_task
-from tests.support.models import tiny_bert
+from tests.support.models import saved, tiny_bert
 from tests.workflow.conftest import Workdir
 
 
 def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_path):
-    model, tokenizer = tiny_bert(layers=2, heads=4, head_size=4)
-    model.save_pretrained(tmp_path / "bert")
-    tokenizer.save_pretrained(tmp_path / "bert")
+    saved(*tiny_bert(layers=2, heads=4, head_size=4), tmp_path / "bert")
     tasks = {"trees": demo_task(tmp_path, "treebank", 40, 20), "stories": demo_task(tmp_path, "coreference", 8)}
     bert = {"source": {"folder": str(tmp_path / "bert")}, "tasks": list(tasks), "published": {"clark2019": "base"}}
     config = {

@@ -7,7 +7,7 @@ import yaml
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.data.records import Sample, read_records
 from tests.support.demo import demo_rows
-from tests.support.models import tiny_family
+from tests.support.models import saved, tiny_family
 from tests.support.places import ROOT
 from tests.workflow.conftest import Workdir
 
@@ -16,8 +16,7 @@ def test_a_causal_model_and_a_text_file_are_enough(tmp_path, monkeypatch):
     """The experiment for one's own text as it stands; nothing is planned that asks for answers."""
     model, tokenizer = tiny_family("gpt2")
     # Without the head for questions.
-    model.transformer.save_pretrained(tmp_path / "model")
-    tokenizer.save_pretrained(tmp_path / "model")
+    saved(model.transformer, tokenizer, tmp_path / "model")
     paragraphs = [paragraph for document in demo_rows("text", 12) for paragraph in document.paragraphs]
     (tmp_path / "book.txt").write_text("\n\n".join(paragraphs))
     monkeypatch.setenv("MODEL", str(tmp_path / "model"))
