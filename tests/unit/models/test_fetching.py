@@ -19,29 +19,17 @@ from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.hub import snapshots
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
-from tests.support.models import opened, tiny_bert
+from tests.support.models import opened, saved, tiny_bert
 from tests.support.refusals import refusal
 from tests.support.tiny import bert_tokenizer
 
 MODEL, TOKENIZER = tiny_bert(layers=2, heads=2)
 
 
-def save(folder, model=MODEL, tokenizer=TOKENIZER):
-    model.save_pretrained(folder)
-    if tokenizer is not None:
-        tokenizer.save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    return save(tmp_path_factory.mktemp("saved"))
-
-
 @pytest.fixture
-def folder(saved, tmp_path):
-    """A folder of its own with a good model in it."""
-    return shutil.copytree(saved, tmp_path / "model")
+def folder(tmp_path):
+    """A good model."""
+    return saved(MODEL, TOKENIZER, tmp_path / "model")
 
 
 def fetch(folder, sha256=None, **source):
@@ -154,12 +142,12 @@ def test_a_model_is_computed_in_the_precision_asked_for_where_it_is_fast(
 def test_the_limit_is_the_smaller_of_the_models_and_the_tokenizers(tmp_path):
     tokenizer = bert_tokenizer(["the"])
     tokenizer.model_max_length = 20
-    assert fetch(save(tmp_path, tokenizer=tokenizer)).max_length == 20
+    assert fetch(saved(MODEL, tokenizer, tmp_path)).max_length == 20
 
 
-def test_a_package_that_carries_a_model_is_found_without_being_imported(saved, tmp_path, monkeypatch):
+def test_a_package_that_carries_a_model_is_found_without_being_imported(tmp_path, monkeypatch):
     package = tmp_path / "carrier_of_bert"
-    shutil.copytree(saved, package / "files" / "bert")
+    saved(MODEL, TOKENIZER, package / "files" / "bert")
     (package / "__init__.py").write_text("raise RuntimeError('imported')\n")
     monkeypatch.syspath_prepend(tmp_path)
     record = fetch_model("bert", {"package": "carrier_of_bert", "subfolder": "files/bert"})
@@ -240,20 +228,20 @@ def test_weights_that_are_no_ordinary_numbers_are_refused(folder, kind):
 
 
 def test_a_tokenizer_of_another_model_is_refused(tmp_path):
-    save(tmp_path, tokenizer=bert_tokenizer([f"word{number}" for number in range(200)]))
+    saved(MODEL, bert_tokenizer([f"word{number}" for number in range(200)]), tmp_path)
     assert "does not fit the model: its largest token id is" in refused(fetch, tmp_path)
 
 
 def test_an_architecture_is_refused_where_only_a_forward_pass_shows_that_it_cannot_be_read(tmp_path):
     sizes = {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 8}
     model = DebertaV2Model(DebertaV2Config(vocab_size=len(TOKENIZER), max_position_embeddings=32, **sizes))
-    record = fetch(save(tmp_path, model))
+    record = fetch(saved(model, TOKENIZER, tmp_path))
     inputs = load_tokenizer(record)("a cat", return_tensors="pt")
     with pytest.raises(InputError, match="0 of 2 layers use Transformers' attention interface"):
         run(opened(load_model(record, "float32").cpu()), inputs, lambda number, layer: layer.head_outputs())
 
 
-def test_a_pickle_of_the_hub_is_had_where_it_is_allowed_and_all_there_is(saved, tmp_path, monkeypatch):
+def test_a_pickle_of_the_hub_is_had_where_it_is_allowed_and_all_there_is(folder, tmp_path, monkeypatch):
     commit = "c0ffee" * 6 + "1234"
     snapshot = tmp_path / "snapshots" / commit
     asked = []
@@ -261,9 +249,9 @@ def test_a_pickle_of_the_hub_is_had_where_it_is_allowed_and_all_there_is(saved, 
     def download(repository, revision, allow_patterns):
         asked.append(revision)
         safe = "config.json" in allow_patterns
-        shutil.copytree(saved, snapshot, dirs_exist_ok=True, ignore=lambda *_: {"model.safetensors"})
+        shutil.copytree(folder, snapshot, dirs_exist_ok=True, ignore=lambda *_: {"model.safetensors"})
         if not safe:
-            torch.save(load_file(saved / "model.safetensors"), snapshot / "pytorch_model.bin")
+            torch.save(load_file(folder / "model.safetensors"), snapshot / "pytorch_model.bin")
         return str(snapshot)
 
     monkeypatch.setattr(snapshots, "snapshot_download", download)

@@ -1,6 +1,7 @@
 """Models in GGUF are found, hashed and loaded as others are."""
 
 import importlib.metadata
+import json
 
 import numpy as np
 import pytest
@@ -14,16 +15,11 @@ from headtypes.models.records import read_model_record, write_model_record
 from tests.support.gguf_model import write_tiny_llama
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    """A Llama in GGUF: its file, and the model and tokenizer that were written."""
+def test_it_is_the_model_that_was_written_whatever_lies_beside_it(tmp_path):
     pytest.importorskip("gguf")
-    file = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
-    return file, *write_tiny_llama(file)
-
-
-def test_it_is_the_model_that_was_written(written, tmp_path):
-    file, model, tokenizer = written
+    (tmp_path / "alone").mkdir()
+    file = tmp_path / "alone/tiny.gguf"
+    model, tokenizer = write_tiny_llama(file)
     record = fetch_model("tiny", {"gguf": str(file)}, sha256=sha256_file(file))
     assert record.weights == {"tiny.gguf": sha256_file(file)}
     assert record.files == {}
@@ -31,6 +27,15 @@ def test_it_is_the_model_that_was_written(written, tmp_path):
     assert record.reader == importlib.metadata.version("gguf")
     # Keys are shared, and the head is the embeddings.
     assert record.parameters == sum(each.numel() for each in model.parameters())
+    # Transformers would take the tokenizer's class, its longest input and added tokens from what lies beside the file.
+    for name, contents in {
+        "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", "model_max_length": 7, "bos_token": "[other]"},
+        "config.json": {"model_type": "bert"},
+        "tokenizer.json": {},
+        "adapter_config.json": {"base_model_name_or_path": "someone/else"},
+    }.items():
+        (file.parent / name).write_text(json.dumps(contents))
+    assert fetch_model("tiny", {"gguf": str(file)}) == record
     write_model_record(tmp_path / "record.json", record)
     record = read_model_record(tmp_path / "record.json")
     check_model(record)
