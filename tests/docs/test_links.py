@@ -75,13 +75,6 @@ def test_every_operation_on_heads_is_in_the_methods_table():
     assert OPERATIONS.keys() <= set(re.findall(r"`(\w+)(?: \d)?`", listed))
 
 
-def test_every_image_is_shown():
-    shown = {
-        (page.parent / target).resolve() for page in PAGES for target in LINK.findall(text_of(page)) if ".png" in target
-    }
-    assert set((ROOT / "docs").rglob("*.png")) == shown
-
-
 @pytest.mark.parametrize("page", WRITTEN, ids=name)
 def test_every_path_that_a_page_names_exists(page):
     created = {step.path for step in steps() if step.how is None} if page == TUTORIAL else set()

@@ -16,7 +16,6 @@ import yaml
 from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.distances.results import Features
 from headtypes.analyses.types.partitions import Partition, write_partition
-from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
@@ -215,11 +214,6 @@ def test_labels_of_other_names_are_those_of_the_model(place):
     rows, _ = fetch_task("pairs", "sentence_pair", {"file": place.variables["PAIRS"]}, columns)
     record = recorded(*classifier(tiny_bert, labels=3), place.folder / "inputs/again")
     assert label_numbers(rows, labels_of(record), "models.judge").tolist() == [1, 0, 2, 1]
-    # Without them, it is refused with the advice to name them.
-    del columns["labels"]
-    rows, _ = fetch_task("pairs", "sentence_pair", {"file": place.variables["PAIRS"]}, columns)
-    with pytest.raises(InputError, match=r'as labels: {"neutral": ..., "entailment": ..., "contradiction": ...}'):
-        label_numbers(rows, labels_of(record), "models.judge")
 
 
 def test_an_experiment_runs_from_the_folder_of_the_data(place, tmp_path):

@@ -64,11 +64,3 @@ def test_what_docstrings_refer_to_exists():
     files = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
     assert sum(len(REFERENCE.findall(text)) for text in files.values()) > 100
     assert missing(files) == []
-
-
-def test_a_name_that_went_is_found():
-    files = {
-        Path("room/here.py"): '"""See `there.kept`, `there.gone`, `There.it` and `There.other`."""\n',
-        Path("room/there.py"): "def kept(): ...\nclass There:\n    it: int\n",
-    }
-    assert missing(files) == ["here.py: there.gone", "here.py: There.other"]

@@ -7,7 +7,6 @@ import pytest
 
 from headtypes.core.errors import InputError
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.sentence_pair import label_numbers
 from tests.support.conllu import lines_of
 
 TREE = ["1 {0} DET DT 2 det {1}", "2 {0} NOUN NN 3 nsubj {2}", "3 {0} VERB VBD 0 root _"]
@@ -107,12 +106,6 @@ def test_pairs_that_nobody_could_decide_are_left_out_and_counted(tmp_path, capsy
     every = {"-": None, "entailment": None, "neutral": None}
     with pytest.raises(InputError, match=r"tasks\.t\.labels: every row of .*nli\.jsonl is left out; keep a label"):
         fetched("sentence_pair", nli(tmp_path / "nli.jsonl"), {**LABELLED, "labels": every})
-
-
-def test_advice_on_a_label_that_is_none_says_how_to_leave_its_rows_out(tmp_path):
-    pairs, _ = fetched("sentence_pair", nli(tmp_path / "nli.jsonl"), LABELLED)
-    with pytest.raises(InputError, match=r'as labels: \{"-": \.\.\.\}, with null for what is no label'):
-        label_numbers(pairs, ["entailment", "neutral"], "models.m")
 
 
 @pytest.mark.parametrize("separator", [";", "\t", ","])

@@ -43,27 +43,6 @@ def assert_equal(found, expected):
             assert wanted.dtype == got.dtype, field.name
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_short_texts_are_encoded_as_the_tokenizer_encodes_the_pair(make):
-    tokenizer = make(WORDS)
-    windows = build_windows(QUESTIONS, make(WORDS))
-    assert len(windows) == len(QUESTIONS)
-    for index, question in enumerate(QUESTIONS):
-        pair = tokenizer(
-            question.question, question.context, truncation=False, padding=False, return_offsets_mapping=True
-        )
-        found = cut(windows, index)
-        assert found["input_ids"].tolist() == pair["input_ids"]
-        assert found.get("token_type_ids", np.array(0)).tolist() == pair.get("token_type_ids", 0)
-        offsets = [
-            span if sequence == 1 else (-1, -1)
-            for span, sequence in zip(pair["offset_mapping"], pair.sequence_ids(0), strict=True)
-        ]
-        assert list(zip(found["char_start"].tolist(), found["char_end"].tolist(), strict=True)) == offsets
-        kinds = [{None: -1, 0: 0, 1: 1}[sequence] for sequence in pair.sequence_ids(0)]
-        assert np.minimum(found["sentence"], 1).tolist() == kinds
-
-
 def naive_windows(tokenizer, question, max_seq_length, doc_stride, max_query_length):
     """The sliding windows as run_squad makes them, on lists: ids, first context token, context tokens."""
     special = tokenizer("a", "b")
