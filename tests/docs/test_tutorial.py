@@ -15,22 +15,12 @@ from tests.support.commands import run
 from tests.support.demo import demo_task
 from tests.support.models import saved, tiny_bert
 from tests.support.places import ROOT
+from tests.support.workplace import copy_workflow
 
 TUTORIAL = ROOT / "docs/extend/tutorial.md"
-# What a copy consists of: the code, its configuration and its tests.
-PARTS = ("Snakefile", "pyproject.toml", "config.yaml", "README.md")
-FOLDERS = (
-    "commands",
-    "docs",
-    "envs",
-    "profiles",
-    "reference",
-    "report",
-    "rules",
-    "schemas",
-    "tests",
-    "workflow_scripts",
-)
+# What a copy has beside the workflow.
+PARTS = ("pyproject.toml", "config.yaml", "README.md")
+FOLDERS = ("commands", "docs", "tests")
 
 # "Create `path`:" or "In `path`, insert before `anchor`:", each followed by a block of code.
 STEP = re.compile(
@@ -72,6 +62,7 @@ def steps() -> list[Step]:
 
 def copy_repository(folder: Path) -> None:
     """Copy the files that a step can touch, or that tests need."""
+    copy_workflow(ROOT, folder)
     for name in PARTS:
         shutil.copyfile(ROOT / name, folder / name)
     for name in FOLDERS:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hub import Fault, Hub
+from tests.support.hub import Hub
 from tests.support.places import SCRIPTS
 from tests.support.stand_ins import COMMITS, write_stand_ins
 
@@ -43,13 +43,13 @@ def fetched(what: str, hub: Hub, home: Path, **more: str) -> str:
 
 
 def test_weights_that_come_damaged_are_not_used_and_the_same_command_goes_on(hub, tmp_path):
-    with hub.failing(Fault("other bytes", r"^GET /.*/resolve/.*safetensors")):
+    with hub.failing("other bytes", r"^GET /.*/resolve/.*safetensors"):
         assert "came damaged" in fetched("model", hub, tmp_path)
     assert fetched("model", hub, tmp_path).startswith("had ")
 
 
 def test_data_that_break_off_are_had_again_and_another_revision_is_not_taken_for_the_one_that_is_pinned(hub, tmp_path):
-    with hub.failing(Fault("cut off", r"^GET /.*/resolve/.*validation")):
+    with hub.failing("cut off", r"^GET /.*/resolve/.*validation"):
         assert "cannot be had from the Hub" in fetched("data", hub, tmp_path)
     assert fetched("data", hub, tmp_path).startswith("had ")
     for folder in list((tmp_path / "datasets").rglob(REVISION)):

@@ -25,17 +25,6 @@ from headtypes.core.files import sha256_file
 _LARGE = (".safetensors", ".parquet", ".bin", ".h5")
 
 
-@dataclass(frozen=True)
-class Fault:
-    """What goes wrong with the requests that a pattern finds; a request is `METHOD /path`.
-
-    kind: `cut off`, the connection ends in the middle of a file; or `other bytes`, one bit of it is another.
-    """
-
-    kind: str
-    where: str
-
-
 @dataclass
 class Repository:
     """A folder of files under a name, at one commit."""
@@ -73,7 +62,7 @@ class Hub:
         """folder: has `models/ORG/NAME` and `datasets/ORG/NAME`; commits: of these paths, else made up of the path."""
         names = {path.relative_to(folder).as_posix(): path for path in sorted(folder.glob("*/*/*"))}
         self.repositories = {name: Repository(path, commits.get(name, _sha1(name))) for name, path in names.items()}
-        self.fault: Fault | None = None
+        self.fault: tuple[str, str] | None = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -98,9 +87,12 @@ class Hub:
         self._server.server_close()
 
     @contextmanager
-    def failing(self, fault: Fault) -> Iterator[None]:
-        """With a fault, for a `with` block."""
-        self.fault = fault
+    def failing(self, kind: str, where: str) -> Iterator[None]:
+        """Let the requests that a pattern finds go wrong, for a `with` block; a request is `METHOD /path`.
+
+        kind: `cut off`, the connection ends in the middle of a file; or `other bytes`, one bit of it is another.
+        """
+        self.fault = kind, where
         try:
             yield
         finally:
@@ -144,8 +136,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def _fault(self, path: str) -> str | None:
-        fault = self.server.hub.fault
-        return fault.kind if fault and re.search(fault.where, f"{self.command} {path}") else None
+        kind, where = self.server.hub.fault or (None, "$^")
+        return kind if re.search(where, f"{self.command} {path}") else None
 
     def _at(self, repository: Repository | None, revision: str) -> Repository | None:
         """The repository, if it has this revision; else the answer says what is not there."""

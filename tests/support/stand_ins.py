@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import pandas as pd
 import torch
 from datasets import ClassLabel, Dataset, Features, List, Value
 from transformers import BertConfig, BertForMaskedLM, BertForQuestionAnswering
@@ -106,13 +107,10 @@ def _write_glue(folder: Path) -> None:
         )
         tables = {}
         for split, part in (("train", "train"), ("validation_matched" if name == "mnli" else "validation", "dev")):
-            with open(ROOT / "demo" / f"{task}_{part}.tsv", encoding="utf-8") as table:
-                pairs = [line.rstrip("\n").split("\t") for line in table][1 : _SIZES[part] + 1]
-            rows = [
-                {columns[0]: first, columns[1]: second, "label": int(label), "idx": number}
-                for number, (_, first, second, label) in enumerate(pairs)
-            ]
-            tables[split] = Dataset.from_list(rows, features=features)
+            pairs = pd.read_csv(ROOT / f"demo/{task}_{part}.tsv", sep="\t", nrows=_SIZES[part])
+            pairs.columns = ["idx", *columns, "label"]
+            pairs["idx"] = pairs.index
+            tables[split] = Dataset.from_pandas(pairs[list(features)], features=features)
         configurations[name] = tables
     _write_repository(folder, configurations)
 

@@ -1,24 +1,12 @@
 """One GPU for each process, told with locks alone: no GPU is needed."""
 
-import subprocess
-import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from headtypes.models import gpus
 from headtypes.models.gpus import keep_to_gpus, take_gpu, visible_gpus
-from tests.support.places import SCRIPTS
-
-# Takes a GPU, says which, and keeps it until a line comes.
-JOB = """
-import sys
-from pathlib import Path
-from headtypes.models.gpus import take_gpu
-gpu, lock = take_gpu(sys.argv[2].split(","), Path(sys.argv[1]))
-print(gpu, flush=True)
-sys.stdin.readline()
-"""
 
 
 @pytest.mark.parametrize(
@@ -39,40 +27,17 @@ def test_the_gpus_that_cuda_would_show(named, nodes, expected):
     assert visible_gpus(named, nodes) == expected
 
 
-@pytest.fixture
-def start(tmp_path):
-    """Start a job that takes one of some GPUs; return it and what it has taken so far."""
-    jobs = []
-
-    def started(names: str):
-        command = [sys.executable, "-c", JOB, str(tmp_path / "locks"), names]
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        job = subprocess.Popen(command, **pipes, text=True, cwd=SCRIPTS)
-        jobs.append(job)
-        return job
-
-    yield started
-    for job in jobs:
-        job.kill()
-        job.communicate()
-
-
-def taken(job) -> str:
-    line = job.stdout.readline().strip()
-    assert line, job.stderr.read()
-    return line
-
-
-def test_no_two_processes_share_a_gpu_and_the_next_gets_that_of_one_that_was_killed(start):
-    first, second = start("0,1"), start("0,1")
-    assert {taken(first), taken(second)} == {"0", "1"}
-    third = start("0,1")
-    assert third.stderr.readline() == "All GPUs (0, 1) are taken by other jobs; waiting for one.\n"
-    time.sleep(1.2)
-    assert third.poll() is None
-    second.kill()
-    assert taken(third) in ("0", "1")
-    assert first.poll() is None
+def test_no_two_hold_a_gpu_and_the_next_gets_that_of_one_that_has_ended(tmp_path, capsys):
+    """Locks are of open files, so that one process tells as much as several."""
+    (one, _), (other, lock) = (take_gpu(["0", "1"], tmp_path) for _ in range(2))
+    assert {one, other} == {"0", "1"}
+    with ThreadPoolExecutor(1) as waiting:
+        third = waiting.submit(take_gpu, ["0", "1"], tmp_path)
+        time.sleep(1.2)
+        assert not third.done()
+        assert capsys.readouterr().err == "All GPUs (0, 1) are taken by other jobs; waiting for one.\n"
+        lock.close()
+        assert third.result()[0] == other
 
 
 @pytest.fixture

@@ -111,14 +111,6 @@ def killed_at(monkeypatch, step, call):
             call()
 
 
-def examples(kind, rows, tokenizer, **shape):
-    """All examples of some rows, in the order of their windows."""
-    windows = prepare_windows(rows, tokenizer, kind=kind, max_length=512, **shape)
-    targets, _ = KINDS[kind].training_targets(rows, windows)
-    planned = PlannedExamples(windows, targets, KINDS[kind].target_names, range(len(windows)))
-    return [planned[place] for place in range(len(planned))]
-
-
 def test_order_uses_every_sample_once_a_pass_and_pads_little():
     lengths = np.random.default_rng(0).integers(20, 120, size=800)
     order = plan_order(lengths, 8, 250, np.random.default_rng(1))
@@ -138,7 +130,10 @@ def test_padding_follows_the_text_whatever_the_tokenizer_would_do():
     tokenizer = gpt2_tokenizer(["the", "cat"])
     tokenizer.padding_side = "left"
     tokenizer.model_input_names = ["input_ids"]
-    made = examples("sentence_pair", PAIRS, tokenizer, max_seq_length=64)
+    windows = prepare_windows(PAIRS, tokenizer, kind="sentence_pair", max_length=512, max_seq_length=64)
+    targets, _ = KINDS["sentence_pair"].training_targets(PAIRS, windows)
+    planned = PlannedExamples(windows, targets, ["labels"], range(len(windows)))
+    made = [planned[place] for place in range(len(planned))]
     batch = padding_collator(0)(made)
     for example, ids, mask in zip(made, batch["input_ids"].tolist(), batch["attention_mask"].tolist(), strict=True):
         length = len(example["input_ids"])
