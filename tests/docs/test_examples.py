@@ -11,13 +11,13 @@ from headtypes.planning.config.schema import read_config
 from headtypes.planning.registry import RESULTS
 from tests.docs.keys import with_keys
 from tests.docs.lists import with_lists
+from tests.docs.pages import blocks
 from tests.support.places import ROOT
 
 
-def blocks(page: str) -> list[dict]:
+def examples(page: str) -> list[dict]:
     """The blocks of YAML on a page."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
+    return [yaml.safe_load(block) for block in blocks((ROOT / page).read_text(encoding="utf-8"), "yaml")]
 
 
 def test_editors_check_every_experiment_by_the_schema():
@@ -35,7 +35,7 @@ def test_editors_check_every_experiment_by_the_schema():
 
 
 def test_the_examples_of_all_keys_are_a_configuration():
-    tasks, models, many, *others, _ = blocks("docs/lookup/configuration.md")
+    tasks, models, many, *others, _ = examples("docs/lookup/configuration.md")
     parts = {key: part for example in (tasks, models, *others) for key, part in example.items()}
     assert list(parts) == ["tasks", "models", "conditions", "partitions", "select"]
     read_config(parts)
@@ -43,7 +43,7 @@ def test_the_examples_of_all_keys_are_a_configuration():
 
 
 def test_the_example_of_null_takes_away_what_it_says(tmp_path):
-    *_, example = blocks("docs/lookup/configuration.md")
+    *_, example = examples("docs/lookup/configuration.md")
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(example), encoding="utf-8")
     demo, laid = (laid_over([ROOT / "config.yaml", *more]).values for more in ([], [tmp_path / "mine.yaml"]))
     assert laid["models"].keys() == demo["models"].keys() - {"minilm-qa"}
@@ -51,7 +51,7 @@ def test_the_example_of_null_takes_away_what_it_says(tmp_path):
 
 
 def test_the_examples_of_an_own_config_are_configurations():
-    on_a_text, choices, example, two_models, further = blocks("docs/run/own-model.md")
+    on_a_text, choices, example, two_models, further = examples("docs/run/own-model.md")
     assert read_config(choices).models["mine"].evaluate == "exam"
     read_config(example | further)
     read_config(two_models)

@@ -11,20 +11,11 @@ import torch
 
 from headtypes.analyses.types.partitions import write_partition
 from headtypes.api.ablation import ablated
+from tests.docs.pages import blocks, parts_of
 from tests.support.models import saved, tiny_bert, tiny_language_model
 from tests.support.places import ROOT
 from tests.support.planted import typed
 from tests.support.records import classifier
-
-
-def parts_of(page: str) -> dict[str, str]:
-    """The parts of a page, by their titles."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return {part.partition("\n")[0]: part for part in re.split(r"^## ", text, flags=re.MULTILINE)}
-
-
-def blocks(language: str, part: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", part, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -48,7 +39,7 @@ def run(parts: Iterable[str]) -> dict:
     """The names that the blocks of some parts of a page leave behind, run in order."""
     names = {}
     for part in parts:
-        for number, block in enumerate(blocks("python", part)):
+        for number, block in enumerate(blocks(part, "python")):
             file = f"{part.partition(chr(10))[0]} {number}"
             # nnsight reads the source of its blocks.
             linecache.cache[file] = len(block), None, block.splitlines(keepends=True), file
@@ -72,7 +63,7 @@ def test_other_tools_find_the_heads_that_are_typed_or_ablated(tool, part, folder
     (beginning, *_), parts = parts_of("docs/run/other-tools.md").values(), parts_of("docs/run/other-tools.md")
     (folder / "tasks").mkdir()
     for suffix, language in (("yaml", "yaml"), ("jsonl", "json")):
-        for block in blocks(language, parts[part]):
+        for block in blocks(parts[part], language):
             (folder / f"tasks/animals.{suffix}").write_text(block)
     names = run([beginning, parts[part]])
     model = names["model"]

@@ -20,6 +20,7 @@ from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.sentence_pair import label_numbers, labels_of
+from tests.docs.pages import blocks, parts_of
 from tests.support.commands import job_counts, run
 from tests.support.demo import demo_task
 from tests.support.models import saved, tiny_bert
@@ -27,10 +28,7 @@ from tests.support.places import ROOT
 from tests.support.records import PAIRS, classifier, described, recorded, types_like
 from tests.support.workplace import copy_workflow
 
-PAGE = (ROOT / "docs/run/recipes.md").read_text(encoding="utf-8")
-# By heading; what stands before the first one is "".
-RECIPES = {part.partition("\n")[0]: part for part in re.split(r"^## ", f"\n{PAGE}", flags=re.MULTILINE)}
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RECIPES = parts_of("docs/run/recipes.md")
 
 
 @dataclass(frozen=True)
@@ -42,10 +40,9 @@ class Place:
 
     def write(self) -> None:
         """Write every file of the page; a block of YAML begins with its name."""
-        for language, text in _BLOCK.findall(PAGE):
-            if language == "yaml":
-                name = re.match(r"# (\S+\.yaml)\n", text)[1]
-                (self.folder / name).write_text(text, encoding="utf-8")
+        for text in (block for recipe in RECIPES.values() for block in blocks(recipe, "yaml")):
+            name = re.match(r"# (\S+\.yaml)\n", text)[1]
+            (self.folder / name).write_text(text, encoding="utf-8")
 
     def run(self, command: str, *further: str) -> str:
         """Run a command of the page, with further arguments; return what it printed."""
@@ -61,18 +58,8 @@ class Place:
 
 def commands(recipe: str) -> list[str]:
     """The commands of a recipe, without those that set variables."""
-    lines = [line for language, text in _BLOCK.findall(RECIPES[recipe]) if not language for line in text.splitlines()]
+    lines = [line for block in blocks(RECIPES[recipe]) for line in block.splitlines()]
     return [line for line in lines if not line.startswith("export ")]
-
-
-def programs(recipe: str) -> list[str]:
-    """The blocks of Python of a recipe."""
-    return [text for language, text in _BLOCK.findall(RECIPES[recipe]) if language == "python"]
-
-
-def test_every_recipe_with_a_command_or_a_program_is_tested():
-    tests = Path(__file__).read_text(encoding="utf-8")
-    assert [name for name, text in RECIPES.items() if _BLOCK.search(text) and f'("{name}"' not in tests] == []
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +161,7 @@ def results(tmp_path, monkeypatch) -> Path:
 
 def run_programs(recipe: str) -> dict:
     names: dict = {}
-    for program in programs(recipe):
+    for program in blocks(RECIPES[recipe], "python"):
         exec(compile(program, "docs/run/recipes.md", "exec"), names)
     return names
 

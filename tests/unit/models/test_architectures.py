@@ -182,13 +182,11 @@ def test_a_saved_model_is_fetched_found_fit_and_loaded_and_takes_its_longest_inp
 @pytest.mark.parametrize("saved", ["whole", "encoder alone"])
 def test_of_an_encoder_with_a_decoder_the_encoder_is_read(name, saved, tmp_path):
     model, tokenizer = tiny_encoder(name)
+    record = recorded(model, tokenizer, tmp_path)
     if saved == "encoder alone":
-        model = copy.deepcopy(model)
-        model.save_pretrained(tmp_path, state_dict={k: v for k, v in model.state_dict().items() if "decoder." not in k})
-    else:
-        model.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    record = fetch_model("tiny", {"folder": str(tmp_path)})
+        weights = {name: weight for name, weight in model.state_dict().items() if "decoder." not in name}
+        copy.deepcopy(model).save_pretrained(tmp_path, state_dict=weights)
+        record = fetch_model("tiny", {"folder": str(tmp_path)})
     check_model(record)
     assert (record.layers, record.heads, record.causal) == (2, 4, False)
     inputs = model_inputs([[5, 6, 7, 8], [9, 10]], None, 1, torch.device("cpu"))
@@ -198,9 +196,7 @@ def test_of_an_encoder_with_a_decoder_the_encoder_is_read(name, saved, tmp_path)
         expected = model.get_encoder()(**inputs)
     torch.testing.assert_close(result(found), result(expected), atol=1e-4, rtol=1e-4)
     for head in HEADS.keys() - {None, "seq2seq_lm"}:
-        with pytest.raises(
-            MissingHeadError, match=r"of which the encoder alone is read; leave models\.\w+\.evaluate out"
-        ):
+        with pytest.raises(MissingHeadError, match=r"the encoder alone is read; leave models\.\w+\.evaluate out"):
             load_model(record, "float32", head=head)
 
 
@@ -242,14 +238,10 @@ REFUSED = {
 }
 
 
-def refused_config(name):
-    values = {**SIZES, **REFUSED[name][0]}
-    return AutoConfig.for_model(name, **{key: value for key, value in values.items() if value is not None})
-
-
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_architecture_that_is_not_carried_is_refused_from_its_configuration(name, tmp_path):
-    refused_config(name).save_pretrained(tmp_path)
+    values = {key: value for key, value in {**SIZES, **REFUSED[name][0]}.items() if value is not None}
+    AutoConfig.for_model(name, **values).save_pretrained(tmp_path)
     with pytest.raises(InputError) as caught:
         check_model(replace(described("mine", 512), folder=str(tmp_path)))
     message = str(caught.value)
@@ -295,9 +287,7 @@ def test_what_a_layer_hands_to_its_attention_is_not_left_out_in_silence(mask, ar
 def test_a_text_whose_end_cannot_be_found_is_not_classified(pad_token, tmp_path):
     _, tokenizer = tiny_family("gpt2")
     config = AutoConfig.for_model("gpt2", **{**SIZES, "vocab_size": len(tokenizer), "pad_token_id": pad_token})
-    AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    record = fetch_model("mine", {"folder": str(tmp_path)})
+    record = recorded(AutoModelForSequenceClassification.from_config(config), tokenizer, tmp_path)
     with pytest.raises(InputError, match=r"has no pad_token_id in its config\.json"):
         load_model(record, "float32", head="sequence_classification")
 
