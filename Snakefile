@@ -25,8 +25,7 @@ include: "rules/ablation.smk"  # what the model answers without a type, or witho
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks, and the antecedents of mentions
 include: "rules/papers.smk"  # what each paper published beside what was found, and its claims
 include: "rules/guan2020.smk"  # the paper's tables and figures
-include: "rules/clark2019.smk"  # the second paper's figures
-include: "rules/language.smk"  # its tables, and its figure of what heads find
+include: "rules/clark2019.smk"  # the second paper's figures and tables
 include: "rules/compared_types.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model

@@ -10,8 +10,7 @@ from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.progress import warn
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import read_model_record
-from headtypes.papers.clark2019.example_files import write_examples
-from headtypes.papers.clark2019.examples import map_examples
+from headtypes.papers.clark2019.figures.examples import map_examples
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
@@ -25,5 +24,4 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     write_arrays(outputs.divergence, measure_divergence(run, samples, **how), provenance)
     write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)
     write_arrays(outputs.samples, map_samples(run, samples, **how), provenance)
-    examples = map_examples(run, samples, surface, kind=how["kind"])
-    write_examples(outputs.examples, examples, provenance)
+    write_arrays(outputs.examples, map_examples(run, samples, surface, kind=how["kind"]), provenance)

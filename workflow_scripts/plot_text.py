@@ -10,11 +10,10 @@ from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv
-from headtypes.papers.clark2019.example_files import read_examples
 from headtypes.papers.clark2019.figures.by_layer import entropy_figure, gradient_figure, surface_figure
-from headtypes.papers.clark2019.figures.figure6 import divergence_figure
+from headtypes.papers.clark2019.figures.example_files import Examples
+from headtypes.papers.clark2019.figures.figure6 import divergence_figure, phenomena_of_heads
 from headtypes.papers.clark2019.figures.lines import examples_figure
-from headtypes.papers.clark2019.language.best import phenomena_of_heads
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.clark2019.statistics import behaviours_of, published_statistics, whole_statistics
 from headtypes.papers.published import read_published
@@ -30,7 +29,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     published, surface = read_published(inputs.reference, Clark2019), read_arrays(inputs.surface, Surface)
     ours = whole_statistics(surface, None, published)
     theirs = published_statistics(published) if spec["beside"] else None
-    save_figure(examples_figure(read_examples(inputs.examples)), outputs.pdf_1, outputs.png_1, provenance)
+    save_figure(examples_figure(read_arrays(inputs.examples, Examples)), outputs.pdf_1, outputs.png_1, provenance)
     save_figure(surface_figure(ours, theirs), outputs.pdf_2, outputs.png_2, provenance)
     if inputs.gradients:
         figure = gradient_figure(read_gradients(inputs.gradients))

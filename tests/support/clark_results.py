@@ -8,9 +8,8 @@ from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, Choice, OfHeads, ToSep
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.analyses.surface.results import COLUMNS, Surface
-from headtypes.papers.clark2019.language.quantities import coreference_quantities, treebank_quantities
-from headtypes.papers.clark2019.language.scores import MENTIONS, our_relation
-from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.clark2019.published import MENTIONS, Clark2019, our_relation
+from headtypes.papers.clark2019.quantities_of_language import coreference_quantities, treebank_quantities
 from headtypes.papers.published import read_published
 from headtypes.papers.quantities import Quantities
 from tests.support.places import ROOT

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.gradients.results import Gradients
-from headtypes.papers.clark2019 import quantities as quantities_module
+from headtypes.papers.clark2019 import quantities_of_language as language_quantities
+from headtypes.papers.clark2019 import quantities_of_texts as quantities_module
 from headtypes.papers.clark2019.comparison import CLAIMS, compare_with_clark, comparison_page
-from headtypes.papers.clark2019.language import quantities as language_quantities
-from headtypes.papers.clark2019.quantities import collect_quantities
+from headtypes.papers.clark2019.quantities_of_texts import collect_quantities
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 
 BERT, SHALLOW, CAUSAL = ("bert", "wiki"), ("minilm", "wiki"), ("gpt2", "wiki")

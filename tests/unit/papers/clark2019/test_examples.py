@@ -5,10 +5,11 @@ import pytest
 
 from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.run import ModelOnTask
+from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
-from headtypes.papers.clark2019.example_files import PATTERNS
-from headtypes.papers.clark2019.examples import choose_segment, map_examples
+from headtypes.papers.clark2019.figures.example_files import PATTERNS, Examples
+from headtypes.papers.clark2019.figures.examples import choose_segment, map_examples
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
 from tests.support.records import recorded
 
@@ -35,13 +36,19 @@ def test_maps_are_those_of_the_plain_model_among_the_last_tokens(tmp_path):
     assert not examples.begins
     encoded = encode_samples([SEGMENTS[1]], tokenizer, "text", 64, 40)
     plain = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])[:, :, -9:, -9:]
-    assert [example.pattern for example in examples.examples] == list(PATTERNS)
-    for example in examples.examples:
-        values = surface.mean(PATTERNS[example.pattern])
-        assert values[example.layer, example.head] == values.max() == pytest.approx(example.value)
-        expected = plain[example.layer, example.head]
+    assert examples.patterns == list(PATTERNS)
+    for pattern, head, value, attention in zip(
+        examples.patterns, examples.heads, examples.value, examples.attention, strict=True
+    ):
+        values = surface.mean(PATTERNS[pattern])
+        assert values[tuple(head)] == values.max() == pytest.approx(value)
+        expected = plain[tuple(head)]
         expected = expected / expected.sum(axis=-1, keepdims=True)
-        np.testing.assert_allclose(example.attention, expected, atol=1e-5)
+        np.testing.assert_allclose(attention, expected, atol=1e-5)
+    write_arrays(tmp_path / "examples.h5", examples, {})
+    read = read_arrays(tmp_path / "examples.h5", Examples)
+    assert (read.patterns, read.tokens, read.begins) == (examples.patterns, examples.tokens, examples.begins)
+    np.testing.assert_array_equal(read.attention, examples.attention)
 
 
 def test_without_a_short_second_paragraph_the_first_segment_is_shown():
@@ -59,8 +66,7 @@ def test_without_a_short_second_paragraph_the_first_segment_is_shown():
 
 def test_patterns_that_a_model_cannot_have_are_absent(tmp_path):
     examples, _ = mapped(*tiny_language_model("gpt2"), tmp_path, SEGMENTS, tokens=6)
-    assert [example.pattern for example in examples.examples] == ["broad", "punctuation"]
+    assert examples.patterns == ["broad", "punctuation"]
     assert examples.sample_id == "a"
-    for example in examples.examples:
-        np.testing.assert_allclose(example.attention.sum(axis=-1), 1, atol=1e-5)
-        assert (np.triu(example.attention, 1) == 0).all()
+    np.testing.assert_allclose(examples.attention.sum(axis=-1), 1, atol=1e-5)
+    assert (np.triu(examples.attention, 1) == 0).all()

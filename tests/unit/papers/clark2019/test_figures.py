@@ -6,8 +6,8 @@ from matplotlib.figure import Figure
 
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
-from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
 from headtypes.papers.clark2019.figures.by_layer import LOSSES, entropy_figure, gradient_figure, surface_figure
+from headtypes.papers.clark2019.figures.example_files import PATTERNS, Examples
 from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, divergence_figure
 from headtypes.papers.clark2019.figures.lines import examples_figure
 from headtypes.papers.clark2019.statistics import published_statistics, whole_statistics
@@ -46,26 +46,24 @@ def names(figure: Figure) -> set[str]:
 
 
 def some_examples(tokens: int = 15, patterns=tuple(PATTERNS)) -> Examples:
-    rng = np.random.default_rng(0)
-    some = [
-        Example(name, place, 3, 0.25 * place, rng.dirichlet(np.ones(tokens), tokens).astype(np.float32))
-        for place, name in enumerate(patterns)
-    ]
-    words = [f"w{number}" for number in range(tokens - 2)]
-    return Examples(some, ["[SEP]", *words, "antidisestablishmentarian"], False, "s")
+    number = np.arange(len(patterns))
+    heads = np.stack([number, np.full_like(number, 3)], axis=1)
+    rows = np.random.default_rng(0).dirichlet(np.ones(tokens), (len(patterns), tokens)).astype(np.float32)
+    words = ["[SEP]", *(f"w{number}" for number in range(tokens - 2)), "antidisestablishmentarian"]
+    return Examples(list(patterns), heads, 0.25 * number, rows, words, False, "s")
 
 
 def test_figure_1_draws_a_line_for_every_weight_as_dark_as_the_weight():
     examples = some_examples()
     figure = examples_figure(examples)
-    for example in examples.examples:
-        lines = drawn(figure, example.pattern)
+    for (layer, _), pattern, attention in zip(examples.heads, examples.patterns, examples.attention, strict=True):
+        lines = drawn(figure, pattern)
         ends = [tuple(map(tuple, segment)) for segment in lines.get_segments()]
         assert ends == [((0, query), (1, key)) for query in range(15) for key in range(15)]
-        np.testing.assert_allclose(lines.get_alpha(), example.attention.ravel())
+        np.testing.assert_allclose(lines.get_alpha(), attention.ravel())
         # Downwards: the first token is at the top.
         assert lines.axes.get_ylim()[0] > lines.axes.get_ylim()[1]
-        assert f"head {example.layer + 1}-4" in lines.axes.get_title()
+        assert f"head {layer + 1}-4" in lines.axes.get_title()
     assert {"antidisest…", "mean entropy: 0.00 nats", "mean attention: 0.50"} <= set(texts(figure))
 
 

@@ -6,14 +6,14 @@ from typing import Any
 import pandas as pd
 
 from headtypes.analyses.coreference.mentions import CANDIDATES
+from headtypes.analyses.relations.pairs import ALL
 from headtypes.core.markdown import markdown_table
 from headtypes.papers import comparison
+from headtypes.papers.clark2019.claims_of_language import Documents, Trees, of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.claims_of_texts import of_layers, of_surface
-from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.language.quantities import collect_coreference, collect_treebanks, published_language
-from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS, SYSTEMS, Documents, Trees
-from headtypes.papers.clark2019.published import DIGITISED, Clark2019, SurfaceValue
-from headtypes.papers.clark2019.quantities import collect_all, published_quantities
+from headtypes.papers.clark2019.published import DIGITISED, MENTIONS, READINGS, SYSTEMS, Clark2019, SurfaceValue
+from headtypes.papers.clark2019.quantities_of_language import collect_coreference, collect_treebanks, published_language
+from headtypes.papers.clark2019.quantities_of_texts import collect_all, published_quantities
 from headtypes.papers.clark2019.statistics import LABELS, Heads
 from headtypes.papers.keys import TASK_KEYS, Key
 from headtypes.papers.paper import Compared, Found
@@ -233,14 +233,13 @@ def _sink_parts(rows: pd.DataFrame) -> Iterator[str]:
 
 def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
     """The best head and the best offset of each relation of Table 1, and the systems of Table 3."""
-    differs = {it.relation: it.differs for it in published.derived}
     for row in published.relations.rows:
         for statistic, label in (("accuracy", "best head"), ("baseline", "best offset")):
             id_ = f"relation.{row.relation}.{statistic}"
             if id_ in ours:
                 number = _published(theirs, id_)
                 place, said = published.relations.place, f"{row.relation}: {label}"
-                remark = "; ".join(filter(None, [published.remarks(id_), differs[row.relation]]))
+                remark = "; ".join(filter(None, [published.remarks(id_), row.differs]))
                 yield comparison.value_row(place, id_, said, ours[id_], number) | {"remark": remark}
     for system in ("best_head", "best_offset", *(row.probe for row in published.probes.rows)):
         id_ = f"probe.{system}"

@@ -1,11 +1,13 @@
-"""Clark et al., "What Does BERT Look At?" (BlackboxNLP 2019)."""
+"""Clark et al., "What Does BERT Look At?" (BlackboxNLP 2019): its rules and results, and how it is compared."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from headtypes.analyses.declaration import words_of
 from headtypes.core.files import StrPath
-from headtypes.core.stage import given
-from headtypes.papers.clark2019 import stage
+from headtypes.core.results import PICTURED, TEXT, Result
+from headtypes.core.stage import given, of_inputs_alone, stage
 from headtypes.papers.paper import (
     TASK,
     Compared,
@@ -19,7 +21,7 @@ from headtypes.papers.paper import (
     files,
     if_any,
     shown_texts,
-    stages_in,
+    to_read_first,
 )
 
 if TYPE_CHECKING:
@@ -29,16 +31,130 @@ if TYPE_CHECKING:
     from headtypes.papers.clark2019.published import Clark2019
 
 
+@stage()
+def plot_text(plan: Plan, model: str, task: str) -> dict:
+    """Whether the published values are drawn beside ours; the seeds of the projection and of intervals."""
+    # Named for the rules that once did this.
+    projection = {"seed": plan.seed("project_heads", model, task)}
+    outputs = {"seed": plan.seed("tabulate_outputs", model, task)}
+    return {"beside": is_beside(plan, model), "projection": projection, "outputs": outputs}
+
+
+plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figures.by_layer:run")
+
+
+@stage(calls="papers.clark2019.tables:run")
+def tabulate_clark2019(plan: Plan) -> dict:
+    """The models beside which the published values stand."""
+    return {"beside": list(dict.fromkeys(model for model, _ in _of_words(plan) if is_beside(plan, model)))}
+
+
+# Of all rows, it reads a few.
+@stage("forward", reads="rows", passes=lambda plan, wildcards, rows: 0, calls="papers.clark2019.figures.sentences:run")
+def plot_sentences(plan: Plan, model: str, task: str) -> dict:
+    """The kind of task, how tokens become words, and the arithmetic."""
+    words = words_of(plan, task)
+    return {"kind": plan.kind_of(task).name, **{name: words[name] for name in words if name != "batch_tokens"}}
+
+
+def _of_words(plan: Plan) -> list:
+    return plan.inputs_of("treebank") + plan.inputs_of("coreference")
+
+
+def is_beside(plan: Plan, model: str) -> bool:
+    """Whether the paper's values stand beside those of a model."""
+    return "clark2019" in plan.config.models[model].published
+
+
+_of_text = partial(to_read_first, rule="plot_text", of=lambda plan: plan.texts)
+_of_tables = partial(to_read_first, rule="tabulate_clark2019")
+RESULTS = (
+    _of_text(
+        "results/clark2019/{model}/{task}/figure1.{pdf,png}",
+        about="heads that show a pattern best",
+        content="Clark's Figure 1: heads that show a pattern best",
+        withheld=PICTURED,
+    ),
+    _of_text(
+        "results/clark2019/{model}/{task}/figure{2,4}.{pdf,png}",
+        about="attention to special tokens and neighbours, and its entropy",
+        content="Clark's Figures 2 and 4: attention to special tokens and neighbours, and entropy, by layer",
+    ),
+    to_read_first(
+        "results/clark2019/{model}/{task}/figure3.{pdf,png}",
+        "plot_gradients",
+        "gradients by kind of token",
+        of=lambda plan: [entry for entry in plan.gradients if not plan.is_text(entry.task)],
+        content="Clark's Figure 3: gradients by kind of token; also for a task that the model answers",
+    ),
+    Result(
+        "results/clark2019/{model}/{task}/figure3.{pdf,png}",
+        "plot_text",
+        "gradients by kind of token",
+        of=lambda plan: [entry for entry in plan.gradients if plan.is_text(entry.task)],
+    ),
+    _of_text(
+        "results/clark2019/{model}/{task}/figure6.{pdf,png}",
+        about="heads in two dimensions, by how differently they attend",
+        content="Clark's Figure 6: heads in two dimensions by how differently they attend",
+    ),
+    Result(
+        "results/examples/{model}/{task}.h5",
+        "extract_text_features",
+        "attention maps with their tokens",
+        of=lambda plan: plan.texts,
+        name="examples",
+        section="Heads and types",
+        content="for tasks of text, for Clark's Figure 1: the attention of four heads among the last 15 tokens of one "
+        "segment",
+        withheld=TEXT,
+    ),
+    _of_tables(
+        "results/clark2019/table1.{csv,tex,md,html}",
+        about="dependency relations, Table 1 of Clark et al. (2019)",
+        of=lambda plan: [{}] if plan.inputs_of("treebank") else [],
+        content="Clark's Table 1: the best head of each dependency relation and the best offset, chosen and scored "
+        "on the same sentences (the paper) and on others; `paper`: the paper's name of the relation; "
+        "`published_...`, with a `remark`; `derived`, `differs`: from which labels a relation is derived, and "
+        "what differs in the annotation",
+    ),
+    _of_tables(
+        "results/clark2019/table2.{csv,tex,md,html}",
+        about="antecedents, Table 2 of Clark et al. (2019)",
+        of=lambda plan: [{}] if plan.inputs_of("coreference") else [],
+        content="Clark's Table 2: how often the best head and the baselines select an antecedent, by type of mention "
+        "and by `candidates`, the words among which a head's guess is taken; `comparable`: whether the "
+        "published value measures the same",
+    ),
+    _of_tables(
+        "results/clark2019/table3.{csv,tex,md,html}",
+        about="probes, Table 3 of Clark et al. (2019)",
+        of=lambda plan: [{}] if plan.probed else [],
+        content="Clark's Table 3: attachment scores of probes and baselines, with the number and the range of the "
+        "random starts (`starts`; `least`, `most`); `comparable` as in Table 2",
+    ),
+    to_read_first(
+        "results/clark2019/{model}/{task}/figure5.{pdf,png}",
+        "plot_sentences",
+        "heads that find relations or antecedents",
+        of=_of_words,
+        content="Clark's Figure 5: what the heads that are best at relations, or at antecedents, look at in a few "
+        "sentences",
+        withheld=PICTURED,
+    ),
+)
+
+
 def _figure(number: int, name: str, title: str, entries: Entries = shown_texts) -> Figure:
     path = f"results/clark2019/{{model}}/{{task}}/figure{number}.png"
     return Figure(name, f"Clark's Figure {number}. {title}", f"clark_figure{number}", path, TASK, entries)
 
 
 def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) -> Tables:
-    """One of the paper's tables; show: the function of `language.tables` that has it for a reader."""
+    """One of the paper's tables; show: the function of `tables` that has it for a reader."""
 
     def shown(path: str) -> "Iterable[Table]":
-        from headtypes.papers.clark2019.language import tables
+        from headtypes.papers.clark2019 import tables
         from headtypes.papers.keys import read_named
 
         return getattr(tables, show)(read_named(path, "task", *columns))
@@ -65,8 +181,8 @@ class _Clark2019(Paper):
     subject = "task"
     row = "base, the only one"
     judged = "text, treebank and set of documents of every model, with the kind of token that each layer looks at most"
-    stages = stages_in(stage)
-    results = stage.RESULTS
+    stages = (plot_text, plot_gradients, tabulate_clark2019, plot_sentences)
+    results = RESULTS
     figures = (
         _figure(1, "examples", "Examples of patterns"),
         _figure(2, "surface_2", "Attention to special tokens and neighbours"),
@@ -109,7 +225,7 @@ class _Clark2019(Paper):
         """How relations are measured, which models stand beside the paper's, and the seed of its intervals."""
         return {
             "relations": given(plan.config.relations) if plan.inputs_of("treebank") else {},
-            "beside": [model for model in plan.models if stage.is_beside(plan, model)],
+            "beside": [model for model in plan.models if is_beside(plan, model)],
             "seed": plan.seed("compare_with_clark"),
         }
 

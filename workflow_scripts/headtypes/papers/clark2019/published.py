@@ -2,14 +2,32 @@
 
 from typing import Generic, Literal, TypeVar
 
-from pydantic import model_validator
-
 from headtypes.papers.published import Data, Published
 
 Row = TypeVar("Row", bound=Data)
 Direction = Literal["dependent_to_head", "head_to_dependent"]
 # Statistics whose means by layer were read off the released figures.
 DIGITISED = ("cls", "sep", "punctuation", "other_to_sep", "sep_to_sep", "entropy", "entropy_cls")
+# Systems of Tables 1 to 3, as tables and reasons have them.
+SYSTEMS = {
+    "best_head": "the best head",
+    "nearest": "nearest",
+    "head_match": "head match",
+    "rules": "rules",
+    "right_branching": "right-branching",
+    "best_offset": "the best offset",
+    "attention": "attention",
+    "attention_and_words": "attention and words",
+    "distance_and_words": "distance and words",
+    "random_network": "random network",
+}
+MENTIONS = ("pronoun", "proper", "nominal")
+# Among which words a head's guess is taken, in words.
+READINGS = {
+    "words": "among all other words",
+    "words_before": "among the words before",
+    "mentions": "among the head words of candidates",
+}
 
 
 class Source(Data):
@@ -79,7 +97,10 @@ class Digitised(Data):
 
 
 class RelationRow(Data):
-    """The best head of a relation and the best offset, in words to the right: accuracies in percent."""
+    """The best head of a relation and the best offset, in words to the right: accuracies in percent.
+
+    derived: from which labels of Universal Dependencies ours is; differs: what remains different in the annotation.
+    """
 
     relation: str
     head: str
@@ -87,6 +108,8 @@ class RelationRow(Data):
     accuracy: float
     baseline: float
     offset: int
+    derived: str
+    differs: str = ""
 
 
 class Rows(Data, Generic[Row]):
@@ -94,17 +117,6 @@ class Rows(Data, Generic[Row]):
 
     place: str
     rows: list[Row]
-
-
-class DerivedRelation(Data):
-    """What stands for a relation of the paper where a treebank has the labels of Universal Dependencies.
-
-    derived: from which labels; differs: what remains different in the annotation, empty where little does.
-    """
-
-    relation: str
-    derived: str
-    differs: str = ""
 
 
 class CoreferenceRow(Data):
@@ -147,18 +159,20 @@ class Clark2019(Published):
     surface: list[SurfaceValue]
     digitised: Digitised
     relations: Rows[RelationRow]
-    derived: list[DerivedRelation]
     coreference: Rows[CoreferenceRow]
     probes: Rows[ProbeRow]
     behaviours: list[Behaviour]
-
-    @model_validator(mode="after")
-    def _derives_every_relation(self) -> "Clark2019":
-        if [it.relation for it in self.derived] != [row.relation for row in self.relations.rows]:
-            raise ValueError("derived needs the relations of Table 1, in their order")
-        return self
 
     @property
     def rows(self) -> tuple[str, ...]:
         """What a model in the config can stand beside: the one model of the paper."""
         return ("base",)
+
+
+def our_relation(relation: str) -> tuple[str, str]:
+    """The annotation and the name in our tables (`relations.pairs`) of a relation of the paper's."""
+    from headtypes.analyses.relations.pairs import POSS_OF_MARK, TOTALS
+
+    if relation in TOTALS:
+        return "universal", relation
+    return "stanford", POSS_OF_MARK if relation == "poss" else relation

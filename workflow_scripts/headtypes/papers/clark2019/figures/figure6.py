@@ -1,6 +1,6 @@
 """Clark's Figure 6: the heads in two dimensions by how differently they attend, marked in three ways."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import matplotlib
 import numpy as np
@@ -10,10 +10,14 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
 
+from headtypes.analyses.coreference.accuracy import read_coreference
+from headtypes.analyses.relations.accuracy import read_best_heads
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import frame_projection, scatter_heads, scatter_types
+from headtypes.core.files import StrPath
 from headtypes.core.style import PAGE, PALETTE, SMALL, head_name, layer_ticks, styled
 from headtypes.papers.clark2019.figures.by_layer import add_legend_above
+from headtypes.papers.clark2019.figures.lines import best_of_mentions, best_of_relations
 
 # Label, colour and marker of each behaviour; a second sign beside the colour, as everywhere.
 _BEHAVIOURS = {
@@ -33,6 +37,16 @@ _LEGEND = {"handletextpad": 0.1, "columnspacing": 0.6}
 _BARS = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
 # Inches: a line of the legends; the side of a panel, the room at its left, between panels and below them; a title.
 _LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 0.2
+
+
+def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
+    """What heads of a model are best at, by layer and head, from its first table of relations and of mentions."""
+    best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
+    best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
+    heads: dict[tuple[int, int], list[str]] = {}
+    for best in best_heads:
+        heads.setdefault((best.layer, best.head), []).append(best.phenomenon)
+    return {head: ", ".join(phenomena) for head, phenomena in heads.items()}
 
 
 @styled

@@ -1,16 +1,20 @@
 """Clark's Figures 1 and 5: whom tokens look at in the heads that show a pattern best, or that find relations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from headtypes.analyses.coreference.mentions import CANDIDATES
+from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file
 from headtypes.core.style import PAGE, PALETTE, clipped, head_name, styled
-from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
 from headtypes.papers.clark2019.figures.by_layer import say
-from headtypes.papers.clark2019.language.best import COREFERENCE, SentenceMap
+from headtypes.papers.clark2019.figures.example_files import PATTERNS, Examples
+from headtypes.papers.clark2019.published import our_relation
 
 # Of each pattern: the title of its panel, and why a model may not have it.
 _PATTERNS = {
@@ -20,10 +24,12 @@ _PATTERNS = {
     "punctuation": ("most to . and ,", "not measured"),
 }
 _MEANS = {"broad": "mean entropy: {:.2f} nats"}
-# What the head does where a word looks at its head in the tree; and where its head looks at it.
-_RELATIONS = {
-    "det": ("determiners\nlook at their nouns", "nouns\nlook at their determiners"),
+COREFERENCE = "coreference"
+# What Figure 5 shows, relations by the paper's names: what the head does where a word looks at its head in the tree,
+# and where its head looks at it.
+_DOES = {
     "dobj": ("objects\nlook at their verbs", "verbs\nlook at their objects"),
+    "det": ("determiners\nlook at their nouns", "nouns\nlook at their determiners"),
     "poss": ("possessors\nlook at what is theirs", "words\nlook at their possessors"),
     "auxpass": ("passive auxiliaries\nlook at their verbs", "verbs look at their\npassive auxiliaries"),
     "pobj": ("objects\nlook at their prepositions", "prepositions\nlook at their objects"),
@@ -36,6 +42,49 @@ _TOKEN, _WORD = 11, 12
 _LINE, _TITLE, _SIZE = 0.125, 0.72, 6.2
 
 
+class BestHead(NamedTuple):
+    """A head, from 0, that is best at a phenomenon of Figure 5, with its accuracy in percent.
+
+    direction: as in `relations.guesses.DIRECTIONS`; coreference has none.
+    """
+
+    phenomenon: str
+    layer: int
+    head: int
+    direction: str
+    accuracy: float
+
+
+def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
+    """Of each relation in the table, the head that is chosen and scored on the same sentences, as in the paper."""
+    rows = chosen_and_scored_on_file(table).set_index(["annotation", "relation"])
+    for relation in _DOES:
+        if (name := our_relation(relation)) in rows.index:
+            row = rows.loc[name]
+            yield BestHead(relation, int(row["layer"]), int(row["head"]), row["direction"], float(row["accuracy"]))
+
+
+def best_of_mentions(table: pd.DataFrame) -> BestHead:
+    """The best head of all mentions, among all other words."""
+    best = table[(table["system"] == "best_head") & (table["candidates"] == CANDIDATES[0])]
+    row = best[(best["type"] == "all") & (best["chosen"] == "documents")].iloc[0]
+    return BestHead(COREFERENCE, int(row["layer"]), int(row["head"]), "", float(row["accuracy"]))
+
+
+class SentenceMap(NamedTuple):
+    """The attention of the best head for a phenomenon, among the words of one sentence or of a few.
+
+    words:     [index] with the special tokens, where they are shown.
+    marked:    indices of the words that have the relation, or are head words of mentions.
+    attention: [index, index] float32.
+    """
+
+    best: BestHead
+    words: list[str]
+    marked: list[int]
+    attention: np.ndarray
+
+
 @styled
 def examples_figure(examples: Examples) -> Figure:
     """Draw Figure 1, a panel for each pattern: lines from the tokens on the left to those on the right.
@@ -43,10 +92,9 @@ def examples_figure(examples: Examples) -> Figure:
     They are as dark as the attention: 1 is black, since each row sums to one among the tokens shown.
     """
     figure = Figure(figsize=(PAGE, 0.65 + _LINE * len(examples.tokens)), layout="constrained")
-    of_pattern = {example.pattern: example for example in examples.examples}
     for axes, pattern in zip(figure.subplots(1, len(PATTERNS)), PATTERNS, strict=True):
-        if pattern in of_pattern:
-            _draw_example(axes, of_pattern[pattern], examples)
+        if pattern in examples.patterns:
+            _draw_example(axes, pattern, examples)
         else:
             title, why = _PATTERNS[pattern]
             axes.set_title(title, fontsize=7.5)
@@ -76,17 +124,19 @@ def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
     return figure
 
 
-def _draw_example(axes: Axes, example: Example, examples: Examples) -> None:
-    _draw_lines(axes, example.attention, np.ndindex(example.attention.shape), PALETTE[0], gid=example.pattern)
+def _draw_example(axes: Axes, pattern: str, examples: Examples) -> None:
+    number = examples.patterns.index(pattern)
+    attention, (layer, head) = examples.attention[number], examples.heads[number]
+    _draw_lines(axes, attention, np.ndindex(attention.shape), PALETTE[0], gid=pattern)
     for index, token in enumerate(examples.tokens):
         _write_beside(axes, index, clipped(token, _TOKEN))
     # As in the paper, dots stand for the tokens before those shown.
     if not examples.begins:
         _write_beside(axes, -1, "⋯")
     axes.set(xlim=(-0.75, 1.75), ylim=(len(examples.tokens) - 0.5, -1.5), xticks=[], yticks=[])
-    title, _ = _PATTERNS[example.pattern]
-    axes.set_title(f"head {head_name(example.layer, example.head)}\n{title}", fontsize=7.5)
-    axes.set_xlabel(_MEANS.get(example.pattern, "mean attention: {:.2f}").format(example.value), labelpad=1)
+    title, _ = _PATTERNS[pattern]
+    axes.set_title(f"head {head_name(layer, head)}\n{title}", fontsize=7.5)
+    axes.set_xlabel(_MEANS.get(pattern, "mean attention: {:.2f}").format(examples.value[number]), labelpad=1)
 
 
 def _draw_sentence(axes: Axes, shown: SentenceMap, lines: int) -> None:
@@ -99,7 +149,7 @@ def _draw_sentence(axes: Axes, shown: SentenceMap, lines: int) -> None:
         how = {"color": PALETTE[1], "fontweight": "bold"} if index in marked else {}
         _write_beside(axes, index, clipped(word, _WORD), **how)
     axes.set(xlim=(-0.95, 1.95), ylim=(lines - 0.5, -0.8), xticks=[], yticks=[])
-    does = _RELATIONS[best.phenomenon][best.direction == "head_to_dependent"]
+    does = _DOES[best.phenomenon][best.direction == "head_to_dependent"]
     title = f"head {head_name(best.layer, best.head)}\n{does}\n{best.phenomenon}: {best.accuracy:.1f} %"
     axes.set_title(title, fontsize=7)
 

@@ -1,6 +1,6 @@
 """The quantities that claims about treebanks and coreference are judged on, from our results and from the paper's.
 
-What the paper's claims ask for has the names that `scores` gives. The others are, in percent,
+What the paper's claims ask for has the names that `claims_of_language` gives. The others are, in percent,
 
 | name | what |
 | --- | --- |
@@ -30,10 +30,17 @@ from headtypes.core.statistics import RESAMPLES, effective_units, resampled_sums
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records
 from headtypes.papers.claims import Claim, wanted_by
+from headtypes.papers.clark2019.claims_of_language import (
+    NON_NOUNS,
+    Documents,
+    Scores,
+    Trees,
+    of_coreference,
+    of_probes,
+    of_relations,
+)
 from headtypes.papers.clark2019.claims_of_texts import HIGH
-from headtypes.papers.clark2019.language.claims import of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.language.scores import MENTIONS, NON_NOUNS, Documents, Scores, Trees, our_relation
-from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.clark2019.published import MENTIONS, Clark2019, our_relation
 from headtypes.papers.keys import Key
 from headtypes.papers.quantities import Measure, Measured, NoVerdictError, Quantities, measure_known, resampled
 

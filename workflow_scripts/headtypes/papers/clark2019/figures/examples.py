@@ -9,7 +9,7 @@ from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.data.tokens import SPECIAL_KINDS
-from headtypes.papers.clark2019.example_files import PATTERNS, Example, Examples
+from headtypes.papers.clark2019.figures.example_files import PATTERNS, Examples
 
 # As many tokens as the paper shows.
 TOKENS = 15
@@ -29,12 +29,7 @@ class LastTokens(Maps):
 
 
 def map_examples(
-    run: ModelOnTask,
-    samples: list[Sample],
-    surface: Surface,
-    *,
-    kind: str,
-    tokens: int = TOKENS,
+    run: ModelOnTask, samples: list[Sample], surface: Surface, *, kind: str, tokens: int = TOKENS
 ) -> Examples:
     """Run a model over one segment, and keep for each pattern the attention of the head that shows it best.
 
@@ -46,16 +41,14 @@ def map_examples(
     ((attention,),) = run.read(encoded, LastTokens(tokens), batch_tokens=1)
     (ids,) = encoded.input_ids
     labels = [readable(run.tokenizer, token) for token in ids[-tokens:]]
-    examples = []
-    for pattern, column in PATTERNS.items():
-        values = surface.mean(column)
-        if not np.isnan(values).any():
-            layer, head = (int(index) for index in np.unravel_index(values.argmax(), values.shape))
-            shown = attention[layer, head]
-            sums = shown.sum(axis=-1, keepdims=True)
-            shown = np.divide(shown, sums, out=np.zeros_like(shown), where=sums > 0)
-            examples.append(Example(pattern, layer, head, float(values[layer, head]), shown))
-    return Examples(examples, labels, len(ids) <= tokens, samples[chosen].id)
+    values = {pattern: surface.mean(column) for pattern, column in PATTERNS.items()}
+    values = {pattern: of_heads for pattern, of_heads in values.items() if not np.isnan(of_heads).any()}
+    heads = np.array([np.unravel_index(of_heads.argmax(), of_heads.shape) for of_heads in values.values()])
+    shown = attention[tuple(heads.T)]
+    sums = shown.sum(axis=-1, keepdims=True)
+    shown = np.divide(shown, sums, out=np.zeros_like(shown), where=sums > 0)
+    largest = np.array([of_heads.max() for of_heads in values.values()])
+    return Examples(list(values), heads, largest, shown, labels, len(ids) <= tokens, samples[chosen].id)
 
 
 def choose_segment(encoded: Encoded, tokens: int) -> int:

@@ -1,7 +1,7 @@
 """Maps of the best heads on a few sentences, for Clark's Figure 5 alone; nothing is measured on them."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,12 +17,19 @@ from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays, read_groups
+from headtypes.core.style import save_figure
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
-from headtypes.models.records import ModelRecord
-from headtypes.papers.clark2019.language.best import BestHead, SentenceMap, best_of_mentions, best_of_relations
-from headtypes.papers.clark2019.language.scores import our_relation
+from headtypes.models.records import ModelRecord, read_model_record
+from headtypes.papers.clark2019.figures.lines import (
+    BestHead,
+    SentenceMap,
+    best_of_mentions,
+    best_of_relations,
+    sentences_figure,
+)
+from headtypes.papers.clark2019.published import our_relation
 
 # Sentences of each phenomenon, and how many words they have.
 SHOWN, SHORTEST, LONGEST = 2, 8, 16
@@ -141,3 +148,10 @@ def _passages(document: AnnotatedDocument, start: int, stop: int) -> Iterator[ra
     inside = [int(end) for end in ends if 0 <= end <= stop - start]
     for index, first in enumerate(inside):
         yield from (range(first, end) for end in inside[index + 1 :] if SHORTEST <= end - first <= LONGEST_PASSAGE)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `plot_sentences`."""
+    chosen = read_chosen(spec.pop("kind"), inputs.rows, inputs.guesses, inputs.best)
+    maps = map_sentences(chosen, read_model_record(inputs.model), **spec)
+    save_figure(sentences_figure(maps), outputs.pdf, outputs.png, provenance)

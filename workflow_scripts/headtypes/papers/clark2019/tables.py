@@ -5,19 +5,21 @@ the baselines select an antecedent, by type of mention, and Table 3 how well pro
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from headtypes.analyses.coreference import accuracy
-from headtypes.analyses.relations.pairs import FILE, TOTALS
-from headtypes.core.markdown import document
+from headtypes.analyses.probes.scores import read_probe_scores, read_probes
+from headtypes.analyses.relations.accuracy import read_best_heads
+from headtypes.analyses.relations.pairs import ALL, FILE, TOTALS
+from headtypes.core.files import read_each, write_text
+from headtypes.core.markdown import document, write_table
 from headtypes.core.style import head_name
-from headtypes.core.tables import Column, Table, TextColumn, interval
-from headtypes.papers.clark2019.language.scores import ALL, MENTIONS, READINGS, SYSTEMS, our_relation
-from headtypes.papers.clark2019.published import Clark2019
+from headtypes.core.tables import Column, Table, TextColumn, interval, latex
+from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
 from headtypes.papers.keys import TASK_KEYS, Key
+from headtypes.papers.published import read_published
 
 
 def _percent(name: str, label: str, ends: tuple[str, str] | None = None, **how) -> Column:
@@ -34,14 +36,15 @@ def _spaced(name: str) -> str:
 
 
 _VALUES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset")
+_PUBLISHED = ("head", "direction", "accuracy", "offset", "baseline")
 _TABLE_1 = [
     *TASK_KEYS,
     *("annotation", "relation", "paper", "chosen", "scored", "words", "head", "direction"),
     *(f"{name}{end}" for name in _VALUES[:2] for end in ("", "_low", "_high")),
     "offset",
     *(f"{name}{end}" for name in _VALUES[2:] for end in ("", "_low", "_high")),
-    *(f"published_{name}" for name in ("head", "direction", "accuracy", "offset", "baseline")),
-    *("derived", "differs", "left_out"),
+    *(f"published_{name}" for name in _PUBLISHED),
+    *("remark", "derived", "differs", "left_out"),
 ]
 _DIRECTIONS = {"dependent_to_head": "dependent to head", "head_to_dependent": "head to dependent"}
 _NAME = ["annotation", "relation"]
@@ -89,31 +92,38 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
     returns the columns `_TABLE_1`; of each model and treebank first the paper's relations in its order, then the other
       ones that are derived, the totals, and the treebank's own labels, the most frequent first. paper: the paper's name
       of the relation; head: counted from 1, empty where halves choose differently; derived, differs: from which labels
-      the paper's relations are derived, and what differs in the annotation.
+      the paper's relations are derived, and what differs in the annotation; remark: on the published values.
     """
-    rows = {our_relation(row.relation): row for row in published.relations.rows}
-    derived = {our_relation(it.relation): it for it in published.derived}
+    of_paper = {our_relation(row.relation): row for row in published.relations.rows}
+    theirs = pd.DataFrame(
+        {
+            **dict(zip(_NAME, name, strict=True)),
+            "paper": row.relation,
+            "derived": row.derived,
+            "differs": row.differs,
+            **{f"published_{column}": getattr(row, column) for column in _PUBLISHED},
+            "remark": published.remarks(f"relation.{row.relation}.accuracy"),
+        }
+        for name, row in of_paper.items()
+    )
+    ranking = [*of_paper, "stanford", *(("universal", total) for total in TOTALS), "universal"]
     tables = []
     for key, read in best.items():
-        names = list(zip(read["annotation"], read["relation"], strict=True))
-        known = [rows.get(name) for name in names]
-        theirs = [derived.get(name) for name in names]
-        shown = [
-            row if key[0] in beside and way == FILE else None for row, way in zip(known, read["scored"], strict=True)
-        ]
-        table = read.assign(
+        table = read.merge(theirs, "left", _NAME)
+        as_paper = (table["scored"] == FILE) & (key[0] in beside)
+        values = [f"published_{column}" for column in _PUBLISHED]
+        names = zip(table["annotation"], table["relation"], strict=True)
+        table = table.assign(
             **_subject(key),
-            paper=["" if row is None else row.relation for row in known],
             head=_head_names(read["layer"], read["head"]),
-            derived=["" if it is None else it.derived for it in theirs],
-            differs=["" if it is None else it.differs for it in theirs],
-            **{
-                f"published_{name}": [None if row is None else getattr(row, name) for row in shown]
-                for name in ("head", "direction", "accuracy", "offset", "baseline")
-            },
-            order=[_order(name, list(rows), words) for name, words in zip(names, _counted(read), strict=True)],
+            **{column: table[column].where(as_paper) for column in values},
+            **{column: table[column].fillna("") for column in ("paper", "derived", "differs")},
+            remark=table["remark"].where(as_paper, ""),
+            rank=[ranking.index(name if name in ranking else name[0]) for name in names],
+            # Where it is scored as in the paper, which comes first.
+            rarity=-table.groupby(_NAME)["words"].transform("first"),
         )
-        tables.append(table.sort_values("order", kind="stable"))
+        tables.append(table.sort_values(["rank", "rarity", "relation"]))
     return _together(tables, _TABLE_1)
 
 
@@ -124,18 +134,17 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
     brief the treebank's own labels are left out, where there are others, but for the paper's row of all words.
     """
     # An empty cell of CSV.
-    for (model, task), section in table.fillna({"left_out": ""}).groupby(TASK_KEYS, sort=False):
+    for (model, task), section in table.fillna({"left_out": "", "paper": ""}).groupby(TASK_KEYS, sort=False):
         same, other = section[section["scored"] == FILE], section[section["scored"] != FILE].set_index(_NAME)
         elsewhere = other.reindex(pd.MultiIndex.from_frame(same[_NAME])).add_prefix("there_")
         values = pd.concat([same.reset_index(drop=True), elsewhere.reset_index(drop=True)], axis=1)
-        beside = ["published_accuracy", "published_baseline"]
         derived = values["annotation"] == "stanford"
         yield Table(
             f"Clark's Table 1. Dependency relations: {model}, {task}",
             values,
             _SHOWN_1,
-            brief=[*_OURS_1[:8], "there_above_offset", *(beside if values[beside[0]].notna().any() else [])],
-            brief_rows=derived | (values["paper"].fillna("") != "") if derived.any() else None,
+            brief=[*_OURS_1[:8], "there_above_offset", *_known(values, ["published_accuracy", "published_baseline"])],
+            brief_rows=derived | (values["paper"] != "") if derived.any() else None,
             about=values["left_out"].iloc[0],
             model=model,
             printed=["relation", "head", "direction", "accuracy", "offset", "offset_accuracy", "above_offset"],
@@ -154,34 +163,14 @@ def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
         "Where a treebank has the labels of Universal Dependencies, the paper's relations are derived from them. The "
         "last columns say from which, and what remains different, so that the values compare in order and size alone.",
     ]
-    for (model, task), shown in zip(table.groupby(TASK_KEYS, sort=False).groups, relation_tables(table), strict=True):
+    for shown in relation_tables(table):
         is_of_paper, is_published = shown.data["paper"] != "", shown.data["published_head"].notna()
-        of_paper, others = shown.where(is_of_paper), shown.where(~is_of_paper)
-        parts += [f"## {model}, {task}", *filter(None, [shown.about])]
-        parts += ["### Relations of the paper", of_paper.markdown(*_OURS_1, "derived", "differs")]
+        parts += [*_heading(shown), "### Relations of the paper"]
+        parts.append(shown.where(is_of_paper).markdown(*_OURS_1, "derived", "differs"))
         if is_published.any():
-            values = shown.data[is_published].assign(
-                remark=lambda rows: [published.remarks(f"relation.{name}.accuracy") for name in rows["paper"]]
-            )
-            parts += ["### Published", Table("", values, _PUBLISHED_1).markdown()]
-        parts += ["### Other relations", others.markdown(*_OURS_1)]
+            parts += ["### Published", Table("", shown.data[is_published], _PUBLISHED_1).markdown()]
+        parts += ["### Other relations", shown.where(~is_of_paper).markdown(*_OURS_1)]
     return document("Clark's Table 1: dependency relations", parts)
-
-
-def _counted(read: pd.DataFrame) -> Iterator[int]:
-    """The words of each row's relation where they are scored as in the paper."""
-    same = read[read["scored"] == FILE]
-    words = dict(zip(zip(same["annotation"], same["relation"], strict=True), same["words"], strict=True))
-    return (words.get(name, 0) for name in zip(read["annotation"], read["relation"], strict=True))
-
-
-def _order(name: tuple[str, str], of_paper: list[tuple[str, str]], words: int) -> tuple:
-    annotation, relation = name
-    if name in of_paper:
-        return 0, of_paper.index(name), ""
-    if annotation == "stanford":
-        return 1, -words, relation
-    return (2, TOTALS.index(relation), "") if relation in TOTALS else (3, -words, relation)
 
 
 _TABLE_2 = [*TASK_KEYS, *(name for name in accuracy.COLUMNS if name != "layer"), "published", "comparable"]
@@ -197,7 +186,6 @@ _SYSTEMS = {
 }
 _CHOSEN = {"documents": "as in the paper", "halves": "on the other half", "": ""}
 _TYPES = (ALL, *MENTIONS)
-_ACCURACY = ("accuracy", "low", "high")
 _PUBLISHED_2 = [f"published_{type_}" for type_ in _TYPES]
 _SHOWN_2 = [
     TextColumn("name", "system"),
@@ -209,7 +197,6 @@ _SHOWN_2 = [
     *(Column(name, name.replace("_", ", "), write="{:g}".format) for name in _PUBLISHED_2),
     Column("paper", "", digits=1, brief="paper's"),
 ]
-_OURS_2 = ["name", "among", "chosen", "head", *_TYPES]
 
 
 def coreference_table(
@@ -222,9 +209,7 @@ def coreference_table(
     returns the columns `_TABLE_2`: those of `measure_coreference`, with heads counted from 1. The published best head
       stands beside ours on all three readings of its candidates, since the paper does not say which is its own.
     """
-    theirs = {
-        (row.system, type_): getattr(row, type_) for row in published.coreference.rows for type_ in (ALL, *MENTIONS)
-    }
+    theirs = {(row.system, type_): getattr(row, type_) for row in published.coreference.rows for type_ in _TYPES}
     tables = []
     for key, read in accuracies.items():
         # Empty cells of CSV.
@@ -235,8 +220,11 @@ def coreference_table(
         ]
         names = {"head": _head_names(rows["layer"], rows["head"]), "published": known, "comparable": True}
         tables.append(rows.assign(**_subject(key), **names))
-        if key[0] in beside:
-            tables.append(pd.DataFrame(_others(key, rows, published)))
+        others = [row for row in published.coreference.rows if row.system not in set(rows["system"])]
+        if others and key[0] in beside:
+            nothing = dict.fromkeys(("candidates", "chosen", "head"), "") | {"type": ALL}
+            values = [{"system": row.system, "published": row.all, "comparable": row.comparable} for row in others]
+            tables.append(pd.DataFrame(values).assign(**_subject(key), **nothing))
     return _together(tables, _TABLE_2)
 
 
@@ -245,18 +233,21 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
     for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
         TASK_KEYS, sort=False
     ):
-        values = pd.DataFrame(_lines(section))
-        counts = section[section["system"] == "nearest"].set_index("type").loc[ALL]
+        values = pd.DataFrame(_lines(section)).sort_values(
+            "system", key=lambda it: it.map(list(_SYSTEMS).index), kind="stable"
+        )
+        counts = section[section["system"] == "nearest"].set_index("type")["mentions"]
+        documents = section.loc[section["system"] == "nearest", "documents"].max()
+        types = ", ".join(f"{counts[name]:,.0f} {name}" for name in MENTIONS if name in counts)
         in_brief = (values["candidates"] != "") & (values["chosen"] != "halves")
         in_brief &= values["system"] != "best_head_of_type"
-        beside = ["paper"] if values.loc[in_brief, "paper"].notna().any() else []
         yield Table(
             f"Clark's Table 2. Coreference: {model}, {task}",
             values,
             _SHOWN_2,
-            brief=["system", "among", "head", *_TYPES, *beside],
+            brief=["system", "among", "head", *_TYPES, *_known(values[in_brief], ["paper"])],
             brief_rows=in_brief,
-            about=f"{counts['mentions']:,.0f} mentions with an antecedent, in {counts['documents']:,.0f} documents.",
+            about=f"{counts[ALL]:,.0f} mentions with an antecedent ({types}), in {documents:,.0f} documents.",
             model=model,
             printed=["name", "among", "head", *_TYPES],
         )
@@ -276,34 +267,10 @@ def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
         "The best head is chosen on all mentions of all documents, as in the paper, or of the documents of even "
         "index for those of odd index, and the other way round.",
     ]
-    for ((model, task), section), shown in zip(
-        table.groupby(TASK_KEYS, sort=False), coreference_tables(table), strict=True
-    ):
-        nearest = section[section["system"] == "nearest"].set_index("type")
-        counts, of_type = nearest.loc[ALL], nearest["mentions"]
-        types = ", ".join(f"{of_type[name]:.0f} {name}" for name in MENTIONS if name in of_type)
-        ordered = shown.data.sort_values("system", key=lambda it: it.map(list(_SYSTEMS).index), kind="stable")
-        has_published = ordered[_PUBLISHED_2].notna().any(axis=None)
-        parts += [
-            f"## {model}, {task}",
-            f"{counts['mentions']:.0f} coreferent mentions in {counts['documents']:.0f} documents: {types}.",
-            replace(shown, data=ordered).markdown(*_OURS_2, *(_PUBLISHED_2 if has_published else [])),
-        ]
-    parts += [f"- {note.place}: {note.text}\n" for note in published.notes if note.place == "section 4.3"]
-    return document("Clark's Table 2: coreference", parts)
-
-
-def _others(key: Key, rows: pd.DataFrame, published: Clark2019) -> Iterator[dict]:
-    for row in published.coreference.rows:
-        if row.system not in set(rows["system"]):
-            yield {
-                **_subject(key),
-                **dict.fromkeys(("candidates", "chosen", "head"), ""),
-                "system": row.system,
-                "type": ALL,
-                "published": row.all,
-                "comparable": row.comparable,
-            }
+    for shown in coreference_tables(table):
+        columns = ["name", "among", "chosen", "head", *_TYPES, *_known(shown.data, _PUBLISHED_2)]
+        parts += [*_heading(shown), shown.markdown(*columns)]
+    return document("Clark's Table 2: coreference", [*parts, *_notes(published, "section 4.3")])
 
 
 def _lines(section: pd.DataFrame) -> Iterator[dict]:
@@ -320,14 +287,14 @@ def _lines(section: pd.DataFrame) -> Iterator[dict]:
             "head": "; ".join(heads),
         }
         by_type = rows.set_index("type").reindex(_TYPES)
-        for column, given in zip(("{}", "{}_low", "{}_high", "published_{}"), (*_ACCURACY, "published"), strict=True):
-            line |= {column.format(type_): by_type.loc[type_, given] for type_ in _TYPES}
+        names = {"accuracy": "{}", "low": "{}_low", "high": "{}_high", "published": "published_{}"}
+        line |= {name.format(type_): by_type.loc[type_, given] for given, name in names.items() for type_ in _TYPES}
         yield line | {"paper": line[_PUBLISHED_2[0]]}
 
 
 _TABLE_3 = [
     *TASK_KEYS,
-    *("system", "uas", "low", "high", "least", "most", "starts", "published", "comparable"),
+    *("system", "uas", "low", "high", "least", "most", "starts", "published", "comparable", "remark"),
     *("training_sentences", "sentences", "known_words"),
 ]
 # From the paper's order; ours alone are the best offset and the best head.
@@ -342,6 +309,7 @@ _ORDER = (
     "attention_and_words",
 )
 _NAMES = {"structural": "structural probe (Hewitt and Manning 2019)", **SYSTEMS}
+_UNDIRECTED = "scores undirected edges: not comparable"
 _SHOWN_3 = [
     TextColumn("name", "system"),
     TextColumn("system", "system", write=_spaced),
@@ -363,8 +331,9 @@ def probes_table(
     scores, probes: by model and treebank, as `scores.measure_probes` and `probes.measure.train_probes` return them.
     beside: models beside which the published values stand.
     returns the columns `_TABLE_3`: uas, low and high: in percent, the mean over the random starts, with its interval
-      over sentences; least, most: of a start; starts: their number, empty where nothing is trained; training_sentences,
-      sentences: that were learnt from, and scored; known_words: percent of the scored words that have a vector.
+      over sentences; least, most: of a start; starts: their number, empty where nothing is trained; remark: on the
+      published value; training_sentences, sentences: that were learnt from, and scored; known_words: percent of the
+      scored words that have a vector.
     """
     theirs = {row.probe: row for row in published.probes.rows}
     rows = []
@@ -375,32 +344,31 @@ def probes_table(
             row = theirs.get(system) if key[0] in beside else None
             if system not in own.index and row is None:
                 continue
-            line = _subject(key) | {"system": system}
+            line = _subject(key) | {"system": system, "comparable": True}
             if system in own.index:
                 line |= {name: own.loc[system, name] for name in ("uas", "low", "high", "least", "most")}
             if system in of_probes["right"]:
                 line["starts"] = len(of_probes["right"][system])
+            if row is not None:
+                remark = published.remarks(f"probe.{system}") if row.comparable else _UNDIRECTED
+                line |= {"published": row.uas, "comparable": row.comparable, "remark": remark}
             line |= {
-                "published": None if row is None else row.uas,
-                "comparable": row is None or row.comparable,
                 "training_sentences": of_probes["training"]["read"],
                 "sentences": of_probes["scored"]["read"],
                 "known_words": 100 * of_probes["vectors"]["known"],
             }
             rows.append(line)
-    return pd.DataFrame(rows, columns=_TABLE_3).astype({"starts": "Int64"})
+    return pd.DataFrame(rows, columns=_TABLE_3).astype({"starts": "Int64", "published": float})
 
 
-def probe_tables(table: pd.DataFrame, published: Clark2019 | None = None) -> Iterator[Table]:
-    """A table for each model and treebank; published: for the remarks on its values, which stand on the page alone."""
+def probe_tables(table: pd.DataFrame) -> Iterator[Table]:
+    """A table for each model and treebank."""
     for (model, task), section in table.groupby(TASK_KEYS, sort=False):
-        learned, scored = section[["training_sentences", "sentences"]].iloc[0]
-        beside = ["published"] if section["published"].notna().any() else []
+        learned, scored, known = section[["training_sentences", "sentences", "known_words"]].iloc[0]
         yield Table(
             f"Clark's Table 3. Probes: {model}, {task}",
             section.assign(
                 name=section["system"].map(_NAMES),
-                remark=[_remark(row, published) for row in section.itertuples()],
                 range=[
                     f"{row.starts}: {row.least:.2f} to {row.most:.2f}" if row.starts > 1 else ""
                     for row in section.fillna({"starts": 0}).itertuples()
@@ -408,8 +376,9 @@ def probe_tables(table: pd.DataFrame, published: Clark2019 | None = None) -> Ite
                 **{end: section[end].where(section["starts"].notna()) for end in ("least", "most")},
             ),
             _SHOWN_3,
-            brief=["system", "uas", "starts", "least", "most", *beside],
-            about=f"Learned from {learned:,.0f} sentences, scored on {scored:,.0f}.",
+            brief=["system", "uas", "starts", "least", "most", *_known(section, ["published"])],
+            about=f"Learned from {learned:,.0f} sentences, scored on {scored:,.0f}; {known:.1f} % of the scored words "
+            "have a vector.",
             printed=["name", "uas", "range"],
         )
 
@@ -425,25 +394,28 @@ def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
         "Probes that learn from fewer sentences, or have smaller vectors, score less. The best offset and the best "
         "head are chosen on the scored sentences.",
     ]
-    for ((model, task), section), shown in zip(
-        table.groupby(TASK_KEYS, sort=False), probe_tables(table, published), strict=True
-    ):
-        first = section.iloc[0]
-        beside = ["published", "remark"] if section["published"].notna().any() else []
+    for shown in probe_tables(table):
         parts += [
-            f"## {model}, {task}",
-            f"{first['training_sentences']:,} sentences to learn from, {first['sentences']:,} scored; "
-            f"{first['known_words']:.1f} % of the scored words have a vector.",
-            shown.markdown("name", "uas", "range", *beside),
+            *_heading(shown),
+            shown.markdown("name", "uas", "range", *_known(shown.data, ["published", "remark"])),
         ]
-    parts += [f"- {note.place}: {note.text}\n" for note in published.notes if note.place == "section 5"]
-    return document("Clark's Table 3: probes", parts)
+    return document("Clark's Table 3: probes", [*parts, *_notes(published, "section 5")])
 
 
-def _remark(row: NamedTuple, published: Clark2019 | None) -> str:
-    if not row.comparable:
-        return "scores undirected edges: not comparable"
-    return "" if published is None else published.remarks(f"probe.{row.system}")
+def _heading(shown: Table) -> Iterator[str]:
+    """What stands above a table on a page of several."""
+    yield f"## {shown.title.partition(': ')[2]}"
+    if shown.about:
+        yield shown.about
+
+
+def _notes(published: Clark2019, place: str) -> list[str]:
+    return [f"- {note.place}: {note.text}\n" for note in published.notes if note.place == place]
+
+
+def _known(values: pd.DataFrame, columns: list[str]) -> list[str]:
+    """Those of some columns that have a value; there are none beside models for which nothing is published."""
+    return [column for column in columns if values[column].notna().any()]
 
 
 def _subject(key: Key) -> dict[str, str]:
@@ -462,3 +434,21 @@ def _head_names(layers: Iterable, heads: Iterable) -> list[str]:
         "" if pd.isna(layer) or pd.isna(head) else head_name(int(layer), int(head))
         for layer, head in zip(layers, heads, strict=True)
     ]
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `tabulate_clark2019`: those of the tables that some model has."""
+    published, beside = read_published(inputs.reference, Clark2019), spec["beside"]
+    if inputs.best:
+        table = relations_table(read_each(read_best_heads, inputs.best), beside, published)
+        write_table(outputs, table, relations_page(table, published), provenance, "_1")
+        write_text(outputs["tex_1"], latex(relation_tables(table)))
+    if inputs.accuracies:
+        table = coreference_table(read_each(accuracy.read_coreference, inputs.accuracies), beside, published)
+        write_table(outputs, table, coreference_page(table, published), provenance, "_2")
+        write_text(outputs["tex_2"], latex(coreference_tables(table)))
+    if inputs.scores:
+        probes = read_each(read_probes, inputs.probes)
+        table = probes_table(read_each(read_probe_scores, inputs.scores), probes, beside, published)
+        write_table(outputs, table, probes_page(table, published), provenance, "_3")
+        write_text(outputs["tex_3"], latex(probe_tables(table)))

@@ -10,7 +10,7 @@ from headtypes.analyses.coreference.accuracy import measure_coreference
 from headtypes.analyses.probes.scores import measure_probes
 from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
-from headtypes.papers.clark2019.language.tables import (
+from headtypes.papers.clark2019.tables import (
     coreference_page,
     coreference_table,
     probes_page,
@@ -124,7 +124,7 @@ def test_table_2_names_the_reading_of_every_number():
     page = coreference_page(table, PUBLISHED)
     assert "| best head | all other words | as in the paper | 1-1 | 83.3 [" in page
     assert "not comparable" in page
-    assert f"{mentions} coreferent mentions in 3 documents: " in page
+    assert f"{mentions} mentions with an antecedent (3 pronoun, 1 proper, 2 nominal), in 3 documents." in page
     assert "nan" not in page.lower()
 
 
@@ -158,7 +158,7 @@ def test_table_3_has_means_and_ranges_of_the_starts():
     assert rows.loc["right_branching", "uas"] == pytest.approx(100 * branching / words)
     assert rows.loc["attention_and_words", "published"] == 77
     page, row = probes_page(table, PUBLISHED), rows.loc["attention"]
-    assert "40 sentences to learn from, 60 scored; 87.5 % of the scored words have a vector." in page
+    assert "Learned from 40 sentences, scored on 60; 87.5 % of the scored words have a vector." in page
     shown = f"| attention | {row['uas']:.1f} [{row['low']:.1f}, {row['high']:.1f}] | 2: {row['least']:.2f} to "
     assert f"{shown}{row['most']:.2f} | 61 |" in page
     assert "| scores undirected edges: not comparable |" in page

@@ -1,1 +1,0 @@
-"""Sections 4 and 5 of Clark et al. 2019: dependency relations, coreference and probes."""
