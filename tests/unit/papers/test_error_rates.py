@@ -15,8 +15,7 @@ from headtypes.analyses.divergence.projection import layer_test
 from headtypes.analyses.relations.accuracy import OfHeads, ToSep
 from headtypes.core.statistics import resampled_means
 from headtypes.papers.claims import Claim, Verdict, correct, judge
-from headtypes.papers.clark2019.claims_of_language import Scores
-from headtypes.papers.clark2019.quantities_of_language import Columns, measure_judged, sep_beyond_others
+from headtypes.papers.clark2019.quantities_of_language import Columns, Scores, Trees, sep_beyond_others
 from headtypes.papers.clark2019.quantities_of_texts import _permuted
 from headtypes.papers.quantities import (
     FAILS,
@@ -125,22 +124,23 @@ def of_groups(truths: list[float], rng: np.random.Generator) -> Iterator[list[Fi
     sizes = np.stack([rng.integers(low, high, (UNITS, TRIALS)) for low, high in ((0, 3), (5, 30))], axis=-1)
     of_word = np.array([truths[0], 0]) + rng.normal(0, 1, (UNITS, TRIALS, 1)) + rng.normal(0, 1, sizes.shape)
     names = [f"sep.{trial}.{group}" for trial in range(TRIALS) for group in ("few", "many")]
-    columns = Columns(names, (of_word * sizes).reshape(UNITS, -1), sizes.reshape(UNITS, -1).astype(float))
+    sums, sizes = (of_word * sizes).reshape(UNITS, -1), sizes.reshape(UNITS, -1).astype(float)
+    trees = Trees({}, columns=[Columns(names, sums, sizes, "sentences", seed=1)])
 
     def less(trial: int) -> Callable[[Scores], np.ndarray]:
         return lambda scores: scores[f"sep.{trial}.few"] - scores[f"sep.{trial}.many"]
 
-    for _, measured in measure_judged(columns, {str(trial): less(trial) for trial in range(TRIALS)}, seed=1):
-        yield [above(measured)]
+    for trial in range(TRIALS):
+        yield [trees.quantity(str(trial), "value", less(trial)).above(0)]
 
 
 def rare(truths: list[float], rng: np.random.Generator, side: int, points: float) -> Iterator[list[Finding]]:
     """Words of which hardly any is found by one head alone, less so many points: the truth lies on the limit."""
     lost = -side * (rng.random((UNITS, TRIALS)) < points / 100).astype(float)
-    columns = Columns([f"lead.{trial}" for trial in range(TRIALS)], lost, np.ones_like(lost))
-    measures = {name: lambda scores, name=name: side * (scores[name] + side * points) for name in columns.names}
-    for _, it in measure_judged(columns, measures, seed=1):
-        yield [above(it)]
+    names = [f"lead.{trial}" for trial in range(TRIALS)]
+    trees = Trees({}, columns=[Columns(names, lost, np.ones_like(lost), "sentences", seed=1)])
+    for name in names:
+        yield [trees.quantity(f"of {name}", "value", lambda it, name=name: side * (it[name] + side * points)).above(0)]
 
 
 def readings(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:

@@ -1,6 +1,6 @@
 """The quantities that claims about treebanks and coreference are judged on, from our results and from the paper's.
 
-What the paper's claims ask for has the names that `claims_of_language` gives. The others are, in percent,
+What the paper's claims ask for has the names that `Trees` and `Documents` give. The others are, in percent,
 
 | name | what |
 | --- | --- |
@@ -12,8 +12,10 @@ What the paper's claims ask for has the names that `claims_of_language` gives. T
 | `n_sentences`, `n_documents`, `n_mentions` | on which these are measured |
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -29,21 +31,31 @@ from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import RESAMPLES, effective_units, resampled_sums
 from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records
-from headtypes.papers.claims import Claim, wanted_by
-from headtypes.papers.clark2019.claims_of_language import (
-    NON_NOUNS,
-    Documents,
-    Scores,
-    Trees,
-    of_coreference,
-    of_probes,
-    of_relations,
-)
 from headtypes.papers.clark2019.claims_of_texts import HIGH
-from headtypes.papers.clark2019.published import MENTIONS, Clark2019, our_relation
+from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
 from headtypes.papers.keys import Key
-from headtypes.papers.quantities import Measure, Measured, NoVerdictError, Quantities, measure_known, resampled
+from headtypes.papers.quantities import (
+    Finding,
+    Measure,
+    Measured,
+    NoVerdictError,
+    Quantities,
+    Quantity,
+    Ranked,
+    Side,
+    join,
+    resampled,
+)
 
+Statistic = Literal["accuracy", "lead", "direction"]
+# Of the best head of a relation.
+STATISTICS: dict[Statistic, str] = {
+    "accuracy": "accuracy of the best head",
+    "lead": "accuracy of the best head less that of the best offset",
+    "direction": "accuracy of the best head from dependent to head less that of the best from head to dependent",
+}
+# Words that are no nouns: readings, and the groups of `relations.accuracy` that they are.
+NON_NOUNS = {"pronouns among non-nouns": "no_noun", "pronouns among nouns": "no_noun_or_pronoun"}
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
 # By how many points a head that has a function is above the best offset: the claim heads-specialise.
 _FOUND = 10
@@ -53,18 +65,196 @@ _FROM_WRONG_TO_RIGHT = 200
 _NO_SEP = "no word can see a [SEP]: none stands behind, or words see what is before alone"
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
 _NO_OTHERS = "no document is left to choose a head on: all with coreferent mentions are of even, or all of odd index"
-
-
 Paths = Mapping[Key, StrPath]
 
 
-class Columns(NamedTuple):
-    """Accuracies of the same units (`over`): names, and sums and numbers of the items of each, [unit, column]."""
+@dataclass(frozen=True)
+class Scores:
+    """Accuracies in percent by name: [...] resamples, or one value.
 
-    names: list[str]
+    `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}`, of the
+    best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`; and attention to [SEP] in the best
+    heads, in percent: `non_nouns.{relation}.{group}`, of groups of words of `relations.accuracy`.
+
+    missing: why accuracies whose names begin with a word are not known, by that word; used: names that were asked for.
+    """
+
+    by_name: Mapping[str, np.ndarray | float]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the accuracy of this name is known."""
+        return name in self.by_name
+
+    def __getitem__(self, name: str) -> np.ndarray | float:
+        """The accuracy of this name. Raises `NoVerdictError` where it is not known."""
+        if name not in self.by_name:
+            start, first, *rest = name.split(".")
+            reasons = {
+                "relation": f"the table has no row of {first}: its words are too few, or have no XPOS tags",
+                "antecedents": f"no mention is of the type {rest[-1] if rest else first}",
+            }
+            raise NoVerdictError(self.missing.get(start, reasons.get(start, "it was not measured")))
+        self.used.add(name)
+        return self.by_name[name]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Accuracies of the same units (`over`): names, and sums and numbers of the items of each, [unit, column].
+
+    seed: of the units that are drawn for intervals.
+    """
+
+    names: Sequence[str]
     sums: np.ndarray
     sizes: np.ndarray
-    over: str = "sentences"
+    over: str
+    seed: int
+
+    @cached_property
+    def whole(self) -> dict[str, float]:
+        """The accuracies over all units, in percent."""
+        with np.errstate(invalid="ignore"):
+            return dict(zip(self.names, 100 * self.sums.sum(axis=0) / self.sizes.sum(axis=0), strict=True))
+
+    @cached_property
+    def drawn(self) -> dict[str, np.ndarray]:
+        """The same over units drawn again, each [resample]."""
+        totals, counts = resampled_sums(self.sums, self.sizes, seed=self.seed, resamples=RESAMPLES)
+        with np.errstate(invalid="ignore"):
+            return dict(zip(self.names, (100 * totals / counts).T, strict=True))
+
+    def values(self) -> dict[str, Measured]:
+        """Each accuracy, with its interval."""
+        return {name: self.measured(lambda it, name=name: it[name], self.whole[name], [name]) for name in self.names}
+
+    def measured(self, measure: Measure, value: float, used: Collection[str]) -> Measured:
+        """A value with its interval over the units that have some item of every column it is made of, the used ones.
+
+        Its interval is that of the column with the fewest such units, counted as `statistics.mean_intervals` counts.
+        """
+        means = resampled(measure)(Scores(self.drawn))
+        means = means[~np.any([np.isnan(self.drawn[name]) for name in used], axis=0)]
+        sizes = min((self.sizes[:, self.names.index(name)] for name in sorted(used)), key=effective_units)
+        sizes = sizes[sizes > 0]
+        if len(sizes) < 2:
+            return Measured(value, over=self.over, units=len(sizes))
+        return Measured.drawn_for(measure, value, means, sizes, self.over)
+
+
+@dataclass(frozen=True)
+class Accuracies(Quantities):
+    """Quantities that claims make of accuracies: what one asks for is measured then, and is among `by_name` from then.
+
+    columns: the accuracies; what a claim asks for is made of one of these. printed: those of the paper, by name.
+    missing: also why accuracies are not known, as of `Scores`.
+    """
+
+    columns: Sequence[Columns] = ()
+    printed: Mapping[str, float] = field(default_factory=dict)
+
+    def quantity(self, name: str, label: str, measure: Measure | None = None) -> Quantity:
+        """As of `Quantities`."""
+        if measure is not None and name not in self.by_name and (self.columns or self.printed):
+            self.by_name[name] = self._measured(measure)
+        return super().quantity(name, label)
+
+    def _measured(self, measure: Measure) -> Measured:
+        whole = Scores(
+            {**self.printed, **{name: it for one in self.columns for name, it in one.whole.items()}}, self.missing
+        )
+        value = float(measure(whole))
+        if self.printed:
+            return Measured(value)
+        columns = next(it for it in self.columns if whole.used <= {*it.names})
+        measured = columns.measured(measure, value, whole.used)
+        # An interval without width does not decide a claim.
+        if measured.low == measured.high:
+            return Measured.without_difference(value, measured.units, _FROM_WRONG_TO_RIGHT, columns.over)
+        return measured
+
+
+class Trees(Accuracies):
+    """Quantities of a model on a treebank; methods raise `NoVerdictError` where what they need was not measured."""
+
+    about: ClassVar[str] = "treebank"
+    unit: ClassVar[str] = "n_sentences"
+    absent: ClassVar[str] = "the model reads no treebank"
+
+    def best_head(self, relation: str, statistic: Statistic) -> Quantity:
+        """A statistic of one relation's best head."""
+        name = f"relation.{relation}.{statistic}"
+        label = f"{STATISTICS[statistic]}, {relation}"
+        return self.quantity(f"scored.{relation}.{statistic}", label, lambda scores: scores[name])
+
+    def to_sep(self, relation: str, reading: str) -> Quantity:
+        """How much non-nouns look at [SEP] in a relation's best head, in percent."""
+        name = f"non_nouns.{relation}.{NON_NOUNS[reading]}"
+        label = f"percent of attention to [SEP] from non-nouns in the best head of {relation}, {reading}"
+        return self.quantity(f"scored.{name}", label, lambda scores: scores[name])
+
+    def at_least(
+        self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
+    ) -> Finding:
+        """That so many of some relations, as far as they are known, have a statistic on one side of a limit.
+
+        Each is judged by itself, corrected for their number. There is no verdict where they are too few, but would be
+        enough with those that are not known.
+        """
+
+        def measure(scores: Scores) -> np.ndarray:
+            names = [f"relation.{name}.{statistic}" for name in relations]
+            missing = [name for name in names if name not in scores]
+            known = [scores[name] for name in names if name not in missing]
+            # Which relations are known is decided on all sentences.
+            if len(known) < number or np.ndim(known[0]) == 0:
+                count = sum(it > limit if side == "above" else it < limit for it in known)
+                if len(known) < number or count < number <= count + len(missing):
+                    scores[missing[0]]
+            return np.stack(known, axis=-1)
+
+        rank = number if side == "above" else -number
+        which = "highest" if side == "above" else "lowest"
+        other = "lowest" if side == "above" else "highest"
+        label = f"{STATISTICS[statistic]}, the {other} of the {number} {which} of {join(relations)}"
+        name = f"relations.{statistic}.{which}_{number}_of_{'_'.join(relations)}"
+        found = self.quantity(name, label, Ranked(measure, rank))
+        return found.above(limit) if side == "above" else found.below(limit)
+
+    def probe_difference(self, system: str, other: str) -> Quantity:
+        """The attachment score of one system less that of another."""
+        label = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
+        return self.quantity(
+            f"probe.{system}.less_{other}", label, lambda it: it[f"probe.{system}"] - it[f"probe.{other}"]
+        )
+
+
+class Documents(Accuracies):
+    """Quantities of a model on documents with mentions, as of `Trees`."""
+
+    about: ClassVar[str] = "coreference"
+    unit: ClassVar[str] = "n_documents"
+    absent: ClassVar[str] = "the model reads no documents with mentions"
+
+    def best_head_beyond(self, system: str, candidates: str) -> Quantity:
+        """The accuracy of the best head at the antecedents of all mentions, less that of a system."""
+        return self.quantity(
+            f"antecedents.best_head.{candidates}.less_{system}",
+            lead_label(system, candidates),
+            lambda it: it[f"antecedents.best_head.{candidates}.{ALL}"] - it[f"antecedents.{system}.{ALL}"],
+        )
+
+
+def lead_label(system: str, candidates: str) -> str:
+    """The accuracy of the best head at antecedents less that of another system, in words."""
+    return f"accuracy of the best head {READINGS[candidates]} less that of {SYSTEMS[system]}"
+
+
+def of_each(scores: Scores, relations: Sequence[str], statistic: Statistic) -> np.ndarray:
+    """[..., relation] a statistic of several relations. Raises `NoVerdictError` where one is not known."""
+    return np.stack([scores[f"relation.{name}.{statistic}"] for name in relations], axis=-1)
 
 
 def collect_treebanks(
@@ -113,108 +303,94 @@ def treebank_quantities(
 ) -> Trees:
     """What is known of a model on a treebank, of `relations.accuracy.best_heads` and `scores.right_words`, if any."""
     paper, elsewhere = choices
-    same = _of_choice(paper, {"accuracy": "accuracy", "baseline": "offset_accuracy"}, published)
-    measured = dict(_measure(same, _identities(same), seed))
-    relations = _of_choice(elsewhere, _OF_CHOICE, published)
     known, finds = _finders(elsewhere, published)
-    non_nouns, reason = _non_nouns(finds, elsewhere.units)
-    relations = _beside(relations, non_nouns)
-    wanted = wanted_by(of_relations, Trees, published=published)
-    found, missing = _judged(relations, wanted, seed, {"non_nouns": reason})
-    measured |= found
+    relations = _of_choice(elsewhere, _OF_CHOICE, published)
+    non_nouns, reason = _non_nouns(finds)
+    columns = [_columns({**relations, **non_nouns}, elsewhere.units, seed)]
+    same = _of_choice(paper, {"accuracy": "accuracy", "baseline": "offset_accuracy"}, published)
+    measured, missing = _columns(same, paper.units, seed).values(), {"non_nouns": reason, "probe": _NO_PROBES}
     try:
         measured["sep.beyond_others"] = sep_beyond_others(known, finds)
     except NoVerdictError as error:
         missing["sep.beyond_others"] = str(error)
-    scored = Columns([], np.zeros((0, 0)), np.zeros((0, 0)))
     if probes is not None:
         right, words = probes
-        sums = np.stack([of_system.mean(axis=0) for of_system in right.values()], axis=1)
-        sizes = np.repeat(words[:, None], len(right), axis=1).astype(float)
-        scored = Columns([f"probe.{name}" for name in right], sums, sizes)
-        measured |= dict(_measure(scored, _identities(scored), seed))
-    found, reasons = _judged(scored, wanted_by(of_probes, Trees, published=published), seed, {"probe": _NO_PROBES})
+        scored = {f"probe.{name}": (of_system.mean(axis=0), words) for name, of_system in right.items()}
+        columns.append(_columns(scored, len(words), seed))
+        measured |= columns[-1].values()
     measured["n_sentences"] = Measured(paper.units)
-    return Trees(measured | found, missing=missing | reasons, published=published)
+    return Trees(measured, missing=missing, published=published, columns=columns)
 
 
 def coreference_quantities(
     scores: Mapping[tuple[str, str, str, str], np.ndarray], document: np.ndarray, published: Clark2019, *, seed: int
 ) -> Documents:
     """What is known of a model on documents with mentions; scores, document: of `accuracy.score_mentions`."""
-    names, columns, reasons = [], [], {}
+    # Baselines choose nothing, so that both are the same; the best head is judged where it was not chosen.
+    values, judged, missing = {}, {}, {}
     for (system, candidates, mentions, chosen), of_mention in scores.items():
         if system == "best_head" and np.isnan(of_mention).all():
             # The half that a head would be chosen on has no mention.
-            reasons = {"antecedents": _NO_OTHERS}
-            continue
-        if system == "best_head" and chosen == "documents":
-            names.append(f"coreference.best_head.{candidates}.{mentions}")
+            missing = {"antecedents": _NO_OTHERS}
+        elif system == "best_head" and chosen == "documents":
+            values[f"coreference.best_head.{candidates}.{mentions}"] = of_mention
         elif system == "best_head":
-            names.append(f"antecedents.best_head.{candidates}.{mentions}")
+            judged[f"antecedents.best_head.{candidates}.{mentions}"] = of_mention
         elif candidates == "mentions" and not chosen:
-            names.append(f"coreference.{system}.{mentions}")
-        else:
-            continue
-        columns.append(of_mention)
-    sums, sizes = by_document(np.stack(columns, axis=1), document)
-    known = Columns(names, sums, sizes, "documents")
-    measures = _identities(known)
-    measured = dict(_measure(known, {name: it for name, it in measures.items() if name.startswith("coref")}, seed))
-    # Baselines choose nothing, so that they have one name; the best head is judged where it was not chosen.
-    judged = [name if ".best_head." in name else name.replace("coreference.", "antecedents.", 1) for name in names]
-    judged = Columns(judged, sums, sizes, "documents")
-    found, missing = _judged(judged, wanted_by(of_coreference, Documents, published=published), seed, reasons)
-    counts = {"n_documents": Measured(len(sums)), "n_mentions": Measured(len(document))}
-    return Documents(measured | found | counts, missing=missing, published=published)
+            values[f"coreference.{system}.{mentions}"] = judged[f"antecedents.{system}.{mentions}"] = of_mention
+    values, judged = (
+        Columns(list(some), *by_document(np.stack(list(some.values()), axis=1), document), "documents", seed)
+        for some in (values, judged)
+    )
+    counts = {"n_documents": Measured(len(values.sums)), "n_mentions": Measured(len(document))}
+    return Documents(values.values() | counts, missing=missing, published=published, columns=[judged])
 
 
 def published_language(published: Clark2019) -> tuple[Trees, Documents]:
     """The paper's own numbers of sections 4 and 5."""
-    values = {}
+    values, leads = {f"probe.{row.probe}": row.uas for row in published.probes.rows}, {}
     for row in published.relations.rows:
         values |= {f"relation.{row.relation}.accuracy": row.accuracy, f"relation.{row.relation}.baseline": row.baseline}
-    values |= {f"probe.{row.probe}": row.uas for row in published.probes.rows}
+        leads[f"relation.{row.relation}.lead"] = row.accuracy - row.baseline
     # The paper gives the best head's score for all words.
     values["probe.best_head"] = values[f"relation.{ALL}.accuracy"]
-    leads = {
-        f"relation.{row.relation}.lead": values[f"relation.{row.relation}.accuracy"] - row.baseline
-        for row in published.relations.rows
-    }
     # Whatever the paper counts, that is its total; and whatever its head looks at, that is the head's accuracy.
     leads |= {f"relation.{total}.lead": leads[f"relation.{ALL}.lead"] for total in TOTALS}
-    trees = _published(values, leads, (*of_relations, *of_probes), Trees, published)
-    values = {}
-    for row in published.coreference.rows:
-        of_type = {name: getattr(row, name) for name in (ALL, *MENTIONS)}
-        of_type = {name: value for name, value in of_type.items() if value is not None}
-        systems = [f"best_head.{it}" for it in CANDIDATES] if row.system == "best_head" else [row.system]
-        values |= {f"antecedents.{system}.{name}": value for system in systems for name, value in of_type.items()}
-    return trees, _published(values, {}, of_coreference, Documents, published)
+    antecedents = {
+        f"antecedents.{system}.{name}": value
+        for row in published.coreference.rows
+        for system in ([f"best_head.{it}" for it in CANDIDATES] if row.system == "best_head" else [row.system])
+        for name in (ALL, *MENTIONS)
+        if (value := getattr(row, name)) is not None
+    }
+    trees, documents = ({name: Measured(float(it)) for name, it in some.items()} for some in (values, antecedents))
+    return (
+        Trees(trees, published=published, printed=values | leads),
+        Documents(documents, published=published, printed=antecedents),
+    )
 
 
-def _published(
-    values: Mapping[str, float], more: Mapping[str, float], claims: Iterable[Claim], kind: type, published: Clark2019
-) -> Quantities:
-    """Published values, and what claims ask of these and more."""
-    scores = Scores({name: np.array(float(value)) for name, value in (values | more).items()})
-    found, _ = measure_known(wanted_by(claims, kind, published=published), scores)
-    return kind({name: Measured(float(value)) for name, value in (values | found).items()}, published=published)
+def _columns(values: Mapping[str, tuple[np.ndarray, np.ndarray]], units: int, seed: int) -> Columns:
+    """Sums and numbers by name, each [sentence], of so many sentences."""
+    sums, sizes = np.reshape(list(values.values()), (len(values), 2, units)).transpose(1, 2, 0).astype(float, order="C")
+    return Columns(list(values), sums, sizes, "sentences", seed)
 
 
-def _of_choice(choice: Choice, statistics: Mapping[str, str], published: Clark2019) -> Columns:
-    """Values of the paper's relations, as far as the table has them."""
+def _of_choice(
+    choice: Choice, statistics: Mapping[str, str], published: Clark2019
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Sums and numbers, [sentence] each, of the paper's relations, as far as the table has them."""
     indices = {(row["annotation"], row["relation"]): index for index, row in enumerate(choice.rows)}
     sums, sizes = choice.sums()
-    names, columns = [], []
+    found = {}
     for relation in dict.fromkeys([*TOTALS, *(row.relation for row in published.relations.rows)]):
         index = indices.get(our_relation(relation))
         for name, quantity in statistics.items() if index is not None else ():
             column = QUANTITIES.index(quantity)
             if not np.isnan(choice.scores[index][column]).any():
-                names.append(f"relation.{relation}.{name}")
-                columns.append(index * len(QUANTITIES) + column)
-    return Columns(names, sums[:, columns], sizes[:, columns])
+                place = index * len(QUANTITIES) + column
+                found[f"relation.{relation}.{name}"] = sums[:, place], sizes[:, place]
+    return found
 
 
 def _finders(choice: Choice, published: Clark2019) -> tuple[dict[str, ToSep], dict[str, ToSep]]:
@@ -225,21 +401,16 @@ def _finders(choice: Choice, published: Clark2019) -> tuple[dict[str, ToSep], di
     return known, {name: it for name, it in known.items() if it.lead > _FOUND}
 
 
-def _non_nouns(finds: Mapping[str, ToSep], units: int) -> tuple[Columns, str]:
+def _non_nouns(finds: Mapping[str, ToSep]) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], str]:
     """How much non-nouns look at [SEP] in the heads that have a function, and why in no such head."""
-    wanted = {
-        f"non_nouns.{name}.{group}": (it, GROUPS.index(group))
+    known = {
+        f"non_nouns.{name}.{group}": (it.sums[:, number], it.sizes[:, number])
         for name, it in finds.items()
-        if it.is_forward
-        for group in NON_NOUNS.values()
+        for number, group in enumerate(GROUPS)
+        if it.is_forward and group in NON_NOUNS.values() and it.sizes[:, number].any()
     }
-    known = {name: (it, n) for name, (it, n) in wanted.items() if it.sizes[:, n].any()}
-    sums, sizes = (
-        np.reshape([getattr(it, field)[:, n] for it, n in known.values()], (len(known), units)).T
-        for field in ("sums", "sizes")
-    )
     reason = "no head is known that finds the relation from dependent to head, or the words have no UPOS tags"
-    return Columns(list(known), sums, sizes), _NO_SEP if _sees_none(finds) else reason
+    return known, _NO_SEP if _sees_none(finds) else reason
 
 
 def _sees_none(finds: Mapping[str, ToSep]) -> bool:
@@ -280,58 +451,3 @@ def sep_beyond_others(known: Mapping[str, ToSep], finds: Mapping[str, ToSep]) ->
     own = np.mean([rises[best] for rises, best in of_heads])
     chance = np.mean([rises[drawn[:, best]] for rises, best in of_heads], axis=0)
     return Measured.beyond_chance(100 * float(own), 100 * chance)
-
-
-def _beside(one: Columns, other: Columns) -> Columns:
-    sums, sizes = (np.hstack(each) for each in zip(one[1:3], other[1:3], strict=True))
-    return Columns([*one.names, *other.names], sums, sizes)
-
-
-def _judged(
-    columns: Columns, wanted: Mapping[str, Measure], seed: int, missing: Mapping[str, str] | None = None
-) -> tuple[dict[str, Measured], dict[str, str]]:
-    """What claims ask for, and why some of it is not known; missing: as of `Scores`."""
-    known, reasons = measure_known(wanted, _whole(columns, missing or {}))
-    return dict(measure_judged(columns, {name: wanted[name] for name in known}, seed)), reasons
-
-
-def _identities(columns: Columns) -> dict[str, Measure]:
-    return {name: lambda scores, name=name: scores[name] for name in columns.names}
-
-
-def _whole(columns: Columns, missing: Mapping[str, str]) -> Scores:
-    with np.errstate(invalid="ignore"):
-        values = 100 * columns.sums.sum(axis=0) / columns.sizes.sum(axis=0)
-    return Scores(dict(zip(columns.names, values, strict=True)), missing)
-
-
-def _measure(columns: Columns, measures: Mapping[str, Measure], seed: int) -> Iterator[tuple[str, Measured]]:
-    """Each number with its interval over the units that have some item of every column it is made of.
-
-    Its interval is that of the column with the fewest such units, counted as `statistics.mean_intervals` counts them.
-    """
-    if not measures:
-        return
-    whole = _whole(columns, {})
-    totals, counts = resampled_sums(columns.sums, columns.sizes, seed=seed, resamples=RESAMPLES)
-    with np.errstate(invalid="ignore"):
-        of_columns = dict(zip(columns.names, (100 * totals / counts).T, strict=True))
-    for name, measure in measures.items():
-        value, used = float(measure(whole)), Scores(of_columns)
-        means = resampled(measure)(used)
-        indices = [columns.names.index(column) for column in used.used]
-        means = means[~np.any([np.isnan(of_columns[column]) for column in used.used], axis=0)]
-        sizes = min((columns.sizes[:, index] for index in indices), key=effective_units)
-        sizes = sizes[sizes > 0]
-        if len(sizes) < 2:
-            yield name, Measured(value, over=columns.over, units=len(sizes))
-            continue
-        yield name, Measured.drawn_for(measure, value, means, sizes, columns.over)
-
-
-def measure_judged(columns: Columns, measures: Mapping[str, Measure], seed: int) -> Iterator[tuple[str, Measured]]:
-    """As `_measure`, for claims, which an interval without width does not decide."""
-    for name, measured in _measure(columns, measures, seed):
-        if measured.low == measured.high:
-            measured = Measured.without_difference(measured.value, measured.units, _FROM_WRONG_TO_RIGHT, columns.over)
-        yield name, measured
