@@ -10,12 +10,12 @@ from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv
+from headtypes.papers.clark2019.claims.statistics import behaviours_of, published_statistics, whole_statistics
 from headtypes.papers.clark2019.figures.by_layer import entropy_figure, gradient_figure, surface_figure
 from headtypes.papers.clark2019.figures.example_files import Examples
 from headtypes.papers.clark2019.figures.figure6 import divergence_figure, phenomena_of_heads
 from headtypes.papers.clark2019.figures.lines import examples_figure
 from headtypes.papers.clark2019.published import Clark2019
-from headtypes.papers.clark2019.statistics import behaviours_of, published_statistics, whole_statistics
 from headtypes.papers.published import read_published
 
 with job(snakemake) as (inputs, spec, outputs, provenance):

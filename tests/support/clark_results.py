@@ -8,8 +8,8 @@ from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, Choice, OfHeads, ToSep
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.analyses.surface.results import COLUMNS, Surface
+from headtypes.papers.clark2019.claims.quantities_of_language import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.published import MENTIONS, Clark2019, our_relation
-from headtypes.papers.clark2019.quantities_of_language import coreference_quantities, treebank_quantities
 from headtypes.papers.published import read_published
 from headtypes.papers.quantities import Quantities
 from tests.support.places import ROOT
@@ -23,7 +23,7 @@ UNIFORM = float(np.log(128))
 def head_values() -> dict[str, np.ndarray]:
     """[layer, head] of every column, of a model that bears out every claim; layer means are the paper's own."""
     published = PUBLISHED.digitised
-    values = {name: np.repeat(np.array(means)[:, None], HEADS, axis=1) for name, means in published.by_layer().items()}
+    values = {name: np.repeat(np.array(means)[:, None], HEADS, axis=1) for name, means in published.by_layer.items()}
     values |= {name: np.full((LAYERS, HEADS), 0.03) for name in ("self", "previous", "next")}
     for layer, head in ((1, 0), (3, 1), (6, 2), (7, 3)):
         values["previous"][layer, head] = 0.6

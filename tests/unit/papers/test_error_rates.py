@@ -15,8 +15,8 @@ from headtypes.analyses.divergence.projection import layer_test
 from headtypes.analyses.relations.accuracy import OfHeads, ToSep
 from headtypes.core.statistics import resampled_means
 from headtypes.papers.claims import Claim, Verdict, correct, judge
-from headtypes.papers.clark2019.quantities_of_language import Columns, Scores, Trees, sep_beyond_others
-from headtypes.papers.clark2019.quantities_of_texts import _permuted
+from headtypes.papers.clark2019.claims.quantities_of_language import Columns, Scores, Trees, sep_beyond_others
+from headtypes.papers.clark2019.claims.quantities_of_texts import _permuted
 from headtypes.papers.quantities import (
     FAILS,
     HOLDS,

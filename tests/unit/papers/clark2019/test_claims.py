@@ -7,13 +7,13 @@ import pytest
 
 from headtypes.analyses.gradients.results import Gradients
 from headtypes.papers.claims import Claim, judge, wanted_by
-from headtypes.papers.clark2019 import quantities_of_language as language_quantities
-from headtypes.papers.clark2019 import quantities_of_texts as text_quantities
-from headtypes.papers.clark2019.claims_of_language import of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
-from headtypes.papers.clark2019.quantities_of_language import coreference_quantities, published_language
-from headtypes.papers.clark2019.quantities_of_texts import collect_quantities, published_quantities
-from headtypes.papers.clark2019.statistics import Heads, Statistics
+from headtypes.papers.clark2019.claims import quantities_of_language as language_quantities
+from headtypes.papers.clark2019.claims import quantities_of_texts as text_quantities
+from headtypes.papers.clark2019.claims.language import of_coreference, of_probes, of_relations
+from headtypes.papers.clark2019.claims.quantities_of_language import coreference_quantities, published_language
+from headtypes.papers.clark2019.claims.quantities_of_texts import collect_quantities, published_quantities
+from headtypes.papers.clark2019.claims.statistics import Heads, Statistics
+from headtypes.papers.clark2019.claims.texts import TEXT_CLAIMS
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Quantities
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 

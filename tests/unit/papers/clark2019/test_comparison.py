@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.gradients.results import Gradients
-from headtypes.papers.clark2019 import quantities_of_language as language_quantities
-from headtypes.papers.clark2019 import quantities_of_texts as quantities_module
+from headtypes.papers.clark2019.claims import quantities_of_language as language_quantities
+from headtypes.papers.clark2019.claims import quantities_of_texts as quantities_module
+from headtypes.papers.clark2019.claims.quantities_of_texts import collect_quantities
 from headtypes.papers.clark2019.comparison import CLAIMS, compare_with_clark, comparison_page
-from headtypes.papers.clark2019.quantities_of_texts import collect_quantities
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 
 BERT, SHALLOW, CAUSAL = ("bert", "wiki"), ("minilm", "wiki"), ("gpt2", "wiki")
@@ -52,7 +52,7 @@ def rows_of(table: pd.DataFrame, key: tuple[str, str]) -> pd.DataFrame:
 
 def test_published_values_stand_beside_the_papers_own_model_layer_by_layer(table):
     rows, ours = rows_of(table, BERT), head_values()
-    for name, means in PUBLISHED.digitised.by_layer().items():
+    for name, means in PUBLISHED.digitised.by_layer.items():
         for layer, mean in enumerate(means, start=1):
             row = rows.loc[f"layer.{name}.{layer}"]
             assert row["published"] == mean
@@ -94,7 +94,7 @@ def test_the_page_shows_verdicts_first_then_values_and_what_is_a_matter_of_these
     section = page.split("## bert, wiki")[1].split("\n## ")[0]
     for whose in ("ours", "published"):
         assert f"| attention to [SEP] | {whose} | 0.02 | 0.05 | 0.08 | 0.21 | 0.49 |" in section
-    assert "| 6 | [SEP] | 0.55 | 0.20 |" in section
+    assert "| attention to [SEP], in layer 6 the kind of token with the most | 0.55 |" in section
     other = page.split("## minilm, wiki")[1].split("\n## ")[0]
     assert "| published |" not in other.split("### Means by thirds")[1]
     assert "- the model has no head for masked words: sep-no-op, sep-gradients-fall." in other

@@ -6,11 +6,11 @@ from matplotlib.figure import Figure
 
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text.kind import Text
+from headtypes.papers.clark2019.claims.statistics import published_statistics, whole_statistics
 from headtypes.papers.clark2019.figures.by_layer import LOSSES, entropy_figure, gradient_figure, surface_figure
 from headtypes.papers.clark2019.figures.example_files import PATTERNS, Examples
 from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, divergence_figure
 from headtypes.papers.clark2019.figures.lines import examples_figure
-from headtypes.papers.clark2019.statistics import published_statistics, whole_statistics
 from tests.support.clark_results import (
     HEADS,
     LAYERS,
@@ -84,7 +84,7 @@ def check_series(figure: Figure, statistics, name: str, means: bool = True) -> N
     if means:
         line, published = drawn(figure, f"mean-{name}"), drawn(figure, f"published-{name}")
         np.testing.assert_allclose(line.get_ydata(), statistics.layers[name])
-        np.testing.assert_array_equal(published.get_ydata(), PUBLISHED.digitised.by_layer()[name])
+        np.testing.assert_array_equal(published.get_ydata(), PUBLISHED.digitised.by_layer[name])
         assert line.get_color() == published.get_color()
         assert published.get_alpha() < 0.5
 

@@ -10,35 +10,35 @@ def test_values_sum_as_copied():
     relations = PUBLISHED.relations.rows
     assert sum(row.accuracy for row in relations) == pytest.approx(1054.6)
     assert sum(row.baseline for row in relations) == pytest.approx(716.6)
-    means = [round(sum(values), 2) for values in PUBLISHED.digitised.by_layer().values()]
+    means = [round(sum(values), 2) for values in PUBLISHED.digitised.by_layer.values()]
     assert means == [0.81, 3.69, 1.78, 3.68, 5.89, 30.07, 33.91]
     assert sum(row.uas for row in PUBLISHED.probes.rows) == 332
     assert sum(row.all for row in PUBLISHED.coreference.rows) == 296
 
 
 def test_a_part_is_no_more_than_the_whole():
-    means = PUBLISHED.digitised
+    means = PUBLISHED.digitised.by_layer
     # Of [SEP] there are two tokens, of others some 126.
-    for sep, other, own in zip(means.sep, means.other_to_sep, means.sep_to_sep, strict=True):
+    for sep, other, own in zip(means["sep"], means["other_to_sep"], means["sep_to_sep"], strict=True):
         assert sep == pytest.approx((126 * other + 2 * own) / 128, abs=0.015)
-    for parts in zip(means.cls, means.sep, means.punctuation, strict=True):
+    for parts in zip(means["cls"], means["sep"], means["punctuation"], strict=True):
         assert sum(parts) < 1
     for name in ("entropy", "entropy_cls"):
-        assert max(means.by_layer()[name]) < means.uniform_entropy
+        assert max(means[name]) < PUBLISHED.digitised.uniform_entropy
 
 
 def test_where_the_text_and_the_released_figures_differ_a_note_says_so():
     """The text's limits, held against the means that were read off, and its heads against the dots."""
     said = {value.id: value for value in PUBLISHED.surface}
-    below = [layer for layer in said["sep.layers"].layers if PUBLISHED.digitised.sep[layer - 1] <= 0.5]
+    below = [layer for layer in said["sep.layers"].layers if PUBLISHED.digitised.by_layer["sep"][layer - 1] <= 0.5]
     assert below == [10]
     assert "layer 10 lies at 0.48" in PUBLISHED.remarks("sep.layers")
     shown = PUBLISHED.digitised.heads_over_half
-    assert [layer for layer in said["next.heads"].layers if layer not in shown.next] == [2, 2]
+    assert [layer for layer in said["next.heads"].layers if layer not in shown["next"]] == [2, 2]
     assert "three above 0.5" in PUBLISHED.remarks("next.heads")
-    assert said["previous.heads"].layers == tuple(shown.previous)
-    assert all(value > 0.5 for heads in (shown.previous, shown.next) for value in heads.values())
-    assert PUBLISHED.digitised.entropy_cls[-1] == pytest.approx(said["entropy_cls.last"].value, abs=0.05)
-    means = zip(PUBLISHED.digitised.entropy, PUBLISHED.digitised.entropy_cls, strict=True)
+    assert said["previous.heads"].layers == tuple(shown["previous"])
+    assert all(value > 0.5 for heads in shown.values() for value in heads.values())
+    assert PUBLISHED.digitised.by_layer["entropy_cls"][-1] == pytest.approx(said["entropy_cls.last"].value, abs=0.05)
+    means = zip(*(PUBLISHED.digitised.by_layer[name] for name in ("entropy", "entropy_cls")), strict=True)
     far = [abs(all_tokens - cls) >= 0.295 for all_tokens, cls in means]
     assert f"in {sum(far)} of 12 layers" in PUBLISHED.remarks("entropy_cls.last")

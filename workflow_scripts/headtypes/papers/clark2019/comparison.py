@@ -9,12 +9,16 @@ from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.relations.pairs import ALL
 from headtypes.core.markdown import markdown_table
 from headtypes.papers import comparison
-from headtypes.papers.clark2019.claims_of_language import Documents, Trees, of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.claims_of_texts import of_layers, of_surface
-from headtypes.papers.clark2019.published import DIGITISED, MENTIONS, READINGS, SYSTEMS, Clark2019, SurfaceValue
-from headtypes.papers.clark2019.quantities_of_language import collect_coreference, collect_treebanks, published_language
-from headtypes.papers.clark2019.quantities_of_texts import collect_all, published_quantities
-from headtypes.papers.clark2019.statistics import LABELS, Heads
+from headtypes.papers.clark2019.claims.language import Documents, Trees, of_coreference, of_probes, of_relations
+from headtypes.papers.clark2019.claims.quantities_of_language import (
+    collect_coreference,
+    collect_treebanks,
+    published_language,
+)
+from headtypes.papers.clark2019.claims.quantities_of_texts import collect_all, published_quantities
+from headtypes.papers.clark2019.claims.statistics import LABELS, Heads
+from headtypes.papers.clark2019.claims.texts import of_layers, of_surface
+from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, SurfaceValue
 from headtypes.papers.keys import TASK_KEYS, Key
 from headtypes.papers.paper import Compared, Found
 from headtypes.papers.quantities import THIRDS, Quantities, join
@@ -133,12 +137,9 @@ def sink_sentence(comparison: pd.DataFrame, model: str, task: str) -> str:
 
 
 def _section(rows: pd.DataFrame) -> Iterator[str]:
-    start = rows["id"].str.partition(".")[0]
-    by_layer = rows[start.isin(["layer", "third"]) & (rows["kind"] == "figure")]
-    sinks = rows[start.isin(["sink", "sink_gradient"])]
-    yield from comparison.subject_parts(rows.drop(index=[*by_layer.index, *sinks.index]))
+    by_layer = rows[rows["id"].str.partition(".")[0].isin(["layer", "third"]) & (rows["kind"] == "figure")]
+    yield from comparison.subject_parts(rows.drop(index=by_layer.index))
     yield from _layer_parts(by_layer)
-    yield from _sink_parts(sinks)
 
 
 def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
@@ -186,7 +187,7 @@ def _layer_values(ours: Quantities, theirs: Quantities, place: str, published: C
             names = {f"third.{statistic}.{third}": f"{label}, {third} third of layers" for third in THIRDS}
         for name, quantity in names.items():
             if name in ours:
-                number = theirs[name].value if name in theirs and statistic in DIGITISED else None
+                number = theirs[name].value if name in theirs and statistic in published.digitised.by_layer else None
                 yield comparison.value_row(place, name, quantity, ours[name], number)
 
 
@@ -214,20 +215,6 @@ def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
         known = [who for who in ("ours", "published") if some[who].notna().any()]
         shown = [{"": who, **dict(zip(where, some[who], strict=True))} for who in known]
         lines += [{"statistic": LABELS[statistic], **line} for line in shown]
-    yield markdown_table(pd.DataFrame(lines))
-
-
-def _sink_parts(rows: pd.DataFrame) -> Iterator[str]:
-    if rows.empty:
-        return
-    yield "### The kind of token with the most attention"
-    ratios = rows[rows["id"].str.startswith("sink_gradient.")].set_index("id")["ours"]
-    lines = []
-    for row in rows[rows["id"].str.startswith("sink.")].itertuples():
-        layer = row.id.partition(".")[2]
-        kind = row.quantity.removeprefix("attention to ").partition(", in layer")[0]
-        ratio = ratios.get(f"sink_gradient.{layer}", float("nan"))
-        lines.append({"layer": int(layer), "kind": kind, "attention": row.ours, "gradient / all tokens": ratio})
     yield markdown_table(pd.DataFrame(lines))
 
 

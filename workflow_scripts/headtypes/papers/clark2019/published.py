@@ -6,8 +6,6 @@ from headtypes.papers.published import Data, Published
 
 Row = TypeVar("Row", bound=Data)
 Direction = Literal["dependent_to_head", "head_to_dependent"]
-# Statistics whose means by layer were read off the released figures.
-DIGITISED = ("cls", "sep", "punctuation", "other_to_sep", "sep_to_sep", "entropy", "entropy_cls")
 # Systems of Tables 1 to 3, as tables and reasons have them.
 SYSTEMS = {
     "best_head": "the best head",
@@ -70,30 +68,18 @@ class SurfaceValue(Data):
     wording: str = ""
 
 
-class HeadsOverHalf(Data):
-    """Heads with more than half of their attention on a neighbouring token: what each has there, by its layer."""
-
-    previous: dict[int, float]
-    next: dict[int, float]
-
-
 class Digitised(Data):
-    """Means over the heads of each layer, the first layer first, as read off the released figures."""
+    """What was read off the released figures.
+
+    by_layer: of some statistics the mean over the heads of each layer, the first layer first.
+    heads_over_half: what heads with more than half of their attention on a neighbouring token have there, by statistic
+        (`previous`, `next`) and layer.
+    """
 
     place: str
-    cls: list[float]
-    sep: list[float]
-    punctuation: list[float]
-    other_to_sep: list[float]
-    sep_to_sep: list[float]
-    entropy: list[float]
-    entropy_cls: list[float]
+    by_layer: dict[str, list[float]]
     uniform_entropy: float
-    heads_over_half: HeadsOverHalf
-
-    def by_layer(self) -> dict[str, list[float]]:
-        """The means of each statistic."""
-        return {name: getattr(self, name) for name in DIGITISED}
+    heads_over_half: dict[str, dict[int, float]]
 
 
 class RelationRow(Data):

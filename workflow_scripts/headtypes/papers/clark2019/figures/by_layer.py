@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
 from headtypes.core.style import PAGE, PALETTE, layer_ticks, legend_key, save_figure, styled
-from headtypes.papers.clark2019.statistics import Statistics
+from headtypes.papers.clark2019.claims.statistics import Statistics
 
 # Where heads of several series lie in a layer, in layers; all of them together.
 _SPREAD = 0.5

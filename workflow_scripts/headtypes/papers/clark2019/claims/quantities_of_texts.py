@@ -27,9 +27,7 @@ from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import RESAMPLES, draw_units
 from headtypes.papers.claims import wanted_by
-from headtypes.papers.clark2019.claims_of_texts import TEXT_CLAIMS
-from headtypes.papers.clark2019.published import Clark2019
-from headtypes.papers.clark2019.statistics import (
+from headtypes.papers.clark2019.claims.statistics import (
     COLUMN_OF,
     Heads,
     Statistics,
@@ -38,6 +36,8 @@ from headtypes.papers.clark2019.statistics import (
     sink_of,
     whole_statistics,
 )
+from headtypes.papers.clark2019.claims.texts import TEXT_CLAIMS
+from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.keys import Key
 from headtypes.papers.quantities import THIRDS, Measure, Measured, measure_known, resampled
 

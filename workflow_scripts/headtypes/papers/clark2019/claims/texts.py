@@ -2,16 +2,16 @@
 
 Thirds are the first, middle and last third of the layers, so that models of another depth can be judged.
 
-What heads with a function look at where it is not called for is asked on treebanks (`claims_of_language`). That there
-are clear clusters of heads that behave similarly (a picture) is decided by no claim. That attention to [SEP] is a no-op
-is what the authors "speculate", and asked by norms.
+What heads with a function look at where it is not called for is asked on treebanks (`language`). That there are
+clear clusters of heads that behave similarly (a picture) is decided by no claim. That attention to [SEP] is a no-op is
+what the authors "speculate", and asked by norms.
 """
 
 import numpy as np
 
 from headtypes.papers.claims import Claims
+from headtypes.papers.clark2019.claims.statistics import LABELS, Heads, Statistics, limit_of, shows
 from headtypes.papers.clark2019.published import Behaviour
-from headtypes.papers.clark2019.statistics import LABELS, Heads, Statistics, limit_of, shows
 from headtypes.papers.quantities import HOLDS, NoVerdictError, Ranked
 
 of_surface, of_layers = Claims(Heads.about), Claims(Heads.about)

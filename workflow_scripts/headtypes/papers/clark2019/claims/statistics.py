@@ -172,7 +172,7 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 
 def published_statistics(published: Clark2019) -> Statistics:
     """The layers' means as far as they could be read off, and the heads that the text counts in each layer."""
-    layers = {name: np.array(values) for name, values in published.digitised.by_layer().items()}
+    layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     listed = [layer for value in published.surface if value.heads is not None for layer in value.layers]
     layers["offset_heads"] = np.bincount(listed, minlength=published.layers + 1)[1:]
     return Statistics({}, layers)
@@ -283,7 +283,7 @@ class Heads(Quantities):
 
     def _shown(self, statistic: str, number: int) -> np.ndarray:
         """[head] what the heads have that the released figures show above a half; 0 for the others."""
-        shown = getattr(self.published.digitised.heads_over_half, statistic, None) or {}
+        shown = self.published.digitised.heads_over_half.get(statistic, {})
         if len(shown) < number:
             raise NoVerdictError("the released figures show fewer heads above a half")
         return np.array([*shown.values(), *[0.0] * (_BERT_BASE - len(shown))])

@@ -19,8 +19,7 @@ import numpy as np
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.papers.claims import Claims
-from headtypes.papers.clark2019.published import MENTIONS
-from headtypes.papers.clark2019.quantities_of_language import (
+from headtypes.papers.clark2019.claims.quantities_of_language import (
     NON_NOUNS,
     STATISTICS,
     Documents,
@@ -29,6 +28,7 @@ from headtypes.papers.clark2019.quantities_of_language import (
     lead_label,
     of_each,
 )
+from headtypes.papers.clark2019.published import MENTIONS
 from headtypes.papers.quantities import Finding, Ranked, in_each_reading, join
 
 # Said of every claim about coreference.

@@ -1,0 +1,1 @@
+"""The claims of the paper, and the quantities that they ask for."""
