@@ -30,7 +30,6 @@ from headtypes.papers.quantities import (
     OPEN,
     Finding,
     Findings,
-    Measure,
     NoVerdictError,
     Quantities,
     join,
@@ -103,14 +102,6 @@ class Claims(list[Claim]):
     def at(self, place: str) -> Callable:
         """The same for claims of one place of the paper."""
         return partial(self, place=place)
-
-
-def wanted_by(claims: Iterable[Claim], kind: type[Quantities], **known) -> dict[str, Measure]:
-    """How to measure what claims ask for, by its name; known: what quantities of this kind have before."""
-    asked = kind({}, wanted={}, **known)
-    for claim in claims:
-        claim.ask(asked)
-    return asked.wanted
 
 
 @dataclass(frozen=True)

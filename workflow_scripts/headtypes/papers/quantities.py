@@ -291,15 +291,13 @@ class Quantities:
         decides alone.
     missing: why a quantity is not known, by its name; otherwise: why any other is not.
     published: the paper's data, for names and limits.
-    wanted: what claims ask for, by its name, if they are asked before anything is measured (see `wanted_by`).
     """
 
-    by_name: Mapping[str, Measured]
+    by_name: dict[str, Measured]
     interval: Callable[[Mapping[str, float], bool], Measured] | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     otherwise: str = "it was not measured"
     published: Published | None = None
-    wanted: dict[str, Measure] | None = None
 
     def __contains__(self, name: str) -> bool:
         """Whether the quantity of this name is known."""
@@ -323,15 +321,18 @@ class Quantities:
     def quantity(self, name: str, label: str, measure: Measure | None = None) -> Quantity:
         """The quantity of this name for a claim. Raises `NoVerdictError` where it is not known.
 
-        measure: how it is measured on evidence and resamples of it; None for what is measured whatever is claimed.
+        measure: how it is made of evidence and resamples of it, when it is asked for first, from when on it is among
+            `by_name`; None for what is known whatever is claimed.
         """
-        if self.wanted is not None:
-            if measure is not None:
-                self.wanted[name] = measure
-            return Quantity(label, Measured(math.nan))
+        if measure is not None and name not in self.by_name:
+            self.by_name[name] = self.measured(measure)
         if name not in self.by_name:
             raise NoVerdictError(self.missing.get(name, self.otherwise))
         return Quantity(label, self.by_name[name])
+
+    def measured(self, measure: Measure) -> Measured:
+        """What a measure gives on the evidence that a paper's class holds. Errors as of `quantity`."""
+        raise NoVerdictError(self.otherwise)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -342,17 +343,6 @@ class Quantities:
     def doubtful(self) -> tuple[str, ...]:
         """The types whose name is doubtful."""
         return tuple(self.of_kind("doubtful"))
-
-
-def measure_known(measures: Mapping[str, Measure], evidence: Any) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """What measures give on evidence, by name, and why others give nothing."""
-    values, reasons = {}, {}
-    for name, measure in measures.items():
-        try:
-            values[name] = measure(evidence)
-        except NoVerdictError as error:
-            reasons[name] = str(error)
-    return values, reasons
 
 
 def join(words: Iterable[str]) -> str:

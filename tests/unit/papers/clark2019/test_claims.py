@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.gradients.results import Gradients
-from headtypes.papers.claims import Claim, judge, wanted_by
+from headtypes.papers.claims import Claim, judge
 from headtypes.papers.clark2019.claims import quantities_of_language as language_quantities
 from headtypes.papers.clark2019.claims import quantities_of_texts as text_quantities
 from headtypes.papers.clark2019.claims.language import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.claims.quantities_of_language import coreference_quantities, published_language
 from headtypes.papers.clark2019.claims.quantities_of_texts import collect_quantities, published_quantities
 from headtypes.papers.clark2019.claims.statistics import Heads, Statistics
-from headtypes.papers.clark2019.claims.texts import TEXT_CLAIMS
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Quantities
+from headtypes.papers.clark2019.claims.texts import of_layers, of_surface
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, Quantities
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 
-TEXTS = {claim.id: claim for claim in TEXT_CLAIMS}
+TEXTS = {claim.id: claim for claim in (*of_surface, *of_layers)}
 TREEBANK = {claim.id: claim for claim in (*of_relations, *of_probes)}
 DOCUMENTS = {claim.id: claim for claim in of_coreference}
 CLAIMS = TEXTS | TREEBANK | DOCUMENTS
@@ -261,10 +261,18 @@ def test_a_causal_model_without_separators_gets_verdicts_on_what_can_be_asked_of
     assert not quantities.of_kind("layer.next")
 
 
+class Asked(Heads):
+    """Keeps how what a claim asks for is measured on statistics."""
+
+    def measured(self, measure):
+        self.by_name["asked"] = measure
+        return Measured(0.0)
+
+
 def measure_of(claim: str):
-    """How the one quantity that a claim asks for is measured on statistics."""
-    (measure,) = wanted_by([TEXTS[claim]], Heads, published=PUBLISHED).values()
-    return measure
+    asked = Asked({}, published=PUBLISHED)
+    TEXTS[claim].find(asked)
+    return asked.by_name["asked"]
 
 
 def test_one_head_above_the_limit_is_enough_and_most_are_more_than_half():

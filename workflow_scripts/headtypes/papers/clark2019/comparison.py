@@ -80,11 +80,8 @@ def compare_with_clark(
         of_model = {key: ours for key, ours in quantities.items() if key[0] == model}
         for key, ours in of_model.items():
             kind = type(ours)
-            known = theirs[kind] if model in beside else Quantities({})
             names = dict(zip(TASK_KEYS, key, strict=True)) | {kind.unit: ours[kind.unit].value}
-            # A remark is about a published value.
-            blank = {} if model in beside else {"remark": ""}
-            values = [row | blank for row in _VALUES[kind](ours, known, published)]
+            values = _value_rows(ours, theirs[kind], published, model in beside)
             subjects.append(comparison.Subject(names, claims[kind], ours, theirs[kind], values))
         for kind in (kind for kind in _KINDS if kind not in map(type, of_model.values())):
             nothing = kind({}, otherwise=kind.absent)
@@ -140,6 +137,13 @@ def _section(rows: pd.DataFrame) -> Iterator[str]:
     by_layer = rows[rows["id"].str.partition(".")[0].isin(["layer", "third"]) & (rows["kind"] == "figure")]
     yield from comparison.subject_parts(rows.drop(index=by_layer.index))
     yield from _layer_parts(by_layer)
+
+
+def _value_rows(ours: Quantities, theirs: Quantities, published: Clark2019, is_beside: bool) -> Iterator[dict]:
+    """The values of a subject; some are measured when a claim asks for them, so that they follow the verdicts."""
+    for row in _VALUES[type(ours)](ours, theirs if is_beside else Quantities({}), published):
+        # A remark is about a published value.
+        yield row if is_beside else row | {"remark": ""}
 
 
 def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:

@@ -146,7 +146,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Accuracies(Quantities):
-    """Quantities that claims make of accuracies: what one asks for is measured then, and is among `by_name` from then.
+    """Quantities that claims make of accuracies.
 
     columns: the accuracies; what a claim asks for is made of one of these. printed: those of the paper, by name.
     missing: also why accuracies are not known, as of `Scores`.
@@ -155,16 +155,12 @@ class Accuracies(Quantities):
     columns: Sequence[Columns] = ()
     printed: Mapping[str, float] = field(default_factory=dict)
 
-    def quantity(self, name: str, label: str, measure: Measure | None = None) -> Quantity:
+    def measured(self, measure: Measure) -> Measured:
         """As of `Quantities`."""
-        if measure is not None and name not in self.by_name and (self.columns or self.printed):
-            self.by_name[name] = self._measured(measure)
-        return super().quantity(name, label)
-
-    def _measured(self, measure: Measure) -> Measured:
-        whole = Scores(
-            {**self.printed, **{name: it for one in self.columns for name, it in one.whole.items()}}, self.missing
-        )
+        if not self.columns and not self.printed:
+            return super().measured(measure)
+        known = [self.printed, *(one.whole for one in self.columns)]
+        whole = Scores({name: it for one in known for name, it in one.items()}, self.missing)
         value = float(measure(whole))
         if self.printed:
             return Measured(value)

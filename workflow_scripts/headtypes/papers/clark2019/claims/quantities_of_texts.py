@@ -15,7 +15,8 @@ What the claims ask for has the names that `statistics.Heads` gives. The others 
 | `n_segments` | segments that the values are means over |
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -26,7 +27,6 @@ from headtypes.analyses.surface.results import Surface
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import RESAMPLES, draw_units
-from headtypes.papers.claims import wanted_by
 from headtypes.papers.clark2019.claims.statistics import (
     COLUMN_OF,
     Heads,
@@ -36,14 +36,11 @@ from headtypes.papers.clark2019.claims.statistics import (
     sink_of,
     whole_statistics,
 )
-from headtypes.papers.clark2019.claims.texts import TEXT_CLAIMS
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.keys import Key
-from headtypes.papers.quantities import THIRDS, Measure, Measured, measure_known, resampled
+from headtypes.papers.quantities import THIRDS, Measure, Measured, NoVerdictError
 
 LayerTest = Mapping[str, float | int | None]
-# Resamples that are held at once.
-_BLOCK = 250
 
 
 def collect_all(
@@ -80,79 +77,55 @@ def collect_quantities(
     seed: of the segments that are drawn for the intervals. Gradients have none, since single segments are not stored.
     """
     whole = whole_statistics(surface, gradients, published)
-    measures = _measures(published, whole)
-    measured = dict(_intervals(measures, whole, _resampled(surface, whole, published, seed)))
-    measured["n_segments"] = Measured(len(surface.length))
-    _, missing = measure_known(measures, whole)
+    segments, measured, missing = len(surface.length), {}, {}
     if layers is not None and layers["difference"] is not None:
         measured["divergence.within_less_between"] = _permuted(layers)
         measured |= {f"divergence.{name}": Measured(layers[name]) for name in ("within", "between")}
     else:
         missing["divergence.within_less_between"] = "divergences were not measured"
-    return Heads(measured, missing=missing, published=published)
+    measured["n_segments"] = Measured(segments)
+    drawn = _drawn_again(surface, whole, published, seed) if segments > 1 else None
+    heads = Heads(measured, missing=missing, published=published, whole=whole, drawn=drawn, segments=segments)
+    return _with_values(heads)
 
 
 def published_quantities(published: Clark2019) -> Heads:
     """The paper's own numbers, as far as they are printed or could be read off the figures that were released."""
-    statistics = published_statistics(published)
-    return Heads(dict(_intervals(_measures(published, statistics), statistics, ())), published=published)
+    return _with_values(Heads({}, published=published, whole=published_statistics(published)))
 
 
-def _measures(published: Clark2019, whole: Statistics) -> dict[str, Measure]:
-    """Functions of statistics, by the name of what they measure; a name that ends in .* is measured in each layer."""
-    measures: dict[str, Measure] = {f"layer.{name}.*": _of_layers(name) for name in whole.layers}
-    measures |= {
-        f"third.{name}.{third}": lambda it, name=name, third=third: it.of_third(name, third)
-        for name in whole.layers
-        for third in THIRDS
-    }
-    measures |= wanted_by(TEXT_CLAIMS, Heads, published=published)
+def _with_values(heads: Heads) -> Heads:
+    """The same, with all values that are known whatever is claimed."""
+    for name, measure in _measures(heads.published, heads.whole):
+        with suppress(NoVerdictError):
+            heads.quantity(name, name, measure)
+    return heads
+
+
+def _measures(published: Clark2019, whole: Statistics) -> Iterator[tuple[str, Measure]]:
+    """Functions of statistics, with the name of what they measure."""
     depth = len(next(iter(whole.layers.values())))
+    for name in whole.layers:
+        yield from ((f"layer.{name}.{layer + 1}", _of_layers(name, [layer])) for layer in range(depth))
+        yield from ((f"third.{name}.{third}", lambda it, of=(name, third): it.of_third(*of)) for third in THIRDS)
     for value in published.surface:
         if value.heads is not None and value.statistic in whole.heads:
-            measures[f"heads.{value.statistic}.above_{value.above:g}"] = _count_of(value.statistic, value.above)
+            yield f"heads.{value.statistic}.above_{value.above:g}", _count_of(value.statistic, value.above)
         if value.layers and value.heads is None and value.statistic in whole.layers and depth == published.layers:
-            measures[f"surface.{value.id}"] = _of_layers(value.statistic, [layer - 1 for layer in value.layers])
+            yield f"surface.{value.id}", _of_layers(value.statistic, [layer - 1 for layer in value.layers])
     if whole.uniform is not None:
-        measures["uniform"] = lambda statistics: statistics.uniform.mean(axis=-1)
-        for layer in range(len(whole.uniform)):
+        yield "uniform", lambda statistics: statistics.uniform.mean(axis=-1)
+        for layer in range(depth):
             kind = sink_of(whole, layer)
-            measures[f"sink.{layer + 1}.{kind}"] = _of_layers(kind, [layer])
-    return measures
+            yield f"sink.{layer + 1}.{kind}", _of_layers(kind, [layer])
 
 
-def _of_layers(name: str, some: list[int] | None = None) -> Measure:
-    return lambda it: it.of_layers(name) if some is None else it.of_layers(name)[..., some].mean(axis=-1)
+def _of_layers(name: str, some: list[int]) -> Measure:
+    return lambda it: it.of_layers(name)[..., some].mean(axis=-1)
 
 
 def _count_of(name: str, above: float) -> Measure:
     return lambda statistics: (statistics.of_heads(name) > above).sum(axis=(-2, -1))
-
-
-def _intervals(
-    measures: Mapping[str, Measure], whole: Statistics, draws: Iterable[Statistics]
-) -> Iterator[tuple[str, Measured]]:
-    """Each number with its interval over segments, where it is one of what was drawn again."""
-    values, _ = measure_known(measures, whole)
-    drawn: dict[str, list[np.ndarray]] = {name: [] for name in values}
-    segments = 0
-    each = {name: resampled(measures[name]) for name in values}
-    for statistics in draws:
-        segments = statistics.segments
-        # Gradients are not drawn again.
-        for name, means in measure_known(each, statistics)[0].items():
-            drawn[name].append(means)
-    for name, value in values.items():
-        means = np.concatenate(drawn[name]) if drawn[name] else None
-        layers = [(name, ...)]
-        if name.endswith(".*"):
-            layers = [(f"{name[:-1]}{layer + 1}", (..., layer)) for layer in range(len(value))]
-        for full, index in layers:
-            number = float(value[index])
-            if means is None:
-                yield full, Measured(number)
-            else:
-                yield full, Measured.drawn_for(measures[name], number, means[index], np.ones(segments), "segments")
 
 
 def _permuted(layers: LayerTest) -> Measured:
@@ -162,29 +135,42 @@ def _permuted(layers: LayerTest) -> Measured:
     return Measured(layers["difference"], *ends, lambda limit, side: both_sides, "permutations")
 
 
-def _resampled(surface: Surface, whole: Statistics, published: Clark2019, seed: int) -> Iterator[Statistics]:
-    """Statistics of segments drawn with replacement, in blocks; none of a single segment."""
+class _DrawnHeads(Mapping):
+    """Statistics of heads, [resample, layer, head], computed when they are asked for: all together are large."""
+
+    def __init__(self, names: list[str], draw: Callable[[str], np.ndarray]):
+        self._names, self._draw = names, draw
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._draw(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _drawn_again(surface: Surface, whole: Statistics, published: Clark2019, seed: int) -> Statistics:
+    """Statistics of segments drawn with replacement."""
     segments = len(surface.length)
-    if segments < 2:
-        return
-    names = list(whole.heads)
-    values = np.stack([surface.column(*COLUMN_OF[name]) for name in names], -1).astype(float)
-    _, layers, heads, _ = values.shape
-    possible = ~np.isnan(values)
-    flat = np.nan_to_num(values, nan=0.0).reshape(segments, -1)
-    counted = None if possible.all() else possible.reshape(segments, -1).astype(float)
-    uniform = surface.uniform.astype(float)
-    with threadpool_limits(1):
-        for drawn in _in_blocks(draw_units(segments, RESAMPLES, seed)):
-            sums = drawn @ flat
-            # Where no drawn segment has the pattern, what it has on all segments stands in.
-            means = sums / segments if counted is None else sums / np.maximum(drawn @ counted, 1)
-            by_head = means.reshape(-1, layers, heads, len(names))
-            of_heads = {name: by_head[..., index] for index, name in enumerate(names)}
-            yield Statistics(of_heads, by_layer(of_heads, published), drawn @ uniform / segments, {}, segments, whole)
+    # How often each segment is drawn; as floating-point numbers they would need four times as much memory.
+    drawn = [counts.astype(np.uint16) for counts in draw_units(segments, RESAMPLES, seed)]
 
+    def sums(values: np.ndarray) -> np.ndarray:
+        flat = values.astype(float).reshape(segments, -1)
+        with threadpool_limits(1):
+            of_draws = np.concatenate([counts.astype(float) @ flat for counts in drawn])
+        return of_draws.reshape(-1, *values.shape[1:])
 
-def _in_blocks(counts: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """The same resamples, a few hundred at a time, since each has statistics of every head."""
-    for some in counts:
-        yield from np.split(some, range(_BLOCK, len(some), _BLOCK))
+    def draw(name: str) -> np.ndarray:
+        values = surface.column(*COLUMN_OF[name])
+        possible = ~np.isnan(values)
+        # Where no drawn segment has the pattern, what it has on all segments stands in.
+        return sums(np.nan_to_num(values)) / (segments if possible.all() else np.maximum(sums(possible), 1))
+
+    heads = _DrawnHeads(list(whole.heads), draw)
+    return Statistics(heads, by_layer(heads, published), sums(surface.uniform) / segments, on_all=whole)

@@ -17,12 +17,14 @@ from headtypes.papers.clark2019.published import Behaviour, Clark2019
 from headtypes.papers.quantities import (
     THIRDS,
     Measure,
+    Measured,
     NoVerdictError,
     Quantities,
     Quantity,
     Ranked,
     Side,
     Third,
+    resampled,
     third_of,
 )
 
@@ -75,7 +77,6 @@ class Statistics:
     uniform: entropy of attention that is spread evenly over all that a token may look at, in nats, [..., layer]; None
         where it is not known.
     missing: why a statistic is not known, where it could have been.
-    segments: number of segments that each resample has.
     on_all: of resamples, the statistics on all segments, by which layers and heads are selected; None of these.
     """
 
@@ -83,7 +84,6 @@ class Statistics:
     layers: Mapping[str, np.ndarray]
     uniform: np.ndarray | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
-    segments: int = 0
     on_all: "Statistics | None" = None
 
     @property
@@ -215,12 +215,32 @@ def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
     return missing | ({"offset_heads": missing["next"]} if "next" in missing else {})
 
 
+@dataclass(frozen=True)
 class Heads(Quantities):
-    """Quantities of a model on a text; every method raises `NoVerdictError` where what it needs is not known."""
+    """Quantities of a model on a text; every method raises `NoVerdictError` where what it needs is not known.
+
+    whole, drawn: statistics on all segments, and on segments drawn again, as many (None without intervals).
+    """
 
     about: ClassVar[str] = "text"
     unit: ClassVar[str] = "n_segments"
     absent: ClassVar[str] = "the model reads no text"
+    whole: Statistics | None = None
+    drawn: Statistics | None = None
+    segments: int = 0
+
+    def measured(self, measure: Measure) -> Measured:
+        """As of `Quantities`."""
+        if self.whole is None:
+            return super().measured(measure)
+        value = float(measure(self.whole))
+        try:
+            means = None if self.drawn is None else resampled(measure)(self.drawn)
+        except NoVerdictError:  # Gradients are not drawn again.
+            means = None
+        if means is None:
+            return Measured(value)
+        return Measured.drawn_for(measure, value, means, np.ones(self.segments), "segments")
 
     def largest(self, statistic: str, number: int) -> Quantity:
         """What as large a share of the heads as so many of BERT-base's 144 have of a statistic, at least."""

@@ -127,7 +127,7 @@ figure_2(
 )
 def _(heads: Heads):
     looked_at = heads.mean("sep", "middle").above(HIGH)
-    if looked_at.verdict != HOLDS and heads.wanted is None:
+    if looked_at.verdict != HOLDS:
         raise NoVerdictError(f"heads are not shown to look at [SEP]: {looked_at.quantity} is {looked_at.measured}")
     return [
         heads.mean("sep_to_sep", "middle").above(0.9),
@@ -325,6 +325,3 @@ def _ratio_where_high(statistics: Statistics) -> np.ndarray:
 def _broad(heads: Heads) -> Behaviour:
     """What the released notebook calls broad, with its limit: `behaviours` of `reference/clark2019.yaml`."""
     return next(it for it in heads.published.behaviours if it.name == "broad")
-
-
-TEXT_CLAIMS = (*of_surface, *of_layers)
