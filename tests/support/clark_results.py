@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, Choice, OfHeads, ToSep
 from headtypes.analyses.relations.pairs import ALL, TOTALS
@@ -82,30 +83,28 @@ ROWS = {row.relation: row for row in PUBLISHED.relations.rows}
 TO_SEP = {"called": 20.0, "others": 70.0, "no_noun": 60.0, "no_noun_or_pronoun": 65.0}
 
 
-def leads() -> dict[str, float]:
-    """By how much the best head of each relation beats the best offset, as printed."""
-    return {name: row.accuracy - row.baseline for name, row in ROWS.items()}
-
-
-def directions() -> dict[str, float]:
-    """By how much the best head from dependent to head beats the best of the other direction."""
-    return {name: -5.0 if row.direction == "head_to_dependent" else 5.0 for name, row in ROWS.items()}
+def _of_each(value):
+    """Makes what fields of `Treebank` have: a value of each row of the paper's table."""
+    return lambda: {name: value(row) for name, row in ROWS.items()}
 
 
 @dataclass
 class Treebank:
     """Results of a made-up model on a treebank, in percent, in the shapes in which tests change them most easily.
 
-    noise: of the sentences around the mean; probes: attachment scores, or None.
+    leads, directions: by how much the best head beats the best offset and, from dependent to head, the best of the
+        other direction; probes: attachment scores.
     to_sep: attention to [SEP] of each group of words in the heads of some relations, others have `TO_SEP`; looks: that
         of all words on the sentences that heads were chosen on; tagged: whether words have UPOS tags.
     """
 
-    accuracies: dict[str, float] = field(default_factory=lambda: {name: row.accuracy for name, row in ROWS.items()})
-    leads: dict[str, float] = field(default_factory=leads)
-    directions: dict[str, float] = field(default_factory=directions)
-    heads: dict[str, str] = field(default_factory=lambda: {name: row.head for name, row in ROWS.items()})
-    probes: dict[str, float] | None = field(
+    accuracies: dict[str, float] = field(default_factory=_of_each(lambda row: row.accuracy))
+    leads: dict[str, float] = field(default_factory=_of_each(lambda row: row.accuracy - row.baseline))
+    directions: dict[str, float] = field(
+        default_factory=_of_each(lambda row: -5.0 if row.direction == "head_to_dependent" else 5.0)
+    )
+    heads: dict[str, str] = field(default_factory=_of_each(lambda row: row.head))
+    probes: dict[str, float] = field(
         default_factory=lambda: (
             {row.probe: row.uas for row in PUBLISHED.probes.rows if row.comparable}
             | {"best_head": 34.5, "best_offset": 26.3}
@@ -114,7 +113,6 @@ class Treebank:
     to_sep: dict[str, dict[str, float]] = field(default_factory=dict)
     looks: float = 60.0
     tagged: bool = True
-    noise: float = 1.0
 
     def choices(self) -> list[Choice]:
         """As `relations.accuracy.best_heads` returns them; scored where they were chosen, heads are 3 points better."""
@@ -122,12 +120,8 @@ class Treebank:
 
     def quantities(self) -> Quantities:
         """What is known of the model on the treebank."""
-        probes = None
-        if self.probes is not None:
-            words = np.full(SENTENCES, 10)
-            right = {name: self._around(uas / 10)[None].repeat(3, axis=0) for name, uas in self.probes.items()}
-            probes = right, words
-        return treebank_quantities(self.choices(), probes, PUBLISHED, seed=1)
+        right = {name: _around(uas / 10)[None].repeat(3, axis=0) for name, uas in self.probes.items()}
+        return treebank_quantities(self.choices(), (right, np.full(SENTENCES, 10)), PUBLISHED, seed=1)
 
     def _choice(self, scored: str, more: float) -> Choice:
         rows, scores, to_sep = [], [], []
@@ -146,9 +140,9 @@ class Treebank:
                 "above_offset": lead,
                 "forward_above_backward": self.directions[name],
             }
-            scores.append(np.stack([*(self._around(of_name[it]) / 100 for it in QUANTITIES), np.ones(SENTENCES)]))
+            scores.append(np.stack([*(_around(of_name[it]) / 100 for it in QUANTITIES), np.ones(SENTENCES)]))
             shares = TO_SEP | self.to_sep.get(name, {})
-            sums = np.stack([self._around(shares[group]) / 100 for group in GROUPS], axis=1)
+            sums = np.stack([_around(shares[group]) / 100 for group in GROUPS], axis=1)
             is_forward = self.directions[name] > 0
             sizes = np.ones_like(sums) * [True, True, self.tagged, self.tagged]
             leads, looks = np.zeros((12, 12)), np.full((12, 12), self.looks / 100)
@@ -157,10 +151,11 @@ class Treebank:
             to_sep.append(ToSep(sums, sizes, is_forward, (OfHeads((layer, head), leads, looks, rises),)))
         return Choice(rows, scores, [np.arange(SENTENCES)] * len(rows), SENTENCES, to_sep)
 
-    def _around(self, mean: float) -> np.ndarray:
-        """[sentence] values around a mean, which they have."""
-        drawn = np.random.default_rng(0).normal(0, self.noise, SENTENCES)
-        return mean + drawn - drawn.mean()
+
+def _around(mean: float, number: int = SENTENCES) -> np.ndarray:
+    """[unit] values around a mean, which they have."""
+    drawn = np.random.default_rng(0).normal(size=number)
+    return mean + drawn - drawn.mean()
 
 
 @dataclass
@@ -171,33 +166,28 @@ class Documents:
     head_match: dict[str, float] = field(default_factory=lambda: _of("head_match"))
     rules: dict[str, float] = field(default_factory=lambda: _of("rules"))
     nearest: dict[str, float] = field(default_factory=lambda: _of("nearest"))
-    types: tuple[str, ...] = MENTIONS
-    noise: float = 1.0
     # By how much the best head is better among the words before, and once more among the head words of mentions.
     by_candidates: float = 0.01
 
     def quantities(self) -> Quantities:
         """What is known of the model on the documents."""
-        scores, document = self.scores()
-        return coreference_quantities(scores, document, PUBLISHED, seed=1)
+        return coreference_quantities(*self._scores(), PUBLISHED, seed=1)
 
-    def scores(self) -> tuple[dict, np.ndarray]:
+    def _scores(self) -> tuple[dict, np.ndarray]:
         """As `accuracy.score_mentions` returns them: one mention of each type in each document."""
-        type_ = np.array(list(self.types) * DOCUMENTS)
-        document = np.repeat(np.arange(DOCUMENTS), len(self.types))
-        noise = np.random.default_rng(0).normal(0, self.noise, DOCUMENTS)
-        noise = (noise - noise.mean())[document]
+        type_, document = np.array(MENTIONS * DOCUMENTS), np.repeat(np.arange(DOCUMENTS), len(MENTIONS))
+        noise = _around(0, DOCUMENTS)[document]
         scores = {}
         for system in ("best_head", "nearest", "head_match", "rules"):
             values = (np.array([getattr(self, system)[name] for name in type_]) + noise) / 100
-            for name in ("all", *self.types):
+            for name in ("all", *MENTIONS):
                 of_type = np.where((type_ == name) | (name == "all"), values, np.nan)
                 if system != "best_head":
                     scores[system, "mentions", name, ""] = of_type
                     continue
-                for number, candidates in enumerate(("words", "words_before", "mentions")):
-                    scores[system, candidates, name, "documents"] = of_type + self.by_candidates * number
-                    scores[system, candidates, name, "halves"] = of_type + self.by_candidates * number
+                for number, candidates in enumerate(CANDIDATES):
+                    for chosen in ("documents", "halves"):
+                        scores[system, candidates, name, chosen] = of_type + self.by_candidates * number
         return scores, document
 
 

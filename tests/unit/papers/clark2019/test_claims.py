@@ -39,10 +39,9 @@ class Evidence:
     heads: dict[str, np.ndarray] = field(default_factory=head_values)
     gradients: Gradients | None = field(default_factory=gradients_of)
     layers: dict | None = field(default_factory=layers_of)
-    noise: float = 0.002
 
     def quantities(self) -> Heads:
-        surface = surface_of(self.heads, noise=self.noise)
+        surface = surface_of(self.heads, noise=0.002)
         return collect_quantities(surface, self.gradients, self.layers, PUBLISHED, seed=1)
 
 
@@ -61,11 +60,6 @@ def moved_to_the_end() -> Evidence:
     return evidence
 
 
-def looked_at_by_all() -> Evidence:
-    """Others look at [SEP] as much as [SEP] does."""
-    return heads(sep_to_sep=(slice(4, 8), 0.95), other_to_sep=(slice(4, 8), 0.97))
-
-
 def narrow_at_first() -> Evidence:
     """Broad heads stand in the second layer alone."""
     evidence = Evidence()
@@ -74,19 +68,10 @@ def narrow_at_first() -> Evidence:
     return evidence
 
 
-def broad_later() -> Evidence:
-    """Six heads of the first layer are broad, and all twelve of the tenth."""
-    return heads(entropy=(slice(9, 10), 4.1), peak=(slice(9, 10), 0.05))
-
-
 def peaked() -> Evidence:
     evidence = Evidence()
     evidence.heads["peak"][evidence.heads["entropy"] > 3.9] = 0.2
     return evidence
-
-
-def as_broad_before() -> Evidence:
-    return heads(entropy_cls=(slice(0, 1), 3.95))
 
 
 @pytest.fixture(autouse=True)
@@ -111,20 +96,19 @@ def theirs(claim: Claim) -> Quantities:
     return {"text": published_quantities(PUBLISHED), "treebank": trees, "coreference": documents}[claim.about]
 
 
-def trees(**changed) -> Treebank:
-    """A treebank's results with other values: {accuracies, leads, directions, heads or probes: {name: value}}."""
-    evidence = Treebank()
+def with_other_values(evidence: Treebank | Documents, **changed):
+    """The same, of which fields have other values: {name: value}."""
     for name, values in changed.items():
         getattr(evidence, name).update(values)
     return evidence
+
+
+def trees(**changed) -> Treebank:
+    return with_other_values(Treebank(), **changed)
 
 
 def stories(**changed) -> Documents:
-    """Results about coreference with other values: {system: {type: value}}."""
-    evidence = Documents()
-    for name, values in changed.items():
-        getattr(evidence, name).update(values)
-    return evidence
+    return with_other_values(Documents(), **changed)
 
 
 EVERYWHERE = slice(None)
@@ -139,16 +123,21 @@ BROKEN = {
     "sep-most-in-middle": [heads(sep=(slice(1, 4), 0.75)), heads(sep=(slice(8, 12), 0.6))],
     "punctuation-deep": [heads(punctuation=(slice(0, 4), 0.5)), heads(punctuation=(slice(4, 8), 0.5))],
     "special-over-half": [heads(special=(EVERYWHERE, 0.4))],
-    "sep-looks-at-sep": [heads(sep_to_sep=(slice(4, 8), 0.8)), looked_at_by_all()],
+    # Others look at [SEP] as much as [SEP] does.
+    "sep-looks-at-sep": [
+        heads(sep_to_sep=(slice(4, 8), 0.8)),
+        heads(sep_to_sep=(slice(4, 8), 0.95), other_to_sep=(slice(4, 8), 0.97)),
+    ],
     "sep-no-op": [Evidence(gradients=gradients_of({"sep": 0.7}))],
     "sep-hands-over-little": [heads(**{"norms.sep": (EVERYWHERE, 0.5)})],
     "sep-gradients-fall": [Evidence(gradients=gradients_of(early=0.15))],
     "broad-lower-layers": [narrow_at_first()],
-    "broad-early": [broad_later()],
+    # Six heads of the first layer are broad, and all twelve of the tenth.
+    "broad-early": [heads(entropy=(slice(9, 10), 4.1), peak=(slice(9, 10), 0.05))],
     "broad-spread": [peaked()],
     # As broad as before, less broad than tokens are, and broader than either, but not broad.
     "cls-broad-last": [
-        as_broad_before(),
+        heads(entropy_cls=(slice(0, 1), 3.95)),
         heads(entropy_cls=(slice(11, 12), 2.5)),
         heads(entropy_cls=(slice(11, 12), 3.85)),
     ],
