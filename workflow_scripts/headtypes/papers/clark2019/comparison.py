@@ -94,8 +94,8 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
     broad = next(rule for rule in published.behaviours if rule.name == "broad")
     data = published.data
     introduction = [
-        f"Published: {published.paper}. Its values are for {published.model}, on {data.segments.source} (texts), on "
-        f"the {data.treebank.source} (treebanks) and on {data.coreference.source} (coreference). They stand beside "
+        f"Published: {published.paper}. Its values are for {published.model}, on {data.segments} (texts), on "
+        f"the {data.treebank.source} (treebanks) and on {data.coreference} (coreference). They stand beside "
         "ours for models that name them in the config. Its claims are judged for every model.",
         f"{comparison.HOW_CLAIMS_ARE_JUDGED} "
         "Intervals are over segments, sentences or documents, but for that of layers-alike: 2.5 and 97.5 % of what "

@@ -257,7 +257,7 @@ def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
     """The table as Markdown: a row for each system, reading of candidates, and way of choosing."""
     place = published.coreference.place
     parts = [
-        f"Published: {published.paper}, {place}: {published.model} on {published.data.coreference.source}. Accuracies "
+        f"Published: {published.paper}, {place}: {published.model} on {published.data.coreference}. Accuracies "
         "are percent of coreferent mentions for which an antecedent is selected, with 95 % intervals over documents.",
         "A head's guess is the word that the mention's head word looks at most, among all other words of the part "
         "(`words`: the paper's words taken literally), among those before it (`words_before`), or among the head words "
