@@ -29,7 +29,7 @@ class Analysis:
     title: str = ""
     """Above its rows in the comparison with random heads, with the unit."""
     files: tuple[Result, ...] = ()
-    """What the hooks read; of the first is said of which models and tasks there is one."""
+    """Input files of the hooks. The first one's `of` decides for which models and tasks the analysis exists."""
     results: tuple[Result, ...] = ()
     """All results, in the order in which the documentation lists them."""
     section: str = ""

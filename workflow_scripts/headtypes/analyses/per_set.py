@@ -48,7 +48,7 @@ def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> M
 
 
 def ratio(total: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """`total / of` of each set; NaN where it is of nothing."""
+    """`total / of` of each set; NaN where the denominator is 0."""
     return np.divide(total, of, out=np.full(len(total), np.nan), where=of > 0)
 
 

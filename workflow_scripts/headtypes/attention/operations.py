@@ -117,18 +117,18 @@ def _drop_inter(heads) -> None:
 
 
 def _mass_intra(heads, number: str = "0") -> None:
-    """As much attention as `drop_intra` takes, at the same distances, is taken from pairs of tokens at random."""
+    """Remove as much attention as `drop_intra`, at the same distances, from random pairs of tokens."""
     heads.drop_as_much("intra", int(number))
 
 
 def _mass_inter(heads, number: str = "0") -> None:
-    """As much attention as `drop_inter` takes, at the same distances, is taken from pairs of tokens at random."""
+    """Remove as much attention as `drop_inter`, at the same distances, from random pairs of tokens."""
     heads.drop_as_much("inter", int(number))
 
 
 _OF_DROPS = ("sentences", "special_tokens", "renormalise")
 _DRAW = "( [0-9]+)?", "a whole number for another draw, as in resample 2, or none"
-# Of six decimals at most: scores divided by less than a millionth are no numbers any more.
+# Six decimals at most: scores divided by less than a millionth overflow.
 _ABOVE_0 = " (?=.*[1-9])[0-9]+([.][0-9]{1,6})?"
 OPERATIONS = {
     operation.name: operation

@@ -60,7 +60,7 @@ def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
             is_projected = torch.equal(projected, stream)
             sums = stream + written
             near = _CLOSE * sums.abs().max().item()
-            for read in (each.reshape(sums.shape) for each in layer.after if each.numel() == sums.numel()):
+            for read in (output.reshape(sums.shape) for output in layer.after if output.numel() == sums.numel()):
                 beside = not is_projected and torch.equal(read, stream)
                 if beside or torch.allclose(read, sums, rtol=_CLOSE, atol=near):
                     off = 0.0 if beside else (read - sums).abs().max().item()

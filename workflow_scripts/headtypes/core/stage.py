@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-# `headtypes.planning.plan.Plan`, whose room stands above.
+# `headtypes.planning.plan.Plan`, which is in a later room and so not imported.
 Plan = Any
 Computation = Literal["forward", "divergence", "gradients", "training"]
 

@@ -4,10 +4,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from headtypes.data.kinds.registry import KINDS
-from headtypes.data.kinds.text.kind import Text
 from headtypes.papers.clark2019.claims.statistics import published_statistics, whole_statistics
-from headtypes.papers.clark2019.figures.by_layer import LOSSES, entropy_figure, gradient_figure, surface_figure
+from headtypes.papers.clark2019.figures.by_layer import entropy_figure, gradient_figure, surface_figure
 from headtypes.papers.clark2019.figures.example_files import PATTERNS, Examples
 from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, divergence_figure
 from headtypes.papers.clark2019.figures.lines import examples_figure
@@ -150,11 +148,6 @@ def test_figure_3_has_each_kind_in_units_of_the_loss_and_divided_by_all_tokens()
         np.testing.assert_allclose(by_kind[kind], ratio)
     assert values.get_title(loc="left") == "loss of masked words"
     assert values.get_ylim()[0] == ratios.get_ylim()[0] == 0
-
-
-def test_figure_3_has_a_name_for_the_loss_of_every_kind_of_task_that_models_answer():
-    # Of a text, it is named by what is predicted.
-    assert {name for name, kind in KINDS.items() if kind.head} - {Text.name} <= LOSSES.keys()
 
 
 def test_figure_3_says_why_a_model_has_no_gradients():

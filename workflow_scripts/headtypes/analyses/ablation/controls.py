@@ -113,7 +113,7 @@ def _drawn(
     # No fewer draws can decide, so that none is made in vain if they are evaluated together.
     while number := draws - len(tables) if all_draws else further_draws(reached, draws):
         numbers = range(len(tables), len(tables) + number)
-        drawn = [draw(each) for each in numbers]
+        drawn = [draw(number) for number in numbers]
         # A draw that is the condition itself costs exactly as much, however its windows would be batched.
         evaluated = iter(evaluate([heads for heads in drawn if (heads != operations).any()]))
         for heads in drawn:

@@ -64,7 +64,7 @@ HEADS = _result(
 DIVISIONS = _result(
     *("norms_types", ".types.csv", "types of heads by weights beside those by norms"),
     "where heads are divided by both, for each method and number of types: how far both divisions agree "
-    "(`adjusted_rand`, `same_type`, `same_cluster` in percent), and the heads `changed`",
+    "(`adjusted_rand`, at most 1; `same_type` and `same_cluster`, in percent), and the heads `changed`",
 )
 NORMS = Analysis(
     "norms",

@@ -114,8 +114,9 @@ BEST = _measured(
     "results/relations/{model}/{task}.best.csv",
     name="relations_best",
     content="for each relation the best head, its direction and accuracy, the best of the other direction, the "
-    "best offset, and the differences, with intervals over sentences; how much attention goes to `[SEP]` in the best "
-    "head, of the words that look at the other word of the relation (`to_sep`) and of all others (`to_sep_others`); "
+    "best offset, and the differences, such as `forward_above_backward`, with intervals over sentences; how "
+    "much attention goes to `[SEP]` in the best head, of the words that look at the other word of the relation "
+    "(`to_sep`) and of all others (`to_sep_others`); "
     "chosen and scored on `file` (the paper), and chosen on `file` and scored on `test`, or by `halves`",
 )
 OFFSETS = Result(

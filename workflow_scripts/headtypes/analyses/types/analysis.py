@@ -14,7 +14,7 @@ from headtypes.core.stage import Plan, stage
 def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     """The method and its settings; the seeds of its stability and of the number of types."""
     entry, clustering = plan.partitions[model, partition], plan.config.clustering
-    # Named for the rules and the results that once were: another name would be another seed.
+    # The names of earlier rules stay: another name would be another seed.
     features = entry.task if entry.of == "weights" else f"{entry.task}-{entry.of}"
     return {
         "method": entry.method,
@@ -82,7 +82,8 @@ TYPES = Analysis(
             about="criteria of how many types there are",
             name="numbers_of_types",
             content="for each number of clusters `k`, by the partition's method: the number of heads in the `smallest` "
-            "cluster, the mean `silhouette`, the `gap` statistic with its standard error, stability in percent (over "
+            "cluster, the mean `silhouette`, the `gap` statistic and how far it is above that of one cluster "
+            "(`gap_beyond_one`), each with its standard error, stability in percent (over "
             "halves of pairs for k-means with 3 and 5 alone), and `chance`, the percent on which clusterings with such "
             "shares agree by chance",
         ),

@@ -26,7 +26,7 @@ _LISTED = 12
 def check(config: Config, models: Sequence[str], tasks: Sequence[str]) -> None:
     """Raise `ConfigError` where entries do not fit together; models, tasks: those that are selected."""
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection, _baseline)):
-        if mistakes := [mistake for each in checks for mistake in each(config)]:
+        if mistakes := [mistake for check in checks for mistake in check(config)]:
             raise ConfigError(mistakes)
     if mistakes := list(_missing_files(config, models, tasks)):
         raise ConfigError(mistakes)

@@ -19,7 +19,7 @@ class ConfigError(InputError):
     """Mistakes in a configuration, told at once.
 
     mistakes: the key, nested ones as `a.b`, and a sentence of each; the key is empty for the whole.
-    places: of the keys that the files have, where they stand; of another, that of what it would stand in.
+    places: file and line of each key; for a missing key, those of its parent.
     """
 
     def __init__(self, mistakes: Iterable[tuple[str, str]], places: Mapping[str, str] | None = None):

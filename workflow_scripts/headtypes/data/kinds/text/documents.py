@@ -73,7 +73,7 @@ def _read_squad(file: str) -> list[Document]:
 def _read_json_lines(file: str) -> Iterator[Document]:
     for number, row in numbered_objects(file):
         name, paragraphs = row.get("id"), row.get("paragraphs")
-        are_texts = isinstance(paragraphs, list) and paragraphs and all(isinstance(it, str) for it in paragraphs)
+        are_texts = isinstance(paragraphs, list) and paragraphs and all(isinstance(part, str) for part in paragraphs)
         # True would count as 1.
         if type(name) not in (str, int) or name == "" or not are_texts:
             raise InputError(

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
 from headtypes.core.style import PAGE, PALETTE, layer_ticks, legend_key, save_figure, styled
+from headtypes.data.kinds.metrics import MEASURES
 from headtypes.papers.clark2019.claims.statistics import Statistics
 
 # Where heads of several series lie in a layer, in layers; all of them together.
@@ -63,12 +64,10 @@ _GRADIENTS = (
     Series("cls", "to [CLS]", _VERMILION, "D"),
 )
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-LOSSES = {
+_LOSSES = {
     "masked_words": "loss of masked words",
     "next_token": "loss of the next token",
-    "question_answering": "loss of answers",
-    "sentence_pair": "loss of labels",
-    "multiple_choice": "loss of right choices",
+    **{kind: f"loss on {counted}" for kind, (_, counted) in MEASURES.items()},
 }
 
 
@@ -121,7 +120,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
         axes.set_ylim(bottom=0)
     unit = "" if power == 0 else f" / 10{str(power).translate(_SUPERSCRIPT)}"
     values.set_ylabel(f"mean |∂L/∂A|{unit}")
-    values.set_title(LOSSES.get(gradients.loss, gradients.loss), loc="left")
+    values.set_title(_LOSSES[gradients.loss], loc="left")
     ratios.set_ylabel("ratio to all tokens")
     ratios.set_title("divided by the mean over all tokens", loc="left")
     _add_legend(figure, [one.key() for one in shown])
