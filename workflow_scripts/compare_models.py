@@ -13,7 +13,6 @@ from headtypes.core.style import save_figure
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.figures.figure4 import models_figure
 from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.published import read_published
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     partitions = read_each(read_partition, inputs.partitions)
@@ -24,5 +23,5 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     write_csv(outputs.pairs, pairs_table(pairs, partitions))
     write_csv(outputs.types, types_table(pairs, partitions))
     write_csv(outputs.heads, heads_table(pairs, partitions))
-    published = read_published(inputs.reference, Guan2020).shares.types
+    published = Guan2020.read(inputs.reference).shares.types
     save_figure(models_figure(partitions, comparison, published), outputs.pdf, outputs.png, provenance)

@@ -6,6 +6,6 @@ from headtypes.papers.registry import PAPERS
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     paper = PAPERS[spec.pop("paper")]
-    compared = paper.compare(by_kind(inputs.results), paper.read(inputs.reference), spec)
+    compared = paper.compare(by_kind(inputs.results), paper.published.read(inputs.reference), spec)
     write_csv(outputs.quantities, compared.quantities)
     write_table(outputs, compared.table, compared.page, provenance)

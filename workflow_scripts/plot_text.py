@@ -16,7 +16,6 @@ from headtypes.papers.clark2019.figures.example_files import Examples
 from headtypes.papers.clark2019.figures.figure6 import divergence_figure, phenomena_of_heads
 from headtypes.papers.clark2019.figures.lines import examples_figure
 from headtypes.papers.clark2019.published import Clark2019
-from headtypes.papers.published import read_published
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
     projection, fit = project_heads(read_arrays(inputs.divergence, Divergence), **spec["projection"])
@@ -26,7 +25,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     heads, layers = heads_table(written, **spec["outputs"]), layers_table(written)
     write_csv(outputs.heads, heads)
     write_csv(outputs.layers, layers)
-    published, surface = read_published(inputs.reference, Clark2019), read_arrays(inputs.surface, Surface)
+    published, surface = Clark2019.read(inputs.reference), read_arrays(inputs.surface, Surface)
     ours = whole_statistics(surface, None, published)
     theirs = published_statistics(published) if spec["beside"] else None
     save_figure(examples_figure(read_arrays(inputs.examples, Examples)), outputs.pdf_1, outputs.png_1, provenance)

@@ -22,10 +22,9 @@ from headtypes.papers.guan2020.tables import (
     stability_table,
     with_baseline,
 )
-from headtypes.papers.published import read_published
 
 with job(snakemake) as (inputs, spec, outputs, provenance):
-    published, seeds = read_published(inputs.reference, Guan2020), spec["seeds"]
+    published, seeds = Guan2020.read(inputs.reference), spec["seeds"]
     partitions, metrics = read_each(read_partition, inputs.partitions), read_each(read_json, inputs.metrics)
     if rows := spec["stability"]:
         keys = [(row["model"], row["partition"]) for row in rows]

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, legend_key, save_figure, styled
-from headtypes.papers.keys import read_named
+from headtypes.papers.comparison import read_named
 from tests.support.places import ROOT
 
 DOCS = ROOT / "docs/understand"

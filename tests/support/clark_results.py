@@ -11,12 +11,11 @@ from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.papers.clark2019.claims.quantities_of_language import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.published import MENTIONS, Clark2019, our_relation
-from headtypes.papers.published import read_published
 from headtypes.papers.quantities import Quantities
 from tests.support.places import ROOT
 
 CLARK = ROOT / "reference" / "clark2019.yaml"
-PUBLISHED = read_published(CLARK, Clark2019)
+PUBLISHED = Clark2019.read(CLARK)
 LAYERS, HEADS, SEGMENTS = 12, 12, 40
 UNIFORM = float(np.log(128))
 

@@ -14,7 +14,7 @@ from headtypes.pages.summary.figures import FIGURES as ALL_FIGURES
 from headtypes.pages.summary.page import Summary
 from headtypes.pages.summary.results import collect_summary
 from headtypes.pages.summary.verdicts import with_signs
-from headtypes.papers.keys import read_named
+from headtypes.papers.comparison import read_named
 from headtypes.papers.ledger.models import over_models
 from headtypes.papers.ledger.table import ledger_table
 from headtypes.papers.registry import PAPERS

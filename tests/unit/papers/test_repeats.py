@@ -9,7 +9,7 @@ from scipy.stats import norm, t
 
 from headtypes.papers.claims import Claims, Verdict, verdict_of
 from headtypes.papers.comparison import COLUMNS, Subject, comparison_table, value_row
-from headtypes.papers.published import Published
+from headtypes.papers.paper import Published
 from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
 from headtypes.papers.repeats import judged_together, mean_over
 
@@ -37,14 +37,8 @@ def _some(quantities):
 claim("some", place="Table 1", text="Some do.", wording="some", limit="above 1, or 2 where there are many", ask=_some)
 
 
-class Nobody(Published):
-    @property
-    def rows(self):
-        return ()
-
-
 def table(costs: dict[str, Measured], repeats: dict[str, list[str]]):
-    published = Nobody(paper="Nobody (2030)", url="https://example.org", notes=[])
+    published = Published(paper="Nobody (2030)", url="https://example.org", model="none", notes=[])
     theirs = Quantities({"cost": Measured(5.0)}, published=published)
     subjects = []
     for model, cost in costs.items():

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from headtypes.core.markdown import document, markdown_table
+from headtypes.core.table_files import read_csv
 from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
-from headtypes.papers.published import Published
+from headtypes.papers.paper import Published
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, STRICTER, VERDICTS, Measured, Quantities
 from headtypes.papers.repeats import FEWEST, judged_together, mean_over
 
@@ -18,6 +19,14 @@ COLUMNS = [
     *("kind", "basis", "place", "id", "quantity", "ours", "low", "high", "over", "published", "difference"),
     *("verdict", "p", "p_holm", "verdict_holm", "reason", "remark"),
 ]
+# The name of the config's own reading, where verdicts stand under several.
+OWN_READING = "ablation"
+# Options of `table_files.read_csv`: a name may be a number, or what pandas takes for a missing value.
+NAMED = {
+    "dtype": dict.fromkeys(("model", "partition", "task", "condition", "doubtful"), str),
+    "keep_default_na": False,
+    "na_values": [""],
+}
 # Ends the kind of a row that is about several models.
 TOGETHER = " over models"
 NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
@@ -210,6 +219,11 @@ def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
     """The rows of one subject as parts of a page: verdicts first, then values by their place in the paper."""
     yield from _claim_parts(rows[rows["kind"] == "claim"])
     yield from _value_parts(rows[rows["kind"] == "figure"])
+
+
+def read_named(path: str, *columns: str) -> pd.DataFrame:
+    """A table of ours with a model and these columns. Raises `InputError` that names a damaged file."""
+    return read_csv(path, "is not such a table", ["model", *columns], rows=0, **NAMED)
 
 
 def tidy_table(subjects: Mapping[tuple[str, ...], Quantities], keys: Iterable[str]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What a paper declares in the `paper.py` of its folder: how its results are compared, and what is shown of it.
+"""What a paper declares in the `paper.py` of its folder: what it published, how it is compared, what is shown of it.
 
 The configuration and whatever plans jobs read declarations, which load little: methods import what they need.
 """
@@ -6,9 +6,15 @@ The configuration and whatever plans jobs read declarations, which load little: 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from headtypes.core.errors import InputError, one_line
+from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Stage
 
@@ -16,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from headtypes.core.tables import Table
-    from headtypes.papers.published import Published
 
 # `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.registry.paths`, whose room stands above.
 Plan = Any
@@ -27,7 +32,64 @@ to_read_first = partial(Result, section="To read first")
 Found = Mapping[str, Mapping[Any, str]]
 # From a plan to what the files are of: entries, or wildcards.
 Entries = Callable[[Plan], Iterable[Any]]
+# A model, and a partition or a task; and the columns, or wildcards, that name them.
+Key = tuple[str, str]
 PARTITION, TASK = ("model", "partition"), ("model", "task")
+PARTITION_KEYS, TASK_KEYS = list(PARTITION), list(TASK)
+
+
+class Data(BaseModel):
+    """A part of a paper's data: fields that are not declared are refused, and none changes once it is read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Note(Data):
+    """Where the paper contradicts itself or its sources, and which number is taken.
+
+    figures: ids of the comparison's values, or the parts that they begin with, beside which the remark is put.
+    claims: ids of the claims beside which it is put, which the paper's own numbers may not satisfy.
+    """
+
+    place: str
+    figures: list[str]
+    claims: list[str] = []
+    remark: str
+    text: str
+
+    def concerns(self, id_: str) -> bool:
+        """Whether the remark belongs beside the value or claim with this id."""
+        return id_ in self.claims or any(id_ == start or id_.startswith(f"{start}.") for start in self.figures)
+
+
+class Published(Data):
+    """Everything that is compared with a paper, which adds its numbers; model: whose heads these are of."""
+
+    paper: str
+    url: str
+    model: str
+    notes: list[Note]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """What of the paper a model in the config can stand beside; nothing, unless a paper says otherwise."""
+        return ()
+
+    def remarks(self, id_: str) -> str:
+        """What the notes say of the value or claim with this id; empty where they say nothing."""
+        return "; ".join(note.remark for note in self.notes if note.concerns(id_))
+
+    @classmethod
+    def read(cls, path: StrPath) -> Self:
+        """Read a paper's data from YAML. Raises `InputError` that names the file and the key that is wrong."""
+        try:
+            return cls.model_validate(yaml.CSafeLoader(Path(path).read_text(encoding="utf-8")).get_single_data())
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} is not valid YAML: {one_line(error)}.") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(str(part) for part in first["loc"])
+            raise InputError(f"{path}: {key or 'the file'}: {first['msg']}.") from error
 
 
 class Figure(NamedTuple):
@@ -68,7 +130,8 @@ class Compared(NamedTuple):
 class Paper:
     """A paper whose claims are judged on our results, and whose values stand beside ours.
 
-    name:    of its folder here, of its data in `reference/`, and of its folder under `results/`.
+    published: what it published, read from its data in `reference/`.
+    name:    of its folder here, of these data, and of its folder under `results/`.
     authors: as sentences name it; title: its year and its title.
     subject: what its claims are judged on, beside the model: a partition, or a task.
     row:     what a model in the config can stand beside, for the documentation.
@@ -77,6 +140,7 @@ class Paper:
     judges_tasks: whether its claims are about several tasks of one model, whose verdicts stand together.
     """
 
+    published: type[Published]
     name: str
     authors: str
     title: str
@@ -88,10 +152,6 @@ class Paper:
     figures: tuple[Figure, ...] = ()
     tables: tuple[Tables, ...] = ()
     judges_tasks: bool = False
-
-    def read(self, path: str) -> "Published":
-        """What it published. Raises `InputError` that names the file and the key that is wrong."""
-        raise NotImplementedError
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
         """The files that are compared with it, by kind and key (`files`); none where there is nothing to compare."""

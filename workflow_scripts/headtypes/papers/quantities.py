@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import t
 
 from headtypes.core.statistics import ALPHA, bounds, effective_units, p_of_ranked, p_of_side, ranked_bounds
-from headtypes.papers.published import Published
+from headtypes.papers.paper import Published
 
 HOLDS, FAILS, OPEN, NO_VERDICT = "holds", "fails", "open", "no verdict"
 VERDICTS = (HOLDS, FAILS, OPEN, NO_VERDICT)

@@ -12,7 +12,7 @@ from headtypes.models import stage as models
 from headtypes.pages.atlas import stage as atlas
 from headtypes.pages.ledger import stage as ledger
 from headtypes.pages.summary import stage as summary
-from headtypes.papers import stage as papers
+from headtypes.papers import registry as papers
 from headtypes.papers.paper import stages_in
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.plan import Plan

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from headtypes.pages.ledger.page import claims_in_brief, page_of
-from headtypes.papers.comparison import TOGETHER
-from headtypes.papers.keys import NAMED
+from headtypes.papers.comparison import NAMED, TOGETHER
 from headtypes.papers.ledger.models import over_models
 from headtypes.papers.ledger.table import together_table
 from headtypes.papers.quantities import NO_VERDICT

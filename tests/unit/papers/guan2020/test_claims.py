@@ -14,11 +14,10 @@ from headtypes.papers.guan2020.comparison import CLAIMS as PAPERS
 from headtypes.papers.guan2020.model import Model, name_operations
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import published_quantities
-from headtypes.papers.published import read_published
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, THIRDS, Measured
 from tests.support.places import GUAN
 
-REFERENCE = read_published(GUAN, Guan2020)
+REFERENCE = Guan2020.read(GUAN)
 CLAIMS = {claim.id: claim for claim in PAPERS}
 # Claims about which the paper gives no numbers.
 IN_WORDS = {

@@ -14,7 +14,7 @@ from headtypes.papers.registry import PAPERS
 from tests.support.places import ROOT
 
 PAPER = PAPERS["kobayashi2020"]
-PUBLISHED = PAPER.read(ROOT / "reference/kobayashi2020.yaml")
+PUBLISHED = PAPER.published.read(ROOT / "reference/kobayashi2020.yaml")
 SAMPLES, LAYERS, HEADS = 40, 3, 2
 
 

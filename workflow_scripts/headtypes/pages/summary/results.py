@@ -25,8 +25,7 @@ from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
 from headtypes.pages.summary.run_facts import facts
 from headtypes.pages.summary.verdicts import Judged, judged_subjects
 from headtypes.papers.claims import join
-from headtypes.papers.comparison import COLUMNS
-from headtypes.papers.keys import NAMED, read_named
+from headtypes.papers.comparison import COLUMNS, NAMED, read_named
 from headtypes.papers.ledger.models import read_over_models
 from headtypes.papers.paper import Figure, Tables
 from headtypes.papers.registry import PAPERS

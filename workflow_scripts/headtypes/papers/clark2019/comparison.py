@@ -19,8 +19,7 @@ from headtypes.papers.clark2019.claims.quantities_of_texts import collect_all, p
 from headtypes.papers.clark2019.claims.statistics import LABELS, Heads
 from headtypes.papers.clark2019.claims.texts import of_layers, of_surface
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, SurfaceValue
-from headtypes.papers.keys import TASK_KEYS, Key
-from headtypes.papers.paper import Compared, Found
+from headtypes.papers.paper import TASK_KEYS, Compared, Found, Key
 from headtypes.papers.quantities import THIRDS, Quantities, join
 
 CLAIMS = (*of_surface, *of_relations, *of_coreference, *of_probes, *of_layers)

@@ -5,9 +5,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from headtypes.analyses.declaration import words_of
-from headtypes.core.files import StrPath
 from headtypes.core.results import PICTURED, TEXT, Result
 from headtypes.core.stage import given, of_inputs_alone, stage
+from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.paper import (
     TASK,
     Compared,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from headtypes.core.tables import Table
-    from headtypes.papers.clark2019.published import Clark2019
 
 
 @stage()
@@ -155,7 +154,7 @@ def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) 
 
     def shown(path: str) -> "Iterable[Table]":
         from headtypes.papers.clark2019 import tables
-        from headtypes.papers.keys import read_named
+        from headtypes.papers.comparison import read_named
 
         return getattr(tables, show)(read_named(path, "task", *columns))
 
@@ -175,6 +174,7 @@ def _sentences(plan: Plan) -> list[Any]:
 class _Clark2019(Paper):
     """Its claims are about what single heads look at, on texts, treebanks and documents: every task is judged."""
 
+    published = Clark2019
     name = "clark2019"
     authors = "Clark et al."
     title = "2019: What Does BERT Look At?"
@@ -197,13 +197,6 @@ class _Clark2019(Paper):
         _tables(3, "probes", lambda plan: plan.probed, "probe_tables"),
     )
     judges_tasks = True
-
-    def read(self, path: StrPath) -> "Clark2019":
-        """As `published.Clark2019`."""
-        from headtypes.papers.clark2019.published import Clark2019
-        from headtypes.papers.published import read_published
-
-        return read_published(path, Clark2019)
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
         """What was measured on texts, what heads guess on treebanks and documents, and the words that they guess."""
@@ -229,7 +222,7 @@ class _Clark2019(Paper):
             "seed": plan.seed("compare_with_clark"),
         }
 
-    def compare(self, found: Found, published: "Clark2019", spec: Mapping[str, Any]) -> Compared:
+    def compare(self, found: Found, published: Clark2019, spec: Mapping[str, Any]) -> Compared:
         """As `comparison.compare_files`."""
         from headtypes.papers.clark2019.comparison import compare_files
 

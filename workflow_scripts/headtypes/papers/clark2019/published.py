@@ -2,7 +2,7 @@
 
 from typing import Generic, Literal, TypeVar
 
-from headtypes.papers.published import Data, Published
+from headtypes.papers.paper import Data, Published
 
 Row = TypeVar("Row", bound=Data)
 Direction = Literal["dependent_to_head", "head_to_dependent"]

@@ -18,8 +18,7 @@ from headtypes.core.markdown import document, write_table
 from headtypes.core.style import head_name
 from headtypes.core.tables import Column, Table, TextColumn, interval, latex
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
-from headtypes.papers.keys import TASK_KEYS, Key
-from headtypes.papers.published import read_published
+from headtypes.papers.paper import TASK_KEYS, Key
 
 
 def _percent(name: str, label: str, ends: tuple[str, str] | None = None, **how) -> Column:
@@ -438,7 +437,7 @@ def _head_names(layers: Iterable, heads: Iterable) -> list[str]:
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `tabulate_clark2019`: those of the tables that some model has."""
-    published, beside = read_published(inputs.reference, Clark2019), spec["beside"]
+    published, beside = Clark2019.read(inputs.reference), spec["beside"]
     if inputs.best:
         table = relations_table(read_each(read_best_heads, inputs.best), beside, published)
         write_table(outputs, table, relations_page(table, published), provenance, "_1")

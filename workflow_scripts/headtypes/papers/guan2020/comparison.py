@@ -10,6 +10,7 @@ from headtypes.core.markdown import document, markdown_table
 from headtypes.core.table_files import read_csv
 from headtypes.papers import comparison
 from headtypes.papers.claims import BASES
+from headtypes.papers.comparison import OWN_READING
 from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
 from headtypes.papers.guan2020.model import Model, bracket, name_operations
 from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
@@ -24,8 +25,7 @@ from headtypes.papers.guan2020.quantities import (
     read_tables,
 )
 from headtypes.papers.guan2020.tables import ablation_table
-from headtypes.papers.keys import OWN_READING, PARTITION_KEYS, Key
-from headtypes.papers.paper import Compared, Found
+from headtypes.papers.paper import PARTITION_KEYS, Compared, Found, Key
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, join
 
 CLAIMS = (*claims_of_heads.claim, *claims_of_answers.claim)

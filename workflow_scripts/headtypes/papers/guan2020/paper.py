@@ -1,10 +1,12 @@
-"""Guan et al., "How Far Does BERT Look At" (COLING 2020)."""
+"""Guan et al., "How Far Does BERT Look At" (COLING 2020): its rules and results, and what of them is shown."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from headtypes.core.files import StrPath
-from headtypes.papers.guan2020 import stage
+from headtypes.core.results import PICTURED
+from headtypes.core.stage import Plan, stage
+from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.paper import (
     PARTITION,
     TASK,
@@ -14,18 +16,201 @@ from headtypes.papers.paper import (
     Found,
     Paper,
     Paths,
-    Plan,
     Tables,
     files,
     if_any,
     shown_partitions,
     shown_texts,
-    stages_in,
+    to_read_first,
 )
 
 if TYPE_CHECKING:
     from headtypes.core.tables import Table
-    from headtypes.papers.guan2020.published import Guan2020
+
+
+@stage()
+def tabulate_guan2020(plan: Plan) -> dict:
+    """The rows of Tables 1 to 3 and of that of readings, the controls, and the seeds of intervals."""
+    stability = [
+        {
+            "model": partition.model,
+            "partition": partition.name,
+            "published": plan.config.models[partition.model].published.get("guan2020"),
+            "samples_asked": plan.config.tasks[partition.task].samples,
+        }
+        for partition in plan.clustered
+    ]
+    of_controls = _number(plan.config.controls.questions)
+    ablations = [
+        row
+        | {
+            "questions": _number(plan.config.tasks[ablation.task].questions),
+            "control_questions": of_controls,
+            "published": plan.config.models[ablation.model].published.get("guan2020"),
+        }
+        for row, ablation in zip(_rows(plan, plan.tabulated), plan.tabulated, strict=True)
+    ]
+    baselines = {it.key: plan.baseline(it.model, it.partition).key for it in plan.controlled}
+    return {
+        "stability": stability,
+        "partitions": [(partition.model, partition.name) for partition in plan.ablated],
+        "ablations": ablations,
+        "controls": [(*key, baseline[-1]) for key, baseline in baselines.items()],
+        "repeats": list(plan.repeats.values()),
+        "readings": plan.readings,
+        "rows_of_readings": _rows(plan, plan.ablations) if plan.readings else [],
+        "seeds": {name: plan.seed(name) for name in ("tabulate_ablations", "tabulate_readings")},
+    }
+
+
+@stage()
+def plot_partition(plan: Plan, model: str, partition: str) -> dict:
+    """The resolution of the features, and the seed of t-SNE."""
+    # Named for the rule that once did this: another name would be another seed.
+    seed = plan.seed("draw_projection", model, partition)
+    return {"features": plan.config.clustering.features(plan.partitions[model, partition].of), "seed": seed}
+
+
+@stage()
+def compare_models(plan: Plan, clustering: str) -> dict:
+    """Of each model on each of its tasks, its parent on the same task, and the model."""
+    names = {(entry.model, entry.task): entry.subject for entry in plan.clustered_by(clustering)}
+    parents = {name: names.get((plan.config.parent(model), task)) for (model, task), name in names.items()}
+    return {"parents": parents, "models": {name: model for (model, _), name in names.items()}}
+
+
+def _number(questions: int | str) -> int | None:
+    """How many questions are asked for; None for "all"."""
+    return None if questions == "all" else questions
+
+
+def _rows(plan: Plan, ablations: list) -> list[dict]:
+    return [
+        {
+            "model": ablation.model,
+            "partition": ablation.partition,
+            "condition": ablation.name,
+            "base": ablation.condition,
+            "reading": ablation.reading,
+            "operations": plan.operations(ablation.condition),
+        }
+        for ablation in ablations
+    ]
+
+
+def clusterings(plan: Plan) -> list[dict[str, str]]:
+    """Ways of clustering, each with which models are compared."""
+    return [{"clustering": clustering} for clustering in plan.clusterings]
+
+
+_of_tables = partial(to_read_first, rule="tabulate_guan2020")
+_of_partition = partial(to_read_first, rule="plot_partition", of=lambda plan: plan.partitions.values())
+_of_models = partial(to_read_first, rule="compare_models", of=clusterings)
+_RESULTS = (
+    _of_tables(
+        "results/guan2020/table1.{csv,tex,md,html}",
+        about="types and their stability, Table 1 of Guan et al. (2020)",
+        of=lambda plan: [{}] if plan.clustered else [],
+        content="Table 1: stability and shares of the types; stability over halves of heads, samples and pairs of "
+        "both, by agreement of all clusterings and pairwise; `own_cluster`, as in the file of stability; `gap`, the "
+        "gap statistic less that of one cluster, with its interval; how many samples were asked for and taken",
+    ),
+    _of_tables(
+        "results/guan2020/table2.{csv,tex,md,html}",
+        about="what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
+        of=lambda plan: [{}] if plan.ablations else [],
+        content="Table 2: types left out or made uniform; scores and drops with intervals over questions, and the "
+        "published values; random heads in Markdown and HTML; the `tex` files of all tables need booktabs",
+    ),
+    _of_tables(
+        "results/guan2020/table{2,3}.all.csv",
+        about="what the model loses under each condition, with all that is known of random heads",
+        of=lambda plan: [{}] if plan.ablations else [],
+        content="Tables 2 and 3 with all columns: types next to random heads (`operation_*`: what is done to each "
+        "type, and to each head that a condition names; for each score `control_drop_*`, the mean drop of "
+        "the draws with the lowest and the highest; `own_drop_*`; `own_excess_*`, own less the mean of random; "
+        "`own_rank_*`, the place of the own drop from the costliest, `own_rank_p_*`, and `holm_*`, corrected "
+        "for the `control_conditions` that have controls, both of the one score that is tested; "
+        "`detectable_drop_*`, what would have been told from random; `control_overlap`, the share of the drawn heads "
+        "that are the condition's own; the same with `profile_` before it for heads of the model that look alike, "
+        "`mass_` for random pairs, and with `seeds_` for means over models that differ in a seed alone: see "
+        "[method](../understand/method.md#how-certain-a-value-is-not-in-the-paper)); drops with p-value and "
+        "false discovery rate",
+    ),
+    _of_tables(
+        "results/guan2020/table3.{csv,tex,md,html}",
+        about="what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
+        of=lambda plan: [{}] if plan.ablations else [],
+        content="Table 3: attention within and between sentences taken away, in the same way",
+    ),
+    _of_tables(
+        "results/guan2020/readings.{csv,md,html}",
+        about="conditions under other readings of the paper",
+        of=lambda plan: [{}] if plan.readings and plan.ablations else [],
+        content="the paper's claims under each reading, if the config has `readings`",
+    ),
+    _of_partition(
+        "results/guan2020/{model}/{partition}/figure1.{pdf,png}",
+        about="typical heads of each type",
+        content="Figure 1: typical heads of each type, and the features of all heads",
+        withheld=PICTURED,
+    ),
+    _of_partition(
+        "results/guan2020/{model}/{partition}/figure2.{pdf,png}",
+        about="heads in two dimensions",
+        content="Figure 2: heads in two dimensions, by t-SNE",
+    ),
+    _of_partition(
+        "results/guan2020/{model}/{partition}/figure3.{pdf,png}",
+        about="types by layer",
+        content="Figure 3: types by layer",
+    ),
+    _of_models(
+        "results/guan2020/{clustering}/figure4.csv",
+        about="types of models beside one another",
+        content="for Figure 4: the heads that keep the parent's cluster, or the name of its type, and the adjusted "
+        "Rand index",
+    ),
+    _of_models(
+        "results/guan2020/{clustering}/figure4.{pdf,png}",
+        about="types of all models",
+        content="Figure 4: types by layer and model",
+    ),
+    _of_models(
+        "results/guan2020/{clustering}/figure4.layers.csv",
+        about="types of models beside one another",
+        content="for each layer of each model: the number of heads of each type, and the percent of heads that keep "
+        "the parent's cluster",
+    ),
+    _of_models(
+        "results/compared/{clustering}/pairs.csv",
+        about="types of models beside one another",
+        content="[any two models](../understand/method.md#any-two-models), each on one of its tasks: `relation`, "
+        "what the `other` is to the model (`parent`, `ancestor`, `same model` or nothing); the percent of "
+        "the heads that could keep their type if both had equal shares of the types (`same_shares`), or "
+        "equal shares at every depth (`same_layers`); where there is a relation, the percent of the heads of "
+        "equal type (`same_type`) and cluster (`same_cluster`), and the adjusted Rand index; the types whose "
+        "name is doubtful in either",
+    ),
+    _of_models(
+        "results/compared/{clustering}/types.csv",
+        about="types of models beside one another",
+        content="for each of these pairs and each type: its `heads` and their `share` in both, the `difference` in "
+        "points, the percent of its heads that lie at the same depth (`same_layers`), and the mean `near`, "
+        "`special` and `far` of its heads in both",
+    ),
+    _of_models(
+        "results/compared/{clustering}/heads.csv",
+        about="types of models beside one another",
+        content="for each pair with a relation and each head: its type in both, whether it keeps its cluster, and "
+        "whether the names are doubtful",
+    ),
+    _of_partition(
+        "results/guan2020/{model}/{partition}/figure5.{pdf,png}",
+        about="the attention of every head",
+        content="Figure 5: the attention of every head",
+    ),
+)
 
 
 def _figure(number: int, name: str, title: str) -> Figure:
@@ -51,15 +236,15 @@ def _curved(plan: Plan) -> list[Any]:
 
 
 def _stability(path: str) -> "Iterable[Table]":
+    from headtypes.papers.comparison import read_named
     from headtypes.papers.guan2020.tables import stability_shown
-    from headtypes.papers.keys import read_named
 
     return [stability_shown(read_named(path, "partition"))]
 
 
 def _ablations(path: str, number: str) -> "Iterable[Table]":
+    from headtypes.papers.comparison import read_named
     from headtypes.papers.guan2020.tables import ablation_shown
-    from headtypes.papers.keys import read_named
 
     return ablation_shown(read_named(path, "partition", "condition"), int(number))
 
@@ -74,21 +259,22 @@ def _compared(path: str, clustering: str) -> "Iterable[Table]":
 class _Guan2020(Paper):
     """Its claims are about the types of a model's heads: every partition is judged."""
 
+    published = Guan2020
     name = "guan2020"
     authors = "Guan et al."
     title = "2020: How Far Does BERT Look At"
     subject = "partition"
     row = "a row of Table 1"
     judged = "partition of every model"
-    stages = stages_in(stage)
-    results = stage.RESULTS
+    stages = (tabulate_guan2020, plot_partition, compare_models)
+    results = _RESULTS
     figures = (
         _figure(1, "heads", "Typical heads of each type"),
         _figure(2, "projection", "Heads in two dimensions"),
         _figure(3, "layers", "Types by layer"),
         Figure(
             *("models", "Figure 4. Types of all models", "figure4", "results/guan2020/{clustering}/figure4.png"),
-            *(("clustering",), stage.clusterings),
+            *(("clustering",), clusterings),
         ),
         _figure(5, "maps", "The attention of every head"),
         Figure(
@@ -105,15 +291,8 @@ class _Guan2020(Paper):
             *("ablations", "results/guan2020/table{number}.all.csv", ("number",)),
             *(lambda plan: [{"number": number} for number in "23" if plan.ablations], _ablations),
         ),
-        Tables("compared", "results/compared/{clustering}/pairs.csv", ("clustering",), stage.clusterings, _compared),
+        Tables("compared", "results/compared/{clustering}/pairs.csv", ("clustering",), clusterings, _compared),
     )
-
-    def read(self, path: StrPath) -> "Guan2020":
-        """As `published.Guan2020`."""
-        from headtypes.papers.guan2020.published import Guan2020
-        from headtypes.papers.published import read_published
-
-        return read_published(path, Guan2020)
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
         """Partitions, the answers under each condition, how clusterings agree, its tables, and what readings decide."""
@@ -151,7 +330,7 @@ class _Guan2020(Paper):
         """The claims that answers decide, where some were given under further readings."""
         return "results/guan2020/readings.csv" if plan.readings and plan.ablations else ""
 
-    def compare(self, found: Found, published: "Guan2020", spec: Mapping[str, Any]) -> Compared:
+    def compare(self, found: Found, published: Guan2020, spec: Mapping[str, Any]) -> Compared:
         """As `comparison.compare_files`."""
         from headtypes.papers.guan2020.comparison import compare_files
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from headtypes.attention.operations import head_of
-from headtypes.papers.published import Data, Published
+from headtypes.papers.paper import Data, Published
 
 METRICS = {"exact_match": "exact match", "f1": "F1"}
 
@@ -43,7 +43,6 @@ class PublishedStability(Data):
 class Guan2020(Published):
     """Everything that is compared with this paper."""
 
-    model: str
     task: str
     conditions: list[PublishedCondition]
     shares: PublishedShares

@@ -19,9 +19,10 @@ from headtypes.comparisons.models.compared import kept_by_chance
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import read_csv
+from headtypes.papers.comparison import read_named
 from headtypes.papers.guan2020.model import Model
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, METRICS, Guan2020
-from headtypes.papers.keys import Key, read_named
+from headtypes.papers.paper import Key
 from headtypes.papers.quantities import Measured
 
 _SCORES = ["id", "condition", *METRICS, "n_questions"]

@@ -23,7 +23,7 @@ from headtypes.core.statistics import ALPHA, holm
 from headtypes.core.tables import Column, Table, TextColumn, interval, probability
 from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by, tested_metric
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
-from headtypes.papers.keys import Key
+from headtypes.papers.paper import Key
 from headtypes.papers.quantities import Measured
 
 AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}

@@ -14,24 +14,11 @@ from headtypes.core.files import StrPath
 from headtypes.core.statistics import RESAMPLES, resampled_means
 from headtypes.papers import comparison
 from headtypes.papers.claims import Claims
-from headtypes.papers.keys import TASK_KEYS, Key
-from headtypes.papers.paper import Compared
-from headtypes.papers.published import Published
+from headtypes.papers.paper import TASK_KEYS, Compared, Key, Published
 from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
 
 KINDS = {"special": ("cls", "sep"), "punctuation": ("comma", "period")}
 _NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
-
-
-class Kobayashi2020(Published):
-    """The paper; its abstract gives no numbers."""
-
-    model: str
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """What a model can stand beside: nothing."""
-        return ()
 
 
 class Shares(Quantities):
@@ -74,7 +61,7 @@ claim(
 
 
 def compare_files(
-    features: Mapping[Key, StrPath], published: Kobayashi2020, *, seed: int, repeats: Mapping[str, Sequence[str]]
+    features: Mapping[Key, StrPath], published: Published, *, seed: int, repeats: Mapping[str, Sequence[str]]
 ) -> Compared:
     """Judge the paper's claims on feature files; seed: of the samples drawn; repeats: of `comparison_table`."""
     quantities = {key: collect_shares(path, published, seed) for key, path in features.items()}
@@ -109,7 +96,7 @@ def compare_files(
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, page)
 
 
-def collect_shares(path: StrPath, published: Kobayashi2020, seed: int) -> Shares:
+def collect_shares(path: StrPath, published: Published, seed: int) -> Shares:
     """Shares of all heads, in percent, by kind of token and by what is summed; and of each layer, without interval."""
     features = read_features(path)
     by_name, values, columns = {}, {}, []

@@ -9,8 +9,7 @@ import pandas as pd
 from headtypes.core.files import StrPath
 from headtypes.core.markdown import anchor
 from headtypes.core.table_files import read_csv
-from headtypes.papers.comparison import TOGETHER, subject_title
-from headtypes.papers.keys import NAMED, OWN_READING
+from headtypes.papers.comparison import NAMED, OWN_READING, TOGETHER, subject_title
 
 CLAIM = ["paper", "id"]
 NUMBERS = ["value", "low", "high", "p", "p_holm", "published"]

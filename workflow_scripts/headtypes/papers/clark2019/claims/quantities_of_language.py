@@ -33,7 +33,7 @@ from headtypes.data.kinds.coreference.records import AnnotatedDocument
 from headtypes.data.records import read_records
 from headtypes.papers.clark2019.claims.texts import HIGH
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
-from headtypes.papers.keys import Key
+from headtypes.papers.paper import Key
 from headtypes.papers.quantities import (
     Finding,
     Measure,

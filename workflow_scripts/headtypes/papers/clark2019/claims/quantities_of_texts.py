@@ -37,7 +37,7 @@ from headtypes.papers.clark2019.claims.statistics import (
     whole_statistics,
 )
 from headtypes.papers.clark2019.published import Clark2019
-from headtypes.papers.keys import Key
+from headtypes.papers.paper import Key
 from headtypes.papers.quantities import THIRDS, Measure, Measured, NoVerdictError
 
 LayerTest = Mapping[str, float | int | None]
