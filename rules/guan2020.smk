@@ -18,7 +18,7 @@ rule tabulate_guan2020:
             partitions=each(paths.PARTITION, {it.key: it for it in [*plan.clustered, *plan.ablated]}),
             stabilities=each(paths.STABILITY, plan.clustered),
             counted=each(paths.SAMPLES, plan.clustered),
-            metrics=each(paths.METRICS, plan.ablations),
+            metrics=each(paths.METRICS, plan.tabulated),
             scores=each(paths.SCORES, plan.ablations),
             intervals=each(paths.INTERVALS, plan.ablated),
             controls=each(paths.CONTROLS, plan.controlled),

@@ -8,7 +8,7 @@ from headtypes.core.table_files import write_csv
 from headtypes.core.tables import latex
 from headtypes.papers.guan2020.comparison import readings_page, readings_table
 from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.quantities import read_intervals_of
+from headtypes.papers.guan2020.quantities import read_answers
 from headtypes.papers.guan2020.tables import (
     ablation_page,
     ablation_shown,
@@ -62,8 +62,7 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
             rows,
             spec["readings"],
             ablated,
-            [metrics[row["model"], row["partition"], row["condition"]] for row in rows],
+            read_answers(inputs.scores, seeds["tabulate_readings"]),
             published,
-            read_intervals_of(inputs.scores, seeds["tabulate_readings"]),
         )
         write_table(outputs, table, readings_page(table), provenance, "_readings")

@@ -6,8 +6,8 @@ import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.papers.guan2020.comparison import CLAIMS, COLUMNS, compare_with_guan, comparison_page
-from headtypes.papers.guan2020.quantities import collect_quantities
-from headtypes.papers.guan2020.tables import ablation_table
+from headtypes.papers.guan2020.quantities import Answers, collect_quantities
+from headtypes.papers.quantities import Measured
 from tests.support.planted import typed
 from tests.unit.papers.guan2020.test_claims import REFERENCE, SATISFIED, Evidence, around, model_of
 
@@ -20,23 +20,25 @@ LIKE_THE_PAPER = SATISFIED | {f"{each.id}.f1": each.f1 for each in REFERENCE.con
 
 def compared(evidence: Evidence, interval=None) -> pd.DataFrame:
     """The comparison of a partition of which this is known."""
-    return compare_with_guan({KEY: model_of(evidence, interval)}, {KEY: [96.26]}, REFERENCE)
+    return compare_with_guan({KEY: model_of(evidence, interval)}, {KEY: "squad"}, REFERENCE)
 
 
-def ablations(key, diagonal: float = 4.59) -> pd.DataFrame:
-    """The table of the paper's baseline and of its condition 3."""
-    scores = {condition.id: condition.exact_match for condition in REFERENCE.conditions} | {3: diagonal}
-    about = {"model": key[0], "partition": key[1], "published": "squad"}
-    rows = [
-        about | {"condition": f"condition {condition.id}", "operations": condition.operations}
-        for condition in REFERENCE.conditions
-    ]
-    metrics = [{"exact_match": score, "f1": score + 1, "n_questions": 1000} for score in scores.values()]
-    return ablation_table(rows, {key: typed(HEADS, special=0.5)}, metrics, REFERENCE, intervals={}, controls={})
+def answers(diagonal: float = 4.59) -> Answers:
+    """The paper's scores, but for exact match under condition 3."""
+    scores = {it.id: {"exact_match": it.exact_match, "f1": it.f1} for it in REFERENCE.conditions}
+    scores[3]["exact_match"] = diagonal
+
+    def weighted_sum(weights, metric, for_claim):
+        return (sum(weight * scores[int(condition)][metric] for condition, weight in weights.items()),)
+
+    return Answers(weighted_sum, 1000)
 
 
-def from_tables(partitions: dict, *tables: pd.DataFrame | None, **more) -> pd.DataFrame:
-    return compare_with_guan(collect_quantities(partitions, *tables, REFERENCE, {}, **more), {}, REFERENCE)
+def collected(partitions: dict, answered: dict | None = None, **more) -> pd.DataFrame:
+    conditions = {key: {it.id: str(it.id) for it in REFERENCE.conditions} for key in partitions}
+    return compare_with_guan(
+        collect_quantities(partitions, answered or {}, conditions, REFERENCE, **more), {}, REFERENCE
+    )
 
 
 def claims(table: pd.DataFrame) -> pd.DataFrame:
@@ -74,14 +76,12 @@ def test_the_figures_of_a_claim_are_those_of_the_rule_that_decides():
     assert row[["ours", "published"]].tolist() == pytest.approx([2 - 4.59, 73.33 - 4.59])
 
 
-def test_models_and_tasks_are_kept_apart():
-    """Partitions of one name; and sentence pairs, whose F1 is not that of answers."""
+def test_models_are_kept_apart():
+    """Partitions of one name; and one without answers to questions, such as of a model for sentence pairs."""
     other, pairs = ("roberta", KEY[1]), ("pairs", KEY[1])
     partitions = dict.fromkeys((KEY, other, pairs), typed(HEADS, special=0.5))
-    tables = [ablations(KEY), ablations(other, diagonal=40), ablations(pairs).assign(exact_match=np.nan)]
-    stable = {"model": "bert", "partition": KEY[1], "own_cluster": 88.0, "pairs_all_agree": None}
-    stabilities = pd.DataFrame([stable | {"heads_all_agree": 95.5, "samples_all_agree": 99.0}])
-    table = from_tables(partitions, pd.concat(tables, ignore_index=True), stabilities)
+    stable = {KEY: {"stability.4.heads": Measured(95.5), "stability.4.samples": Measured(99.0)}}
+    table = collected(partitions, {KEY: answers(), other: answers(diagonal=40)}, stabilities=stable)
     assert table[(table["id"] == "types-stable") & (table["verdict"] == "holds")]["model"].tolist() == ["bert"]
     verdicts = {model: claims(rows).loc["zero-diagonal-breaks", "verdict"] for model, rows in table.groupby("model")}
     assert verdicts == {"bert": "holds", "roberta": "fails", "pairs": "no verdict"}
@@ -146,7 +146,7 @@ def test_heads_are_compared_with_those_of_the_parent():
     other = [list(layer) for layer in HEADS]
     for layer in other[:4]:
         layer[:3] = ["vertical"] * 3
-    table = from_tables(partitions, None, None, parents={KEY: typed(other)})
+    table = collected(partitions, parents={KEY: typed(other)})
     row = claims(table).loc["clusters-kept-in-fine-tuning"]
     assert (row["verdict"], row["ours"]) == ("holds", pytest.approx(100 * 30 / 42 - 41.6, abs=1))
     assert "cluster (71.43) less" in row["reason"]
@@ -156,5 +156,5 @@ def test_heads_are_compared_with_those_of_the_parent():
     # Other names of the same clusters change nothing, nor does doubt about them.
     turned = dict(zip(TYPES, TYPES[1:] + TYPES[:1], strict=True))
     renamed = typed([[turned[name] for name in layer] for layer in other], doubtful=("dense",))
-    same = from_tables(partitions, None, None, parents={KEY: renamed})
+    same = collected(partitions, parents={KEY: renamed})
     pd.testing.assert_frame_equal(claims(same), claims(table))

@@ -6,6 +6,7 @@ from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.papers.claims import BASES
 from headtypes.papers.guan2020.comparison import CLAIMS, readings_page, readings_table, under_every_reading
+from headtypes.papers.guan2020.quantities import Answers
 from tests.support.planted import typed
 from tests.unit.papers.guan2020.test_claims import REFERENCE
 
@@ -30,20 +31,26 @@ def evaluation(number: int, reading: str | None = None, key=KEY) -> dict:
     }
 
 
-def published(*numbers: int, key=KEY) -> list[tuple[dict, dict]]:
-    """Evaluations with the paper's own scores, with which every claim holds."""
-    return [
-        (evaluation(n, key=key), scored(CONDITIONS[n].exact_match, CONDITIONS[n].f1)) for n in numbers or CONDITIONS
-    ]
+def published(*numbers: int, key=KEY) -> list[tuple[dict, float]]:
+    """Evaluations with the paper's own exact match, with which every claim holds."""
+    return [(evaluation(n, key=key), CONDITIONS[n].exact_match) for n in numbers or CONDITIONS]
 
 
-def scored(exact_match: float, f1: float) -> dict:
-    return {"exact_match": exact_match, "f1": f1, "n_questions": 1000}
+def judged(evaluations, readings=("segments",), partitions=None, half: float = 0.0, wide=()) -> pd.DataFrame:
+    """half: half of the width of the intervals of the partitions `wide`."""
+    scores: dict[tuple, dict[str, float]] = {}
+    for row, exact_match in evaluations:
+        scores.setdefault((row["model"], row["partition"]), {})[row["condition"]] = exact_match
 
+    def answers_of(key) -> Answers:
+        def weighted_sum(weights, metric, for_claim):
+            value = sum(weight * scores[key][name] for name, weight in weights.items())
+            return (value, value - half, value + half) if key in wide else (value,)
 
-def judged(evaluations, readings=("segments",), partitions=None, intervals=None) -> pd.DataFrame:
-    rows, metrics = ([each[place] for each in evaluations] for place in (0, 1))
-    return readings_table(rows, readings, partitions or {KEY: partition()}, metrics, REFERENCE, intervals or {})
+        return Answers(weighted_sum, 1000)
+
+    answers, rows = {key: answers_of(key) for key in scores}, [row for row, _ in evaluations]
+    return readings_table(rows, readings, partitions or {KEY: partition()}, answers, REFERENCE)
 
 
 def verdicts(table: pd.DataFrame, claim: str) -> dict[str, str]:
@@ -55,7 +62,7 @@ def depending(table: pd.DataFrame) -> set[str]:
 
 
 def test_a_claim_whose_verdict_differs_under_one_reading_depends_on_it():
-    breaks = evaluation(12, "renormalised"), scored(60, 70)
+    breaks = evaluation(12, "renormalised"), 60
     table = judged([*published(), breaks], ["segments", "renormalised"])
     found = {"ablation": "holds", "segments": "holds", "renormalised": "fails"}
     assert verdicts(table, "drop_intra-diagonal-breaks") == found
@@ -70,18 +77,18 @@ def test_a_claim_whose_verdict_differs_under_one_reading_depends_on_it():
 
 def test_a_condition_that_a_reading_cannot_change_counts_as_under_the_configs_own():
     # Under the reading condition 15 costs less than 14 does under the config's own, and 14 was not evaluated again.
-    table = judged([(evaluation(15, "segments"), scored(81, 86)), *published(1, 14, 15)])
+    table = judged([(evaluation(15, "segments"), 81), *published(1, 14, 15)])
     assert verdicts(table, "dense_vertical-inter-over-intra") == {"ablation": "holds", "segments": "fails"}
     reason = table[table["reading"] == "segments"].iloc[0]["reason"]
     assert f"{80.28 - 81:.2f}" in reason
     # What another reading changes does not concern this one.
-    table = judged([*published(1, 14, 15), (evaluation(15, "other"), scored(81, 86))])
+    table = judged([*published(1, 14, 15), (evaluation(15, "other"), 81)])
     assert verdicts(table, "dense_vertical-inter-over-intra") == {"ablation": "holds", "segments": "holds"}
     assert depending(table) == set()
 
 
 def test_what_one_reading_denies_is_open_in_the_comparison():
-    breaks = evaluation(12, "renormalised"), scored(60, 70)
+    breaks = evaluation(12, "renormalised"), 60
     evaluations = [*published(1, 12, 13), breaks]
     readings = judged(evaluations, ["segments", "renormalised"])
     compared = readings[readings["reading"] == "ablation"].assign(kind="claim", verdict_holm="")
@@ -108,36 +115,26 @@ def test_claims_that_no_answer_decides_are_absent():
 
 
 def test_a_claim_that_only_one_reading_decides_is_there_and_depends():
-    table = judged([*published(1), (evaluation(3, "segments"), scored(4, 7))])
+    table = judged([*published(1), (evaluation(3, "segments"), 4)])
     assert verdicts(table, "zero-diagonal-breaks") == {"ablation": "no verdict", "segments": "holds"}
     assert depending(table) == {"zero-diagonal-breaks"}
 
 
 def test_partitions_are_judged_apart_each_by_its_own_intervals():
     other = ("roberta", "p")
-    asked = []
-
-    def interval(weights, metric, for_claim):
-        asked.append((set(weights), metric))
-        value = sum(weight * scores[name] for name, weight in weights.items())
-        return value, value - 30, value + 30
-
-    scores = {"condition 1": 82.85, "condition 12": 16.96, "condition 12@segments": 60.0}
     evaluations = [*published(1, 12), *published(1, 12, key=other)]
-    evaluations += [(evaluation(12, "segments", key=each), scored(60, 70)) for each in (KEY, other)]
-    table = judged(evaluations, partitions={KEY: partition(), other: partition()}, intervals={KEY: interval})
+    evaluations += [(evaluation(12, "segments", key=each), 60) for each in (KEY, other)]
+    table = judged(evaluations, partitions={KEY: partition(), other: partition()}, half=30, wide=[KEY])
     found = {model: verdicts(rows, "drop_intra-diagonal-breaks") for model, rows in table.groupby("model")}
     assert found == {
         "bert": {"ablation": "open", "segments": "open"},
         "roberta": {"ablation": "holds", "segments": "fails"},
     }
-    # The interval under a reading is that of its own scores.
-    assert ({"condition 1", "condition 12@segments"}, "exact_match") in asked
 
 
 def test_a_page_has_a_section_per_partition_with_claims_that_depend_first():
     other = ("roberta", "p")
-    evaluations = [*published(), *published(1, 3, key=other), (evaluation(19, "segments"), scored(1, 2))]
+    evaluations = [*published(), *published(1, 3, key=other), (evaluation(19, "segments"), 1)]
     page = readings_page(judged(evaluations, partitions={KEY: partition(), other: partition()}))
     first, second = page.split("## bert, p\n")[1].split("## roberta, p\n")
     stated, inferred, _ = (sum(it.basis == basis and it.id in OF_ANSWERS for it in CLAIMS) for basis in BASES)

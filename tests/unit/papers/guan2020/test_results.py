@@ -8,20 +8,13 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.paper import GUAN2020
-from headtypes.papers.guan2020.quantities import families_of, read_intervals_of, read_stabilities, read_tables
+from headtypes.papers.guan2020.quantities import families_of, numbered_conditions, read_answers, read_stabilities
 from headtypes.papers.guan2020.tables import read_controls
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import paths
-
-
-@pytest.mark.parametrize("names", [["1", "2", "007", "1e3", "5"], ["NA", "None", "nan", "null", "a"]])
-def test_names_are_text_whatever_they_look_like(tmp_path, names):
-    table = pd.DataFrame({"model": names, "partition": names, "id": range(5), "condition": names, "f1": 0.5})
-    write_csv(tmp_path / "table.csv", table)
-    found = read_tables([tmp_path / "table.csv"])
-    assert found[["model", "partition", "condition"]].to_numpy().tolist() == [[name] * 3 for name in names]
-    assert found["id"].tolist() == list(range(5))
+from tests.support.planted import typed
+from tests.unit.papers.guan2020.test_claims import REFERENCE
 
 
 def scored(level: float) -> pd.DataFrame:
@@ -48,56 +41,56 @@ def test_conditions_of_models_that_differ_in_a_seed_alone_have_what_these_lose_t
     assert not any(name.startswith("seeds_") for name in found["alone", "p", "c"])
 
 
-def test_intervals_are_those_of_each_partitions_own_files(tmp_path):
+def test_answers_are_those_of_each_partitions_own_files(tmp_path):
     levels = {}
     # The same partition name of two models and two partitions of one model, and conditions in another order each.
     for number, key in enumerate([("a", "p"), ("b", "p"), ("a", "q")]):
         for place, condition in enumerate(["baseline", "c"] if number % 2 else ["c", "baseline"]):
             levels[*key, condition] = 10.0 * (1 + 2 * number + place)
     keys = [*levels][::2] + [*levels][1::2]
-    files = {key: tmp_path / "-".join(key) for key in keys}
-    for key, file in files.items():
-        scored(levels[key]).to_parquet(file)
-    found = read_intervals_of(files, seed=3)
+    files = {key: tmp_path / "-".join(key) for key in [*keys, ("pairs", "p", "c")]}
+    for key in keys:
+        scored(levels[key]).to_parquet(files[key])
+    pd.DataFrame({"id": ["1"], "correct": [100.0]}).to_parquet(files["pairs", "p", "c"])
+    found = read_answers(files, seed=3)
     assert list(found) == [("a", "p"), ("b", "p"), ("a", "q")]
-    for key, interval in found.items():
+    for key, answers in found.items():
+        assert answers.n_questions == 10
         for condition in ("baseline", "c"):
-            assert interval({condition: 1.0}, "exact_match")[0] == pytest.approx(levels[*key, condition])
-        value, low, high, *_ = interval({"baseline": 1, "c": -1}, "f1")
+            assert answers.weighted_sum({condition: 1.0}, "exact_match")[0] == pytest.approx(levels[*key, condition])
+        value, low, high, *_ = answers.weighted_sum({"baseline": 1, "c": -1}, "f1")
         assert value == pytest.approx(levels[*key, "baseline"] - levels[*key, "c"])
         assert low < value < high
-    again, once = (it["a", "p"]({"c": 1}, "f1") for it in (read_intervals_of(files, seed=3), found))
-    assert again[:3] == once[:3]
-    assert read_intervals_of({}, seed=3) == {}
 
 
-def test_a_partition_is_judged_by_clusterings_that_differ_in_k_alone(tmp_path):
-    numbers = pd.DataFrame({"k": [1, 3, 4, 5], "heads_all_agree": [np.nan, 3.0, 4, 5], "pairs_all_agree": 9.0})
+def test_a_condition_has_the_papers_number_and_the_first_of_equals_counts():
+    rows = [("c", {"diagonal": "zero"}), ("again", {"diagonal": "zero"}), ("nothing", {}), ("own", {"dense": "mean"})]
+    about = {"model": "a", "partition": "p"}
+    found = numbered_conditions([about | {"condition": name, "operations": done} for name, done in rows], REFERENCE)
+    assert found == {("a", "p"): {3: "c", 1: "nothing"}}
+
+
+def test_a_partition_is_judged_by_its_stability_and_by_clusterings_that_differ_in_k_alone(tmp_path):
+    numbers = pd.DataFrame({"k": [1, 2, 3, 5], "heads_all_agree": [np.nan, 3.0, 4, 5], "pairs_all_agree": 9.0})
     # For one cluster there is only the gap, and a method may not divide the heads into so many, or not be halved so.
     numbers.loc[numbers["k"].isin([1, 5]), "pairs_all_agree"] = np.nan
     write_csv(tmp_path / "numbers.csv", numbers.assign(samples_all_agree=np.nan))
-    write_json(tmp_path / "p.json", {"gap": 0.4, "gap_error": 0.3, "mixtures": {"diag": 0.7, "full": 0.1}})
-    write_json(tmp_path / "q.json", {"gap": None, "gap_error": None, "mixtures": {}})
-    keys = {("a", name): tmp_path / f"{name}.json" for name in "pq"}
-    partitions = [{"model": "a", "partition": name, "k": k} for name, k in {"p": 4, "q": 3, "imported": None}.items()]
-    found = read_stabilities(partitions, keys, dict.fromkeys(keys, tmp_path / "numbers.csv"))
-    five = {"stability.5.heads": 5}
-    assert found == {
-        ("a", "p"): {
-            "gap": 0.4,
-            "gap_error": 0.3,
-            "mixture_agreement.diag": 0.7,
-            "mixture_agreement.full": 0.1,
-            "stability.3.heads": 3,
-            "stability.3.pairs": 9,
-            **five,
-        },
-        ("a", "q"): {"stability.4.heads": 4, "stability.4.pairs": 9, **five},
-        ("a", "imported"): {},
-    }
+    halves = {"heads": {"all_agree": 95.0}, "samples": {"all_agree": 96.0}, "pairs": None, "own_cluster": 80.0}
+    write_json(tmp_path / "p.json", halves | {"gap": 0.4, "gap_error": 0.3, "mixtures": {"diag": 0.7}})
+    write_json(tmp_path / "q.json", halves | {"gap": None, "gap_error": None, "mixtures": {}})
+    files, number_files = (
+        {("a", name): tmp_path / file.format(name) for name in "pq"} for file in ("{}.json", "numbers.csv")
+    )
+    partitions = {**dict.fromkeys(files, typed([["dense", "diagonal"]])), ("a", "imported"): typed([["dense"]])}
+    found = read_stabilities(partitions, files, number_files)
+    both = {"stability.2.heads": 95.0, "stability.2.samples": 96.0, "own_cluster": 80.0, "stability.3.heads": 4.0}
+    both |= {"stability.3.pairs": 9.0, "stability.5.heads": 5.0}
+    values = {key: {name: it.value for name, it in measured.items()} for key, measured in found.items()}
+    assert values == {("a", "p"): both | {"gap": 0.4, "mixture_agreement.diag": 0.7}, ("a", "q"): both}
+    assert found["a", "p"]["gap"].low < 0.4 < found["a", "p"]["gap"].high
     write_json(tmp_path / "p.json", {})
     with pytest.raises(InputError, match=r"p\.json is damaged or does not say how stable types are"):
-        read_stabilities(partitions[:1], keys, {})
+        read_stabilities(partitions, files, number_files)
 
 
 def test_a_family_is_of_one_way_and_of_the_same_task_where_there_is_one():

@@ -1,6 +1,6 @@
 """Our values beside those of Guan et al. 2020, which of the paper's claims hold, and which depend on how it is read."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -15,16 +15,15 @@ from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
 from headtypes.papers.guan2020.model import Model, bracket, name_operations
 from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
 from headtypes.papers.guan2020.quantities import (
+    Answers,
     collect_quantities,
     families_of,
+    numbered_conditions,
     parents_of,
     published_quantities,
-    published_stability,
-    read_intervals_of,
+    read_answers,
     read_stabilities,
-    read_tables,
 )
-from headtypes.papers.guan2020.tables import ablation_table
 from headtypes.papers.paper import PARTITION_KEYS, Compared, Found, Key
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, join
 
@@ -36,22 +35,27 @@ _JUDGED = ["verdict", "ours", "low", "high", "p", "reason"]
 
 
 def compare_files(
-    found: Found, published: Guan2020, *, partitions: Sequence[dict], seed: int, repeats: Mapping[str, Sequence[str]]
+    found: Found,
+    published: Guan2020,
+    *,
+    partitions: Sequence[dict],
+    ablations: Sequence[dict],
+    seed: int,
+    repeats: Mapping[str, Sequence[str]],
 ) -> Compared:
-    """Judge the paper's claims on the files that `paper.GUAN2020` names; partitions: as of its `spec`."""
+    """Judge the paper's claims on the files that `paper.GUAN2020` names; partitions, ablations: as of its `spec`."""
     read = read_each(read_partition, found["partitions"])
-    stabilities = read_tables(found["stability"].values())
     quantities = collect_quantities(
         read,
-        read_tables(found["ablations"].values()),
-        stabilities,
+        read_answers(found["scores"], seed),
+        numbered_conditions(ablations, published),
         published,
-        read_intervals_of(found["scores"], seed),
-        choices=read_stabilities(partitions, found["stabilities"], found["numbers"]),
+        stabilities=read_stabilities(read, found["stabilities"], found["numbers"]),
         parents=parents_of(partitions, read),
         families=families_of(partitions, read),
     )
-    table = compare_with_guan(quantities, published_stability(stabilities, list(read)), published, repeats)
+    rows = {(it["model"], it["partition"]): it["published"] for it in partitions}
+    table = compare_with_guan(quantities, rows, published, repeats)
     for path in found["readings"].values():
         columns = ["model", "partition", "id", "reading", "verdict"]
         table = under_every_reading(table, read_csv(path, "does not say what readings decide", columns, rows=0))
@@ -60,14 +64,14 @@ def compare_files(
 
 def compare_with_guan(
     quantities: Mapping[Key, Model],
-    stability: Mapping[Key, list[float]],
+    rows: Mapping[Key, str | None],
     published: Guan2020,
     repeats: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Set what is published beside ours, and judge the paper's claims.
 
     quantities: by model and partition, as `quantities.collect_quantities` makes them; the order of the result.
-    stability: the published stability beside which each of them stands (`quantities.published_stability`).
+    rows: the row of the paper's Table 1 beside which each of them stands, if any.
     returns the columns `COLUMNS`; for each partition first the claims, then the values in the paper's order. kind:
       claim or figure, or these over models, which differ in a seed (`repeats`). id: the claim's, or share.{type},
       stability.{k}.{halves}, {condition}.{metric} and {condition}.drop_{metric}. ours, low, high, published, difference
@@ -77,7 +81,7 @@ def compare_with_guan(
     """
     subjects = []
     for key, ours in quantities.items():
-        theirs = published_quantities(published, stability.get(key, ()))
+        theirs = published_quantities(published, rows.get(key))
         questions = ours["n_questions"].value if "n_questions" in ours else None
         names = dict(zip(PARTITION_KEYS, key, strict=True)) | {"n_questions": questions}
         subjects.append(comparison.Subject(names, CLAIMS, ours, theirs, _values(ours, theirs, published)))
@@ -149,16 +153,15 @@ def readings_table(
     rows: list[dict],
     readings: Sequence[str],
     partitions: Mapping[Key, Partition],
-    metrics: list[dict],
+    answers: Mapping[Key, Answers],
     published: Guan2020,
-    intervals: Mapping[Key, Callable],
 ) -> pd.DataFrame:
     """Judge the paper's claims on answers under every reading.
 
     rows: one per evaluation: model, partition, condition (as evaluated), base (the condition itself), reading (None for
-        the config's own) and operations; metrics: of these, in their order.
+        the config's own) and operations.
     readings: the further readings. A condition that one cannot change counts there as under the config's own.
-    intervals: by partition, as `quantities.collect_quantities` takes them.
+    answers: by partition, as `quantities.read_answers` gives them.
     returns a row per model, partition, claim and reading, of the claims that answers decide under some reading: columns
       as in the comparison, the claim's text as `claim`, and depends (whether the readings differ in the verdict).
     """
@@ -166,10 +169,8 @@ def readings_table(
     of_answers = [claim.id for claim in claims_of_answers.claim]
     judged = []
     for reading in (None, *readings):
-        chosen = _under(rows, reading)
-        of_reading = [rows[index] for index in chosen], partitions, [metrics[index] for index in chosen], published
-        answers = ablation_table(*of_reading, intervals={}, controls={})
-        compared = compare_with_guan(collect_quantities(partitions, answers, None, published, intervals), {}, published)
+        conditions = numbered_conditions(_under(rows, reading), published)
+        compared = compare_with_guan(collect_quantities(partitions, answers, conditions, published), {}, published)
         claims = compared[(compared["kind"] == "claim") & compared["id"].isin(of_answers)]
         claims = claims.rename(columns={"quantity": "claim"})
         judged.append(claims[[*_CLAIM, *_JUDGED]].assign(reading=reading or OWN_READING))
@@ -206,11 +207,9 @@ def _line(claim: pd.DataFrame) -> dict[str, str]:
     return {**said, **claim.set_index("reading")["verdict"].to_dict()}
 
 
-def _under(rows: list[dict], reading: str | None) -> list[int]:
-    """Indices of the evaluations that count under a reading: its own where there is one, else the config's own."""
-    indices: dict[tuple, int] = {}
+def _under(rows: list[dict], reading: str | None) -> list[dict]:
+    """The evaluations that count under a reading: its own where there is one, else the config's own."""
+    found = {}
     for wanted in (None, reading):
-        for index, row in enumerate(rows):
-            if row["reading"] == wanted:
-                indices[row["model"], row["partition"], row["base"]] = index
-    return list(indices.values())
+        found |= {(row["model"], row["partition"], row["base"]): row for row in rows if row["reading"] == wanted}
+    return list(found.values())

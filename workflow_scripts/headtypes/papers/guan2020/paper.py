@@ -295,24 +295,21 @@ class _Guan2020(Paper):
     )
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        """Partitions, the answers under each condition, how clusterings agree, its tables, and what readings decide."""
+        """Partitions, the answers under each condition, how clusterings agree, and what readings decide."""
         judged = _judged(plan)
         if not judged:
             return {}
         clustered = [it for it in judged.values() if it in plan.clustered]
-        tables = [("stability", "table1", plan.clustered)]
-        tables += [("ablations", table, plan.ablations) for table in ("table2.all", "table3.all")]
         return {
             **files("partitions", paths.PARTITION, judged.values()),
-            **files("scores", paths.SCORES, [it for it in plan.tabulated if (it.model, it.partition) in judged]),
+            **files("scores", paths.SCORES, _answered(plan)),
             **files("stabilities", paths.STABILITY, clustered),
             **files("numbers", paths.NUMBERS_OF_TYPES, clustered),
-            **{(kind, table): f"results/{self.name}/{table}.csv" for kind, table, entries in tables if entries},
             **({("readings", "readings"): readings} if (readings := self.readings(plan)) else {}),
         }
 
     def spec(self, plan: Plan) -> dict:
-        """What each partition is, and the seed of its intervals."""
+        """What each partition is, what is done under each condition, and the seed of the intervals."""
         partitions = [
             {
                 "model": partition.model,
@@ -324,7 +321,8 @@ class _Guan2020(Paper):
             }
             for partition in _judged(plan).values()
         ]
-        return {"partitions": partitions, "seed": plan.seed("compare_with_paper")}
+        ablations = _rows(plan, _answered(plan))
+        return {"partitions": partitions, "ablations": ablations, "seed": plan.seed("compare_with_paper")}
 
     def readings(self, plan: Plan) -> str:
         """The claims that answers decide, where some were given under further readings."""
@@ -340,6 +338,12 @@ class _Guan2020(Paper):
 def _judged(plan: Plan) -> dict[tuple[str, str], Any]:
     """The partitions that its claims are about: of heads divided by the weights of their attention."""
     return {key: partition for key, partition in plan.partitions.items() if partition.of == "weights"}
+
+
+def _answered(plan: Plan) -> list[Any]:
+    """The evaluations on these partitions."""
+    judged = _judged(plan)
+    return [it for it in plan.tabulated if (it.model, it.partition) in judged]
 
 
 GUAN2020 = _Guan2020()

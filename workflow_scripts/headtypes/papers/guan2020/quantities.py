@@ -4,11 +4,12 @@
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from headtypes.analyses.ablation.intervals import weighted_sums
 from headtypes.analyses.ablation.results import read_scores
@@ -19,106 +20,81 @@ from headtypes.comparisons.models.compared import kept_by_chance
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import read_csv
-from headtypes.papers.comparison import read_named
 from headtypes.papers.guan2020.model import Model
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, METRICS, Guan2020
 from headtypes.papers.paper import Key
 from headtypes.papers.quantities import Measured
 
-_SCORES = ["id", "condition", *METRICS, "n_questions"]
-_STABILITY = [*(f"{half}_all_agree" for half in HALVES), "own_cluster"]
 _PERMUTATIONS = 1999
 
-Interval = Callable[[Mapping[str, float], str, bool], tuple]
+
+class Answers(NamedTuple):
+    """Of a model under a partition: `intervals.weighted_sums` of its answers' scores, and how many they are."""
+
+    weighted_sum: Callable[..., tuple]
+    n_questions: int
 
 
 def collect_quantities(
     partitions: Mapping[Key, Partition],
-    ablations: pd.DataFrame | None,
-    stabilities: pd.DataFrame | None,
+    answers: Mapping[Key, Answers],
+    conditions: Mapping[Key, Mapping[int, str]],
     published: Guan2020,
-    intervals: Mapping[Key, Interval],
     *,
-    choices: Mapping[Key, Mapping[str, float]] = MappingProxyType({}),
+    stabilities: Mapping[Key, Mapping[str, Measured]] = MappingProxyType({}),
     parents: Mapping[Key, Partition] = MappingProxyType({}),
     families: Mapping[Key, Mapping[str, Partition]] = MappingProxyType({}),
 ) -> dict[Key, Model]:
     """What is known of every model and partition.
 
     partitions: by model and name of the partition; the order of the result.
-    ablations, stabilities: of these, as `tables.ablation_table` and `tables.stability_table` make them; partitions may
-        be missing from either, and either may be None.
-    intervals: by partition, where there are scores of single questions: `intervals.weighted_sums`.
-    choices: by partition, what clusterings like it say: `read_stabilities`.
+    answers: of these, as `read_answers` gives them; conditions: `numbered_conditions`.
+    stabilities: by partition, as `read_stabilities` gives them.
     parents: by partition, that of the model's parent: `parents_of`; families: as of `families_of`.
     """
     collected = {}
     for key, partition in partitions.items():
-        evaluated, stability = _of(ablations, key, _SCORES), _of(stabilities, key, _STABILITY)
-        # A task of sentence pairs has no exact match, and an F1 of another kind.
-        evaluated = evaluated[evaluated["id"].notna() & evaluated["exact_match"].notna()]
-        # Where two conditions of the config do the same, the first counts.
-        scores = evaluated.drop_duplicates("id").astype({"id": int}).set_index("id")
-        of_sum = _sums(intervals[key], scores["condition"].to_dict()) if key in intervals else None
-        heads = _heads(partition)
-        values = {f"share.{name}": 100 * int(counts.sum()) / partition.type_of.size for name, counts in heads.items()}
-        values |= _layout(partition)
         special = partition.table.groupby("type")["special"].mean()
-        values |= {f"special.{name}": 100 * special[name] for name in partition.types}
-        values |= {name: value for name, value in choices.get(key, {}).items() if name != "gap_error"}
-        if not stability.empty:
-            measured = stability.iloc[0].dropna()
-            k = len(partition.types)
-            values |= {
-                f"stability.{k}.{half}": measured[name] for half in HALVES if (name := f"{half}_all_agree") in measured
-            }
-            if "own_cluster" in measured:
-                values["own_cluster"] = measured["own_cluster"]
-        if key in parents:
-            kept = 100 * matched_clusters(partition, parents[key])
-            values["kept"] = kept.mean()
-            values |= {f"changed.{layer}": 100 - percent for layer, percent in enumerate(kept.mean(axis=1))}
+        heads = {name: int(counts.sum()) for name, counts in _heads(partition).items()}
+        values = {f"share.{name}": 100 * number / partition.type_of.size for name, number in heads.items()}
+        values |= _layout(partition) | {f"special.{name}": 100 * special[name] for name in partition.types}
         for model, of_model in families.get(key, {}).items():
             values |= {f"family.{model}.{name}": value for name, value in _layout(of_model).items()}
-        if not evaluated.empty:
-            values["n_questions"] = evaluated["n_questions"].max()
-        measured = {name: Measured(value) for name, value in values.items()}
-        if "gap" in choices.get(key, {}):
-            measured["gap"] = Measured.with_error(values["gap"], choices[key]["gap_error"], GAP_FREEDOM, "clouds drawn")
+        measured = {name: Measured(value) for name, value in values.items()} | dict(stabilities.get(key, {}))
         if key in parents:
-            seed = derive_seed(0, "kept_by_chance")
-            chance = kept_by_chance(partition, parents[key], permutations=_PERMUTATIONS, seed=seed)
-            measured["kept_beyond_chance"] = Measured.beyond_chance(values["kept"], chance)
-        for number in scores.index:
-            for metric in METRICS:
-                name = f"{number}.{metric}"
-                measured[name] = of_sum({name: 1.0}, False) if of_sum else Measured(scores.loc[number, metric])
+            measured |= _kept(partition, parents[key])
+        of_sum = None
+        if key in answers and conditions.get(key):
+            measured["n_questions"] = Measured(answers[key].n_questions)
+            of_sum = _sums(answers[key].weighted_sum, conditions[key])
+            scores = [f"{number}.{metric}" for number in sorted(conditions[key]) for metric in METRICS]
+            measured |= {name: of_sum({name: 1.0}, False) for name in scores}
         collected[key] = Model(measured, of_sum, published=published)
     return collected
 
 
-def published_stability(stabilities: pd.DataFrame | None, keys: Iterable[Key]) -> dict[Key, list[float]]:
-    """The published stability beside which each partition stands in Table 1: one number or none."""
-    column = "published_stability"
-    return {key: _of(stabilities, key, [column])[column].dropna().tolist() for key in keys}
-
-
-def published_quantities(published: Guan2020, stability: Iterable[float]) -> Model:
-    """The paper's own numbers; stability: those of its Table 1 that stand beside the model at hand."""
+def published_quantities(published: Guan2020, row: str | None = None) -> Model:
+    """The paper's own numbers; row: that of its Table 1 beside which the model at hand stands, if any."""
     values = {f"{it.id}.{metric}": getattr(it, metric) for it in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}
-    k = len(published.shares.types)
-    values |= {f"stability.{k}.published {number}": value for number, value in enumerate(stability, start=1)}
+    if row is not None:
+        values[f"stability.{len(published.shares.types)}.published"] = published.stability.models[row]
     return Model({name: Measured(value) for name, value in values.items()}, published=published)
 
 
-def _of(table: pd.DataFrame | None, key: Key, columns: list[str]) -> pd.DataFrame:
-    if table is None:
-        return pd.DataFrame(columns=columns)
-    return table.loc[(table["model"] == key[0]) & (table["partition"] == key[1]), columns]
+def numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Key, dict[int, str]]:
+    """By model and partition, the config's name of each of the paper's conditions, by its number; the first of equals.
+
+    rows: one per evaluation: model, partition, condition (as evaluated) and operations.
+    """
+    named: dict[Key, dict[int, str]] = defaultdict(dict)
+    for row in rows:
+        if of_paper := published.condition_with(row["operations"]):
+            named[row["model"], row["partition"]].setdefault(of_paper.id, row["condition"])
+    return named
 
 
-def _sums(interval: Interval, conditions: Mapping[int, str]) -> Callable[..., Measured]:
+def _sums(interval: Callable[..., tuple], conditions: Mapping[int, str]) -> Callable[..., Measured]:
     """Weighted sums of scores by the names of quantities; conditions: of the config, by the paper's numbers."""
 
     def of_sum(weights: Mapping[str, float], for_claim: bool = True) -> Measured:
@@ -144,48 +120,58 @@ def _layout(partition: Partition) -> dict[str, int]:
     return values | {f"heads.{layer}.{name}": int(n) for name, counts in by_type for layer, n in enumerate(counts)}
 
 
-def read_tables(paths: Iterable[StrPath]) -> pd.DataFrame | None:
-    """Tables of ours with the same columns, one below the other; None where there is none."""
-    read = [read_named(path) for path in paths]
-    return pd.concat(read, ignore_index=True) if read else None
+def _kept(partition: Partition, parent: Partition) -> dict[str, Measured]:
+    kept = 100 * matched_clusters(partition, parent)
+    seed = derive_seed(0, "kept_by_chance")
+    chance = kept_by_chance(partition, parent, permutations=_PERMUTATIONS, seed=seed)
+    measured = {"kept": Measured(kept.mean()), "kept_beyond_chance": Measured.beyond_chance(kept.mean(), chance)}
+    return measured | {f"changed.{layer}": Measured(100 - of) for layer, of in enumerate(kept.mean(axis=1))}
 
 
-def read_intervals_of(scores: Mapping[tuple[str, str, str], StrPath], seed: int) -> dict[Key, object]:
-    """`intervals.weighted_sums` of every partition that is evaluated; scores: by model, partition and condition."""
-    by_partition: dict[Key, dict[str, StrPath]] = {}
+def read_answers(scores: Mapping[tuple[str, str, str], StrPath], seed: int) -> dict[Key, Answers]:
+    """The answers of every model that answers questions; scores: files by model, partition and condition.
+
+    A task of sentence pairs has no exact match, and an F1 of another kind.
+    """
+    by_partition: dict[Key, dict[str, StrPath]] = defaultdict(dict)
     for (model, partition, condition), path in scores.items():
-        by_partition.setdefault((model, partition), {})[condition] = path
-    return {
-        key: weighted_sums(dict(zip(files, read_scores(list(files.values())), strict=True)), seed=seed)
-        for key, files in by_partition.items()
-    }
+        by_partition[model, partition][condition] = path
+    answers = {}
+    for key, files in by_partition.items():
+        read = dict(zip(files, read_scores(list(files.values())), strict=True))
+        table = next(iter(read.values()))
+        if "exact_match" in table:
+            answers[key] = Answers(weighted_sums(read, seed=seed), len(table))
+    return answers
 
 
 def read_stabilities(
-    partitions: Iterable[dict], stabilities: Mapping[Key, StrPath], numbers: Mapping[Key, StrPath]
-) -> dict[Key, dict[str, float]]:
-    """What clusterings like each partition say: quantities, as `model` names them.
+    partitions: Mapping[Key, Partition], stabilities: Mapping[Key, StrPath], numbers: Mapping[Key, StrPath]
+) -> dict[Key, dict[str, Measured]]:
+    """How stable each clustering and others like it are: quantities, as `model` names them.
 
-    partitions: model, partition and k of each; stabilities, numbers: both files of `measure_stability`.
-    returns by partition the stability of clusterings that differ from it in k alone, its gap less that of a single
-      cluster and the standard error of that, and the agreement of k-means and each Gaussian mixture with its k.
+    stabilities, numbers: both files of `cluster_heads`, by partition.
+    returns by partition its stability and that of clusterings that differ from it in k alone, its gap less that of a
+      single cluster, the pairs that are nearest to their own cluster, and the agreement of k-means and each Gaussian
+      mixture with its k.
     """
     found = {}
-    for partition in partitions:
-        key = partition["model"], partition["partition"]
-        found[key] = {}
-        if key not in stabilities:
-            continue
-        with undamaged(stabilities[key], "does not say how stable types are"):
-            stability = read_json(stabilities[key])
-            if stability["gap"] is not None:
-                found[key] |= {name: stability[name] for name in ("gap", "gap_error")}
-            found[key] |= {f"mixture_agreement.{kind}": rand for kind, rand in stability["mixtures"].items()}
+    for key, path in stabilities.items():
+        k = len(partitions[key].types)
+        with undamaged(path, "does not say how stable types are"):
+            stability = read_json(path)
+            values = {f"stability.{k}.{half}": stability[half]["all_agree"] for half in HALVES if stability[half]}
+            values["own_cluster"] = stability["own_cluster"]
+            values |= {f"mixture_agreement.{kind}": rand for kind, rand in stability["mixtures"].items()}
+            gap, error = stability["gap"], stability["gap_error"]
         columns = {half: f"{half}_all_agree" for half in HALVES}
         by_k = read_csv(numbers[key], "is not a table of numbers of types", ["k", *columns.values()])
-        for row in by_k[by_k["k"] != partition["k"]].to_dict("records"):
+        for row in by_k[by_k["k"] != k].to_dict("records"):
             of_k = {f"stability.{row['k']}.{half}": row[column] for half, column in columns.items()}
-            found[key] |= {name: value for name, value in of_k.items() if not math.isnan(value)}
+            values |= {name: value for name, value in of_k.items() if not math.isnan(value)}
+        found[key] = {name: Measured(value) for name, value in values.items()}
+        if gap is not None:
+            found[key]["gap"] = Measured.with_error(gap, error, GAP_FREEDOM, "clouds drawn")
     return found
 
 
