@@ -37,7 +37,7 @@ from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, PerSample
-from headtypes.core.markdown import markdown_table
+from headtypes.core.tables import markdown_table
 from headtypes.data.encoding import Encoded
 from headtypes.models.products import fast_products
 

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
 import pandas as pd
 import yaml
 
-from headtypes.core.markdown import markdown_table
+from headtypes.core.tables import markdown_table
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = (10, 50)

@@ -26,7 +26,7 @@ from transformers import BertConfig, BertModel
 
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.attention.one_pass import read_attention
-from headtypes.core.markdown import markdown_table
+from headtypes.core.tables import markdown_table
 from headtypes.data.encoding import Encoded
 
 LENGTHS = (512, 1024, 2048, 4096, 8192)

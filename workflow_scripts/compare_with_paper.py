@@ -1,6 +1,6 @@
 from script_job import job
-from headtypes.core.markdown import write_table
 from headtypes.core.table_files import write_csv
+from headtypes.core.tables import write_table
 from headtypes.papers.paper import by_kind
 from headtypes.papers.registry import PAPERS
 

@@ -1,11 +1,10 @@
 from script_job import job
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.core.files import numbered_rows, read_each, read_json, write_text
-from headtypes.core.markdown import write_table
+from headtypes.core.files import numbered_rows, read_each, read_json
 from headtypes.core.progress import warn
 from headtypes.core.table_files import write_csv
-from headtypes.core.tables import latex
+from headtypes.core.tables import write_table
 from headtypes.papers.guan2020.comparison import readings_page, readings_table
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import read_answers
@@ -35,8 +34,8 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         stabilities = [read_json(inputs.stabilities[key]) for key in keys]
         table = stability_table(rows, [partitions[key] for key in keys], stabilities, published)
         warn(provenance, [*shortages(table), *reservations(table)])
-        write_table(outputs, table, stability_page(table, rows, published), provenance, "_1")
-        write_text(outputs["tex_1"], latex([stability_shown(table)]))
+        page, printed = stability_page(table, rows, published), [stability_shown(table)]
+        write_table(outputs, table, page, provenance, "_1", printed)
     ablated = {tuple(key): partitions[tuple(key)] for key in spec["partitions"]}
     if rows := spec["ablations"]:
         files = {}
@@ -54,8 +53,8 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
         warn(provenance, shortages(table))
         for number in (2, 3):
             of_number = table[table["table"] == number]
-            write_table(outputs, ablation_values(of_number), ablation_page(table, number), provenance, f"_{number}")
-            write_text(outputs[f"tex_{number}"], latex(ablation_shown(with_baseline(table, number), number)))
+            page, printed = ablation_page(table, number), ablation_shown(with_baseline(table, number), number)
+            write_table(outputs, ablation_values(of_number), page, provenance, f"_{number}", printed)
             write_csv(outputs[f"all_{number}"], of_number)
     if rows := spec["rows_of_readings"]:
         table = readings_table(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headtypes.core.markdown import document, markdown_table, to_html
+from headtypes.core.tables import document, markdown_table, to_html
 
 
 class _Cells(HTMLParser):

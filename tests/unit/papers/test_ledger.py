@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import binomtest
 
 from headtypes.core.errors import InputError
-from headtypes.core.markdown import to_html
 from headtypes.core.table_files import write_csv
+from headtypes.core.tables import to_html
 from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED, over_models, read_over_models, share_interval
 from headtypes.papers.ledger.table import COLUMNS, ledger_table
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN

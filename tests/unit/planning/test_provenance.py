@@ -14,8 +14,8 @@ from headtypes.analyses.distances.results import Features
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, sha256_path, write_json, write_text
 from headtypes.core.hdf5_files import write_arrays
-from headtypes.core.markdown import to_html
 from headtypes.core.style import save_figure
+from headtypes.core.tables import to_html
 from headtypes.planning import provenance
 from headtypes.planning.provenance import (
     beside,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.core.markdown import document, markdown_table
 from headtypes.core.table_files import read_csv
+from headtypes.core.tables import document, markdown_table
 from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
 from headtypes.papers.paper import Published
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, STRICTER, VERDICTS, Measured, Quantities

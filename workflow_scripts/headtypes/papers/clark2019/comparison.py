@@ -7,7 +7,7 @@ import pandas as pd
 
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.relations.pairs import ALL
-from headtypes.core.markdown import markdown_table
+from headtypes.core.tables import markdown_table
 from headtypes.papers import comparison
 from headtypes.papers.clark2019.claims.language import Documents, Trees, of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.claims.quantities_of_language import (

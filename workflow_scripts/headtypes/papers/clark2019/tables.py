@@ -13,10 +13,9 @@ from headtypes.analyses.coreference import accuracy
 from headtypes.analyses.probes.scores import read_probe_scores, read_probes
 from headtypes.analyses.relations.accuracy import read_best_heads
 from headtypes.analyses.relations.pairs import ALL, FILE, TOTALS
-from headtypes.core.files import read_each, write_text
-from headtypes.core.markdown import document, write_table
+from headtypes.core.files import read_each
 from headtypes.core.style import head_name
-from headtypes.core.tables import Column, Table, TextColumn, interval, latex
+from headtypes.core.tables import Column, Table, TextColumn, document, interval, write_table
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
 from headtypes.papers.paper import TASK_KEYS, Key
 
@@ -440,14 +439,11 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     published, beside = Clark2019.read(inputs.reference), spec["beside"]
     if inputs.best:
         table = relations_table(read_each(read_best_heads, inputs.best), beside, published)
-        write_table(outputs, table, relations_page(table, published), provenance, "_1")
-        write_text(outputs["tex_1"], latex(relation_tables(table)))
+        write_table(outputs, table, relations_page(table, published), provenance, "_1", relation_tables(table))
     if inputs.accuracies:
         table = coreference_table(read_each(accuracy.read_coreference, inputs.accuracies), beside, published)
-        write_table(outputs, table, coreference_page(table, published), provenance, "_2")
-        write_text(outputs["tex_2"], latex(coreference_tables(table)))
+        write_table(outputs, table, coreference_page(table, published), provenance, "_2", coreference_tables(table))
     if inputs.scores:
         probes = read_each(read_probes, inputs.probes)
         table = probes_table(read_each(read_probe_scores, inputs.scores), probes, beside, published)
-        write_table(outputs, table, probes_page(table, published), provenance, "_3")
-        write_text(outputs["tex_3"], latex(probe_tables(table)))
+        write_table(outputs, table, probes_page(table, published), provenance, "_3", probe_tables(table))

@@ -6,8 +6,8 @@ import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.files import read_each
-from headtypes.core.markdown import document, markdown_table
 from headtypes.core.table_files import read_csv
+from headtypes.core.tables import document, markdown_table
 from headtypes.papers import comparison
 from headtypes.papers.claims import BASES
 from headtypes.papers.comparison import OWN_READING

@@ -18,9 +18,8 @@ from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
 from headtypes.core.files import StrPath
-from headtypes.core.markdown import document
 from headtypes.core.statistics import ALPHA, holm
-from headtypes.core.tables import Column, Table, TextColumn, interval, probability
+from headtypes.core.tables import Column, Table, TextColumn, document, interval, probability
 from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by, tested_metric
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
 from headtypes.papers.paper import Key

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from headtypes.core.files import StrPath
-from headtypes.core.markdown import anchor
 from headtypes.core.table_files import read_csv
+from headtypes.core.tables import anchor
 from headtypes.papers.comparison import NAMED, OWN_READING, TOGETHER, subject_title
 
 CLAIM = ["paper", "id"]
