@@ -12,8 +12,7 @@ configfile: f"{workflow.current_basedir}/config.yaml"
 report: "report/workflow.rst"
 
 
-include: "rules/common.smk"  # the validated plan, wildcards, and the parameters of every rule
-include: "rules/inputs.smk"  # what rules read, of which files there are many and which are whose
+include: "rules/common.smk"  # the validated plan, wildcards, and what rules share: parameters, inputs, outputs
 include: "rules/models.smk"  # models, found once and recorded
 include: "rules/tasks.smk"  # data, found once and recorded; samples and questions
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so

@@ -20,4 +20,4 @@ def jobs_with_results(plan: Plan) -> dict[tuple, set[str]]:
 def all_specs(raw: dict) -> dict[tuple, str]:
     """The spec of every job of a configuration in which nothing is idle: (rule, its wildcards) -> canonical JSON."""
     plan = Plan(read_config(raw))
-    return {job: canonical_json(STAGES[job[0]](plan, *job[1:])) for job in jobs_with_results(plan)}
+    return {job: canonical_json(STAGES[job[0]].spec(plan, *job[1:])) for job in jobs_with_results(plan)}

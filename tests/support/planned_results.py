@@ -48,7 +48,7 @@ def _job(plan: Plan, rule: str, wildcards: dict[str, str], inputs: Iterable[str]
             write_text(path, json.dumps({"hub": "some/bert", "revision": "ab" * 20}))
         else:
             write_text(path, TEXT if path.endswith(".jsonl") else f"{path}\n")
-    spec = json.loads(canonical_json(STAGES[rule](plan, **wildcards)))
+    spec = json.loads(canonical_json(STAGES[rule].spec(plan, **wildcards)))
     code = code_hash(SCRIPTS / f"{STAGES[rule].script}.py", modules_by_name(spec, STAGES[rule].calls))
     record(provenance_of(rule, wildcards, spec, code, inputs), verified(inputs), outputs, threads=1)
     assert all(Path(path).exists() for path in outputs)

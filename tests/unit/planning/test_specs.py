@@ -79,7 +79,7 @@ def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partitio
 def test_the_page_of_results_knows_which_partitions_are_by_norms(full):
     config = edited(full, "clustering/of", ["weights", "norms"])
     plan = Plan(read_config(config))
-    of = {it["partition"]: it.get("of", "weights") for it in STAGES["write_summary"](plan)["partitions"]}
+    of = {it["partition"]: it.get("of", "weights") for it in STAGES["write_summary"].spec(plan)["partitions"]}
     assert of == {it.name: it.of for it in plan.partitions.values()}
     assert set(of.values()) == {"weights", "norms"}
 
@@ -101,7 +101,7 @@ def test_a_head_draws_alike_whatever_is_done_to_others(full):
     plan = Plan(read_config(edited(full, "conditions/mixed/dense", "resample")))
     seeds = {
         model: {
-            stage(plan, model, f"{task}-kmeans-k4", condition)["operations"]["dense"]
+            stage.spec(plan, model, f"{task}-kmeans-k4", condition)["operations"]["dense"]
             for stage in (ablation.evaluate_condition, ablation.evaluate_controls)
             for condition in ("zero-dense", "mixed")
         }
@@ -114,7 +114,7 @@ def test_a_head_draws_alike_whatever_is_done_to_others(full):
 def test_models_that_differ_in_a_seed_alone_have_the_same_draws_all_of_them(full):
     def drawn(config):
         plan = Plan(read_config(config))
-        specs = [ablation.evaluate_controls(plan, it.model, it.partition, it.condition) for it in plan.controlled]
+        specs = [ablation.evaluate_controls.spec(plan, it.model, it.partition, it.condition) for it in plan.controlled]
         return [(it.model, it.partition, it.condition) for it in plan.controlled], specs
 
     names, alone = drawn(full)

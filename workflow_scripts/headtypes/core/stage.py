@@ -50,10 +50,6 @@ class Stage:
         """Whether its jobs run a model, and so take a GPU where there is one."""
         return self.computes is not None
 
-    def __call__(self, plan: Plan, *wildcards: str, **named: str) -> dict:
-        """The spec of a job."""
-        return self.spec(plan, *wildcards, **named)
-
 
 def stage(*about: Any, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
     """Make a stage of the function that gives its spec, which is named as the rule; given: the other fields."""

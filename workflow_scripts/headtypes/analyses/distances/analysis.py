@@ -20,7 +20,7 @@ def extract_features(plan: Plan, model: str, task: str) -> dict:
 @stage("divergence", reads="samples")
 def extract_text_features(plan: Plan, model: str, task: str) -> dict:
     """The same."""
-    return extract_features(plan, model, task)
+    return extract_features.spec(plan, model, task)
 
 
 def not_texts(plan: Any) -> list:
