@@ -1,10 +1,11 @@
 """Fetched models as PyTorch modules."""
 
 import atexit
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -14,6 +15,7 @@ from transformers import (
     AutoModelForMaskedLM,
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
+    PreTrainedModel,
 )
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -115,6 +117,12 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             f"{where} has weights that do not fit its config.json, {min(report['mismatched_keys'])[0]} among them; "
             "take both from the same model."
         )
+    further = _further_layers(model, report["unexpected_keys"])
+    if further:
+        raise InputError(
+            f"{where} has weights of more layers than its config.json says, {further[0]} among them; take both from "
+            "the same model."
+        )
     # A decoder is not read and may be missing; some models are published without one.
     unread = () if pooled else ("pooler", "decoder") if config.is_encoder_decoder else ("pooler",)
     missing = sorted(
@@ -163,6 +171,16 @@ def _places(record: ModelRecord, precision: str) -> dict[str, Any]:
     folder = tempfile.mkdtemp(prefix="headtypes-layers-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return places(memory, torch.cuda.device_count(), folder)
+
+
+def _further_layers(model: PreTrainedModel, unexpected: Iterable[str]) -> list[str]:
+    """Names of weights that were left over and differ from those of the model in the number of a layer alone."""
+
+    def unnumbered(name: str) -> str:
+        return re.sub(r"\d+", "#", name.removeprefix(f"{model.base_model_prefix}."), count=1)
+
+    own = {unnumbered(name) for name in model.state_dict() if re.search(r"\d", name)}
+    return sorted(name for name in unexpected if unnumbered(name) in own)
 
 
 def device() -> torch.device:
