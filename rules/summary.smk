@@ -2,6 +2,8 @@
 
 # Relative to the working directory, as those of pages are.
 CAPTIONS = local(os.path.relpath(ROOT / "report"))
+# The parts of both pages, so that an edit of one makes them again.
+PAGE_PARTS = [f"{PAGES}/{name}" for name in ("base.html", "tables.js", "summary/page.css")]
 # Snakemake's report lists categories by name, and this one is to be the first.
 AT_FIRST = "At a glance"
 
@@ -9,11 +11,9 @@ AT_FIRST = "At a glance"
 rule write_summary:
     input:
         **keyed("write_summary", **summary.inputs(plan, paths)),
-        captions=expand(f"{CAPTIONS}/{{name}}.rst", name=summary.captions()),
+        captions=expand(f"{CAPTIONS}/{{name}}.rst", name=[figure.caption for figure in summary.FIGURES]),
         references=REFERENCE.values(),
-        template=[f"{PAGES}/base.html", f"{PAGES}/summary/page.html"],
-        style=[f"{PAGES}/summary/page.css"],
-        script=[f"{PAGES}/tables.js", f"{PAGES}/summary/page.js"],
+        parts=[*PAGE_PARTS, *(f"{PAGES}/summary/page.{kind}" for kind in ("html", "js"))],
     output:
         page=entry(paths.SUMMARY, "summary", AT_FIRST, "findings, tables, figures and files", page="summary"),
     log:
@@ -32,9 +32,7 @@ rule write_summary:
 rule write_ledger:
     input:
         **keyed("write_ledger", **ledger.inputs(plan, paths)),
-        template=[f"{PAGES}/base.html", f"{PAGES}/ledger/page.html"],
-        style=[f"{PAGES}/summary/page.css", f"{PAGES}/ledger/page.css"],
-        script=[f"{PAGES}/tables.js", f"{PAGES}/ledger/page.js"],
+        parts=[*PAGE_PARTS, *(f"{PAGES}/ledger/page.{kind}" for kind in ("html", "css", "js"))],
     output:
         page=entry("results/ledger.html", "ledger", AT_FIRST, "every claim in every model", page="ledger"),
         csv="results/ledger.csv",

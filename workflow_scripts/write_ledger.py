@@ -2,7 +2,6 @@ from script_job import job
 from headtypes.core.files import write_text
 from headtypes.core.table_files import write_csv
 from headtypes.pages.ledger.page import page_of
-from headtypes.pages.rendering import render
 from headtypes.papers.ledger.models import over_models
 from headtypes.papers.ledger.table import ledger_table, together_table
 
@@ -11,6 +10,4 @@ with job(snakemake) as (inputs, spec, outputs, provenance):
     claims = over_models(ledger)
     write_csv(outputs.csv, ledger)
     write_csv(outputs.claims, claims)
-    sources = {"html": inputs.template, "css": inputs.style, "js": inputs.script}
-    values = page_of(ledger, claims, together_table(inputs.comparisons))
-    write_text(outputs.page, render(values, sources, provenance))
+    write_text(outputs.page, page_of(ledger, claims, together_table(inputs.comparisons), provenance))

@@ -18,6 +18,7 @@ from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.pages.atlas.data import gather
+from headtypes.pages.atlas.page import page_of
 from tests.support.records import described
 
 WORDS = ["[CLS]", "the", "old", "house", "by", "##side", ".", "[SEP]"]
@@ -105,6 +106,11 @@ def atlas(folder: Path, layers: int, heads: int, samples: list[list[str]]) -> di
     return gather(
         made_up(layers, heads), [("qa", maps)], results(folder, layers, heads), distance_bins=16, conditions=CONDITIONS
     )
+
+
+def write_page(path: Path, data: dict) -> None:
+    """Write the page of such data."""
+    path.write_text(page_of(data, {"rule": "write_atlas"}), encoding="utf-8")
 
 
 def unpacked(text: str) -> bytes:

@@ -9,19 +9,14 @@ from PIL import Image
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.types.table import COLUMNS
 from headtypes.core.files import write_json
-from headtypes.pages.rendering import render
-from headtypes.pages.summary.figures import FIGURES as ALL_FIGURES
-from headtypes.pages.summary.page import Summary
-from headtypes.pages.summary.results import collect_summary
-from headtypes.pages.summary.verdicts import with_signs
+from headtypes.pages.summary.results import collect_summary, page_of
+from headtypes.pages.summary.stage import FIGURES as ALL_FIGURES
 from headtypes.papers.comparison import read_named
-from headtypes.papers.ledger.models import over_models
 from headtypes.papers.ledger.table import ledger_table
 from headtypes.papers.registry import PAPERS
 from tests.support.places import ROOT
 
 RESULTS = ROOT / "docs/understand/results"
-PAGES = ROOT / "workflow_scripts/headtypes/pages"
 MODEL, PARTITION, TASK = "minilm-qa", "qa-kmeans-k4", "qa"
 FIGURES = [figure.name for figure in ALL_FIGURES]
 GAP = {"gap": 0.3, "gap_error": 0.05}
@@ -90,10 +85,7 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     pd.DataFrame([row, row | {"p": 0.5}]).to_csv(folder / "compared_types.csv", index=False)
     (folder / "models").mkdir()
     (folder / "models/minilm-qa.benchmark.tsv").write_text("s\th:m:s\tcpu_time\n100\t0:01:40\t90.50\n")
-    claims = over_models(documented_ledger(folder))
-    claims.to_csv(folder / "ledger.claims.csv", index=False)
     files = {
-        "ledger": ["ledger.claims.csv"],
         "comparisons": ["guan2020/comparison.csv", "clark2019/comparison.csv"],
         "relations": ["clark2019/table1.csv"],
         "coreference": ["clark2019/table2.csv"],
@@ -131,7 +123,6 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
         "comparisons": list(PAPERS),
         "ablations": [("2",), ("3",)],
         "compared": [("kmeans-k4",)],
-        "ledger": ["claims"],
     }
     references = [str(ROOT / f"reference/{paper}.yaml") for paper in PAPERS]
     found = {name: dict(zip(keys.get(name, [()]), paths, strict=False)) for name, paths in files.items()}
@@ -141,21 +132,23 @@ def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[st
 def planned(folder: Path, model: str = MODEL) -> list[dict]:
     """The partitions: one that clustering made, and one that was imported."""
     results = {name: [str(folder / name)] for name in (f"{FIGURES[0]}.png", "partition.csv")}
-    of = {"partition": PARTITION, "results": results}
+    of = {"partition": PARTITION, "of": "weights", "results": results}
     # The one about which most was measured is shown first, wherever it stands.
     return [{"model": "minilm", **of, "k": None}, {"model": model, **of, "k": 4}]
 
 
-def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) -> Summary:
+def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) -> dict:
     """Collect the summary of `made_results`, whose main model may have got another name."""
     return collect_summary(
         by_key(files, model),
         [str(path) for path in (ROOT / "report").glob("*.rst")],
         page=str(folder / "index.html"),
         models=["minilm", model],
+        tested=[],
         tasks=[TASK],
         atlases=["minilm", model],
         partitions=planned(folder, model),
+        untyped={},
         hubs=[],
         finetuned=[model],
         seed=2020,
@@ -163,17 +156,8 @@ def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) 
     )
 
 
-def made_page(folder: Path, summary: Summary) -> Path:
+def made_page(folder: Path, summary: dict) -> Path:
     """Write the page of a summary into its folder of results."""
-    return written_page(folder / "index.html", with_signs(vars(summary)), "summary")
-
-
-def written_page(path: Path, values: dict, name: str) -> Path:
-    """Write a page of the folder `name` of pages."""
-    sources = {
-        "html": [PAGES / "base.html", PAGES / name / "page.html"],
-        "css": dict.fromkeys([PAGES / "summary/page.css", PAGES / name / "page.css"]),
-        "js": [PAGES / "tables.js", PAGES / name / "page.js"],
-    }
-    path.write_text(render(values, sources, PROVENANCE), encoding="utf-8")
+    path = folder / "index.html"
+    path.write_text(page_of(summary, PROVENANCE), encoding="utf-8")
     return path

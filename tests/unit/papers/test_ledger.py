@@ -8,10 +8,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from headtypes.core.errors import InputError
-from headtypes.core.table_files import write_csv
 from headtypes.core.tables import to_html
-from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED, over_models, read_over_models, share_interval
+from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED, over_models, share_interval
 from headtypes.papers.ledger.table import COLUMNS, ledger_table
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
 from tests.support.ledgers import FAMILIES, PARTITIONS, made_ledger, written_comparisons
@@ -52,15 +50,6 @@ def test_a_link_leads_to_the_part_of_the_page_that_decides(ledger):
     ids = re.findall(r'<h2 id="([^"]+)"', page)
     assert links.tolist()[0] == f"parted/comparison.html#{ids[0]}"
     assert f"tasked/comparison.html#{ids[1]}" in links.tolist()
-
-
-def test_claims_over_models_are_read_as_they_were_written(ledger, tmp_path):
-    claims = over_models(ledger)
-    write_csv(tmp_path / "claims.csv", claims)
-    pd.testing.assert_frame_equal(read_over_models(tmp_path / "claims.csv"), claims, check_exact=False)
-    write_csv(tmp_path / "ledger.csv", ledger)
-    with pytest.raises(InputError, match=r"ledger\.csv"):
-        read_over_models(tmp_path / "ledger.csv")
 
 
 def test_a_claim_holds_in_a_model_if_it_does_in_each_of_its_cells(ledger):

@@ -1,42 +1,37 @@
-"""A page as one HTML file that needs no other and reaches no network."""
+"""A page as one HTML file that needs no other and reaches no network, from the templates beside this module."""
 
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from headtypes.core.files import StrPath, canonical_json
+from headtypes.core.files import canonical_json
+
+_HERE = Path(__file__).parent
 
 
-def render(values: Mapping[str, Any], sources: Mapping[str, Sequence[StrPath]], provenance: Mapping) -> str:
-    """Render a page from files; everything that comes from data is escaped.
-
-    values: of the names in the template; sources: the files of the templates (`html`, the page itself last), of the
-        style (`css`) and of the script (`js`).
-    """
-    templates = {Path(path).name: _read(path) for path in sources["html"]}
-    style, script = ("".join(map(_read, sources[kind])) for kind in ("css", "js"))
-    return rendered(values, templates, style=style, script=script, provenance=provenance)
-
-
-def rendered(
-    values: Mapping[str, Any], templates: Mapping[str, str], *, style: str, script: str, provenance: Mapping
+def render(
+    template: str, values: Mapping[str, Any], provenance: Mapping, *, styles: Iterable[str], scripts: Iterable[str]
 ) -> str:
-    """Render a page, the last of some templates by their names.
+    """Render a page; everything that comes from data is escaped.
 
-    The script is the only one that the page's own policy lets run. Names in a template beside those of `values`: style,
-    style_hash, script, script_hash, provenance.
+    template, styles, scripts: files, relative to this one. The page's own policy lets no script run but these.
+    values: of the names in the template, beside which it has style, style_hash, script, script_hash and provenance.
     """
-    loader = DictLoader(dict(templates))
+    style, script = ("".join((_HERE / name).read_text("utf-8") for name in names) for names in (styles, scripts))
     environment = Environment(
-        autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        loader=FileSystemLoader(_HERE),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    page = environment.get_template(list(templates)[-1]).render(
+    page = environment.get_template(template).render(
         **values,
         style=Markup(style),
         style_hash=_digest(style),
@@ -53,10 +48,6 @@ def embedded(data: Mapping) -> Markup:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
-
-
-def _read(path: StrPath) -> str:
-    return Path(path).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

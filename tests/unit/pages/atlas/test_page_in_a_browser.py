@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from headtypes.pages.atlas.data import gather
-from headtypes.pages.atlas.page import write_page
-from tests.support.atlases import MARKUP, WORDS, atlas, made_up, maps_of, results, show, state, tile
+from tests.support.atlases import MARKUP, WORDS, atlas, made_up, maps_of, results, show, state, tile, write_page
 from tests.support.browser import LOW_CONTRAST, opened
 
 # Roles of what can be operated (WAI-ARIA).
@@ -90,7 +89,7 @@ def test_maps_are_shown_by_norms_where_these_were_read(chromium, page_file, tmp_
     maps = replace(maps_of(3, 4, WORDS, 0), lengths=lengths)
     types = {"partitions": results(tmp_path, 3, 4)["partitions"]}
     data = gather(made_up(3, 4), [("qa", [maps])], types, distance_bins=16, conditions={})
-    write_page(tmp_path / "norms.html", data, {"rule": "write_atlas"})
+    write_page(tmp_path / "norms.html", data)
     norms = (maps.attention * lengths[:, :, None])[1, 2]
     norms /= norms.sum(-1, keepdims=True)
     with opened(chromium, tmp_path / "norms.html", 1280) as page:
@@ -298,7 +297,7 @@ def test_the_policy_lets_nothing_else_run_or_be_fetched(chromium, page_file):
 def test_the_page_of_a_large_model_is_small(tmp_path):
     """24 layers of 16 heads, 8 samples of 48 tokens."""
     tokens = [f"token{place}" for place in range(48)]
-    write_page(tmp_path / "atlas.html", atlas(tmp_path, 24, 16, [tokens] * 8), {"rule": "write_atlas"})
+    write_page(tmp_path / "atlas.html", atlas(tmp_path, 24, 16, [tokens] * 8))
     assert (tmp_path / "atlas.html").stat().st_size < 12e6
 
 
@@ -314,7 +313,7 @@ def test_words_of_any_script_are_shown_whole_and_in_their_order(chromium, tmp_pa
         "\U0002070e",
     ]
     words += ["e\u0301\u0301\u0301", "\u200b", "\ufeff", "\u2067x", "y", "\U000e0041", "\x07", "\ud7ff"]
-    write_page(tmp_path / "page.html", atlas(tmp_path, 2, 2, [words]), {"rule": "write_atlas"})
+    write_page(tmp_path / "page.html", atlas(tmp_path, 2, 2, [words]))
     with opened(chromium, tmp_path / "page.html", 1280) as page:
         show(page, "sample=1&head=1-1")
         shown = page.get_by_role("group", name="Words that look").locator(".text")

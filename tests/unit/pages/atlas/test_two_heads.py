@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.distances.results import read_head_features
-from headtypes.pages.atlas.page import write_page
-from tests.support.atlases import WORDS, atlas, maps_of, show, state, tile
+from tests.support.atlases import WORDS, atlas, maps_of, show, state, tile, write_page
 from tests.support.browser import opened
 
 # Pixels beside and above a matrix.
@@ -19,7 +18,7 @@ LONG = ["[CLS]", *(f"word{place}" for place in range(46)), "[SEP]"]
 def long_file(tmp_path_factory):
     """2 layers of 2 heads, a sample of as many tokens as a page shows."""
     folder = tmp_path_factory.mktemp("long")
-    write_page(folder / "long.html", atlas(folder, 2, 2, [LONG]), {"rule": "write_atlas"})
+    write_page(folder / "long.html", atlas(folder, 2, 2, [LONG]))
     return folder / "long.html"
 
 

@@ -10,8 +10,7 @@ import pytest
 from headtypes.comparisons.models.compared import PAIRS, compared_table
 from headtypes.core.errors import InputError
 from headtypes.pages.summary.answers import YES, Answers, Card, Mark
-from headtypes.pages.summary.cautions import cautions
-from headtypes.pages.summary.findings import compared_types_sentence, costs_sentence, verdict_sentence
+from headtypes.pages.summary.findings import cautions, compared_types_sentence, costs_sentence, verdict_sentence
 from headtypes.pages.summary.pictures import caption_of
 from headtypes.pages.summary.run_facts import duration, facts, processor_time
 from headtypes.pages.summary.verdicts import counted, judged_subjects
@@ -56,13 +55,13 @@ def table_2() -> pd.DataFrame:
 
 def test_verdicts_are_counted_as_they_stand_in_the_comparison(summary, guan):
     """The subject about which most is decided comes first: here the one that conditions were evaluated on."""
-    first, *others = summary.papers[0].judged
+    first, *others = summary["papers"][0].judged
     assert (first.model, first.other) == (MODEL, PARTITION)
     assert all(other.decided <= first.decided for other in others)
     own = guan[(guan["model"] == MODEL) & (guan["partition"] == PARTITION) & (guan["kind"] == "claim")]
     stated = own[own["basis"] == "stated"]["verdict"].value_counts()
-    assert first.stated().of == {"holds": 4, "fails": 3, "open": 8, "no verdict": 10} == stated.to_dict()
-    assert [count.total for count in first.counts] == [25, 3, 6]
+    assert first.counts["stated"] == {"holds": 4, "fails": 3, "open": 8, "no verdict": 10} == stated.to_dict()
+    assert [sum(numbers.values()) for numbers in first.counts.values()] == [25, 3, 6]
     assert verdict_sentence("Guan et al.", first) == (
         "Of the 25 claims that Guan et al. state and qa-kmeans-k4 bears on, 4 hold, 3 fail, 8 are open and 10 cannot "
         "be judged for minilm-qa, one checkpoint; 1 of these is decided by a value without an interval. Of those with "
@@ -90,24 +89,24 @@ def test_claims_that_no_interval_decides_are_counted_apart(guan):
 
 def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_linked(results, summary):
     folder, _ = results
-    assert [(it.model, it.measured) for it in summary.answers] == [(MODEL, 3), ("minilm", 0)]
-    first, other = summary.answers
+    assert [(it.model, it.measured) for it in summary["answers"]] == [(MODEL, 3), ("minilm", 0)]
+    first, other = summary["answers"]
     assert [card.answer for card in first.cards] == ["yes", "yes", "yes"]
-    assert summary.findings[: len(first.sentences)] == first.sentences
-    assert other.sentences[0].startswith("Of the 72 heads of minilm, 28 are dense")
+    assert summary["findings"][: len(first.sentences)] == first.sentences
+    assert other.types.startswith("Of the 72 heads of minilm, 28 are dense")
     linked = [path for card in first.cards for path in card.files]
     assert linked == ["stability.json", "stability.json", "guan2020/table2.all.csv"]
     assert all((folder / path).exists() for path in linked)
 
 
 def test_figures_and_tables_of_every_partition_are_linked(summary):
-    for it in summary.answers:
+    for it in summary["answers"]:
         assert it.figures == {f"{FIGURES[0]}.png": (f"{FIGURES[0]}.png", f"{FIGURES[0]}.pdf")}
         assert it.files == {"partition.csv": ["partition.csv"]}
 
 
 def test_what_must_not_be_concluded_is_on_the_page(summary, table_2):
-    text = " ".join(summary.cautions)
+    text = " ".join(summary["cautions"])
     assert "None of the models is one that the papers report." in text
     assert "corrected for the number of conditions of each model, but not for the number of models" in text
     assert f"{MODEL} was fine-tuned once, with one seed." in text
@@ -177,7 +176,7 @@ def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
 
 
 def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summary):
-    table_1, table_2, *_ = summary.papers[0].tables
+    table_1, table_2, *_ = summary["papers"][0].tables
     (row,) = [row for row in table_1.rows if row[0].text == MODEL]
     assert [cell.text for cell in row[2:6]] == ["38.9", "13.9", "16.7?", "30.6"]
     labels = [column.label for column in table_2.columns]
@@ -205,14 +204,15 @@ def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
 
 def test_markup_in_data_is_shown_as_text(results, summary):
     """In a reason, a title, a file, a finding, an answer, a caution and a fact."""
-    table = summary.papers[0].judged[0].table
+    table = summary["papers"][0].judged[0].table
     rows = [[replace(cell, text=SCRIPT, below=SCRIPT, sort=SCRIPT) for cell in table.rows[0]]]
     shown = replace(table, title=SCRIPT, about=SCRIPT, file=SCRIPT, rows=rows)
-    paper = replace(summary.papers[0], tables=[shown], name=SCRIPT)
+    paper = replace(summary["papers"][0], tables=[shown], name=SCRIPT)
     card = Card(SCRIPT, YES, SCRIPT, SCRIPT, SCRIPT, [Mark(SCRIPT, SCRIPT, 5)], (SCRIPT, SCRIPT), SCRIPT, [SCRIPT])
-    answers = [Answers(SCRIPT, SCRIPT, [card] * 3, [SCRIPT], {SCRIPT: (SCRIPT, SCRIPT)}, {SCRIPT: [SCRIPT]})] * 2
-    summary = replace(summary, answers=answers, cautions=[SCRIPT])
-    hostile = replace(summary, title=SCRIPT, findings=[SCRIPT], papers=[paper], made=[(SCRIPT, [SCRIPT])])
+    named = {"model": SCRIPT, "partition": SCRIPT, "name": SCRIPT, "types": SCRIPT, "sentences": [SCRIPT]}
+    answers = [Answers(**named, cards=[card] * 3, figures={SCRIPT: (SCRIPT, SCRIPT)}, files={SCRIPT: [SCRIPT]})] * 2
+    hostile = {"title": SCRIPT, "answers": answers, "cautions": [SCRIPT], "findings": [SCRIPT], "papers": [paper]}
+    hostile = {**summary, **hostile, "made": [(SCRIPT, [SCRIPT])]}
     (results[0] / "hostile").mkdir()
     page = made_page(results[0] / "hostile", hostile).read_text()
     assert page.count("<script") == 1

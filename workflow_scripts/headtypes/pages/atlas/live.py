@@ -24,7 +24,7 @@ from headtypes.attention.reducers import Pass, Reducer
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.records import Sample
-from headtypes.data.windows import without_space
+from headtypes.data.windows import check_finite, without_space
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import HEADS, MissingHeadError, load_model
 from headtypes.models.model_config import language_head, layers_and_heads
@@ -207,6 +207,6 @@ class Live:
 
 
 def _finite(logits: Tensor) -> Tensor:
-    if not logits.isfinite().all():
-        raise InputError("The model's logits are not finite; run it in float32 or bfloat16, or check its weights.")
-    return logits.double().cpu()
+    values = logits.double().cpu()
+    check_finite(values.numpy(), "logits are")
+    return values

@@ -1,19 +1,18 @@
 """What the page of a ledger shows: each claim over all cells and over models, and the cells."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
-from headtypes.core.tables import Table, TextColumn
-from headtypes.pages.rendering import embedded
-from headtypes.pages.summary.verdicts import with_signs
+from headtypes.pages.rendering import embedded, render
+from headtypes.pages.summary.verdicts import SIGNS, counted
 from headtypes.papers.claims import BASES
 from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED
 from headtypes.papers.ledger.table import CLAIM
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, VERDICTS, Measured
+from headtypes.papers.quantities import NO_VERDICT, VERDICTS, Measured
 from headtypes.papers.registry import PAPERS
 
 # Of more cells than this, the page leaves to the file what decides each.
@@ -21,8 +20,8 @@ _MOST_REASONS = 20_000
 _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "corrected", "reason", "decided_in"]
 
 
-def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame) -> dict[str, Any]:
-    """The values of the template, from `ledger_table`, `over_models` and `together_table`."""
+def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, provenance: Mapping) -> str:
+    """The page as HTML, with what made it, from `ledger_table`, `over_models` and `together_table`."""
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
     models = ledger[["model", "family"]].drop_duplicates()
@@ -32,7 +31,7 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame) 
         "title": "The ledger of claims",
         "papers": {name: PAPERS[name].authors for name in dict.fromkeys(claims["paper"])},
         "claims": [
-            row | {"strip": strips[row["paper"], row["id"]], "basis": BASES[row["basis"]], **_said(row)}
+            row | {"strip": strips[row["paper"], row["id"]], "basis": BASES[row["basis"]], **how_often(row)}
             for row in claims.to_dict("records")
         ],
         "together": [
@@ -43,42 +42,21 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame) 
         "models": int((~is_untrained).sum()),
         "untrained": int(is_untrained.sum()),
         "families": families,
-        "alone": alone(families),
+        "fewest_families": FEWEST_FAMILIES,
         "verdicts": VERDICTS,
+        "signs": SIGNS,
+        "counted": counted,
         "data": embedded(_packed(cells)),
     }
-    return with_signs(values)
+    styles, scripts = ["summary/page.css", "ledger/page.css"], ["tables.js", "ledger/page.js"]
+    return render("ledger/page.html", values, provenance, styles=styles, scripts=scripts)
 
 
-def alone(families: int) -> str:
-    """That nothing follows for other models, where there are too few families; else empty."""
-    if families >= FEWEST_FAMILIES:
-        return ""
-    few = "one family of models is" if families == 1 else f"{families} families of models are"
-    return (
-        f"Only {few} among them, so that what holds speaks of these checkpoints alone: even a claim that holds in all "
-        f"of fewer than {FEWEST_FAMILIES} families may be false of most models."
-    )
+def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
+    """How often a claim holds: as shares, and in words over models, with the interval if families are enough for one.
 
-
-def claims_in_brief(claims: pd.DataFrame) -> Table:
-    """How often each claim holds, as a table; claims: as `papers.ledger.models.over_models` makes them."""
-    said = claims.assign(
-        authors=claims["paper"].map({name: paper.authors for name, paper in PAPERS.items()}),
-        where=claims["id"] + " · " + claims["place"],
-        **pd.DataFrame([_said(row) for row in claims.to_dict("records")]),
-    )
-    columns = [
-        TextColumn("claim", "claim", below="where"),
-        TextColumn("authors", "of"),
-        TextColumn("in_cells", "holds in cells"),
-        TextColumn("in_models", "holds in models", below="of_models"),
-    ]
-    return Table("How often each claim holds", said, columns)
-
-
-def _said(claim: dict[str, Any]) -> dict[str, str]:
-    """How often a claim holds, in words, and the interval over models, where there are enough families for one."""
+    Shares are of those that decide the claim, empty where there are none.
+    """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (
         f"{claim['low']:.0f} to {claim['high']:.0f} % of models, by {few}"
@@ -87,22 +65,15 @@ def _said(claim: dict[str, Any]) -> dict[str, str]:
     )
     if claim["untrained"]:
         of_models += f"; holds in {claim['untrained_hold']} of {claim['untrained']} untrained networks with a verdict"
-    in_cells, share_of_cells = _held(*(claim[f"cells_{name}"] for name in (HOLDS, FAILS, OPEN)))
-    in_models, share_of_models = _held(*(claim[f"models_{name}"] for name in ("hold", "fail", "open")))
+    decided, undecided = claim["models_hold"] + claim["models_fail"], claim["models_open"]
+    in_models = [f"{claim['models_hold']} of {decided}"] * (decided > 0) + [f"{undecided} open"] * (undecided > 0)
+    decided_cells = claim["cells_holds"] + claim["cells_fails"]
     return {
-        "in_cells": in_cells,
-        "share_of_cells": share_of_cells,
-        "in_models": in_models,
-        "share_of_models": share_of_models,
-        "of_models": of_models if in_cells else "",
+        "share_of_cells": claim["cells_holds"] / decided_cells if decided_cells else "",
+        "in_models": ", ".join(in_models),
+        "share_of_models": claim["models_hold"] / decided if decided else "",
+        "of_models": of_models if claim["models"] or claim["untrained"] else "",
     }
-
-
-def _held(holds: int, fails: int, undecided: int) -> tuple[str, float | str]:
-    """In how many of those that decide it a claim holds, in words and as a share; both empty where there are none."""
-    decided = holds + fails
-    parts = [f"{holds} of {decided}"] * (decided > 0) + [f"{undecided} open"] * (undecided > 0)
-    return ", ".join(parts), holds / decided if decided else ""
 
 
 def _cells(ledger: pd.DataFrame) -> pd.DataFrame:

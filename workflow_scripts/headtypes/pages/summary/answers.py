@@ -8,7 +8,6 @@ import pandas as pd
 
 from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition
-from headtypes.attention.settings import Of
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS
@@ -78,24 +77,21 @@ class Card(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The cards of a partition; sentences: findings about it; types: the one of these that counts its types.
+    """The cards of a partition.
 
+    name: model and partition, in words; types: how many heads are of which, and sentences: what else was found, in
+        sentences.
     figures: PNG and PDF of each, and files: the others, by what they are and relative to the page.
     """
 
     model: str
     partition: str
+    name: str
+    types: str
     cards: Sequence[Card]
     sentences: Sequence[str]
     figures: Mapping[str, tuple[str, str]]
     files: Mapping[str, Sequence[str]]
-    types: str = ""
-    of: Of = "weights"
-
-    @property
-    def name(self) -> str:
-        """Model and partition, in words."""
-        return f"{self.model}, {self.partition}{', by norms' if self.of == 'norms' else ''}"
 
     @property
     def unknown(self) -> str:

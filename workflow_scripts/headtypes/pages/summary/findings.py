@@ -1,6 +1,6 @@
-"""What the results say, in a sentence each, with the numbers."""
+"""What the results say, in a sentence each, with the numbers; and what must not be concluded from them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ from headtypes.comparisons.types.table import LAYER, PROFILE, shown_rows
 from headtypes.core.statistics import ALPHA, holm
 from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS, tested_metric
-from headtypes.pages.summary.verdicts import Judged
+from headtypes.pages.summary.verdicts import Judged, counted, verdict_counts
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
 from headtypes.papers.guan2020.tables import least_p, of_asked
 
@@ -27,27 +27,23 @@ _UNITS = {"relations": " %", "coreference": " %", "divergence": " nats"}
 
 def verdict_sentence(paper: str, judged: Judged) -> str:
     """How many of the claims that a paper states about a subject hold, and how many once they are corrected."""
-    count, alone, corrected = judged.stated(), judged.without_interval(), judged.corrected()
+    stated = judged.claims[judged.claims["basis"] == "stated"]
+    verdicts, corrected = (verdict_counts(stated[name].dropna()) for name in ("verdict", "verdict_holm"))
+    alone = int((stated["verdict_holm"].isna() & stated["verdict"].isin([HOLDS, FAILS])).sum())
     about = f"that {paper} state and {judged.other} bears on"
-    if count.total == 1:
-        (verdict,) = (name for name, number in count.of.items() if number)
-        doubt = ", by a value without an interval" * bool(alone)
-        return f"The one claim {about} {_SINGULAR[verdict]} for {judged.model}, one checkpoint{doubt}."
-    parts = [
-        f"{count.of[HOLDS]} {_verb(count.of[HOLDS], 'hold')}",
-        f"{count.of[FAILS]} {_verb(count.of[FAILS], 'fail')}",
-    ]
-    parts += [f"{count.of[OPEN]} {_verb(count.of[OPEN], 'are')} open"] if count.of[OPEN] else []
-    parts += [f"{count.of[NO_VERDICT]} cannot be judged"] if count.of[NO_VERDICT] else []
-    doubt = f"; {alone} of these {_verb(alone, 'are')} decided by a value without an interval" if alone else ""
-    said = f"Of the {count.total} claims {about}, {join(parts)} for {judged.model}"
-    if corrected is None:
-        return f"{said}, one checkpoint{doubt}."
-    held, failed = corrected[HOLDS], corrected[FAILS]
-    return (
-        f"{said}, one checkpoint{doubt}. Of those with an interval, corrected for the number of claims, {held} "
-        f"{_verb(held, 'hold')} and {failed} {_verb(failed, 'fail')}."
-    )
+    if len(stated) == 1:
+        doubt = ", by a value without an interval" * alone
+        verdict = _SINGULAR[stated["verdict"].item()]
+        return f"The one claim {about} {verdict} for {judged.model}, one checkpoint{doubt}."
+    parts = [counted(HOLDS, verdicts[HOLDS]), counted(FAILS, verdicts[FAILS])]
+    parts += [f"{verdicts[OPEN]} {_are(verdicts[OPEN])} open"] if verdicts[OPEN] else []
+    parts += [f"{verdicts[NO_VERDICT]} cannot be judged"] if verdicts[NO_VERDICT] else []
+    doubt = f"; {alone} of these {_are(alone)} decided by a value without an interval" if alone else ""
+    said = f"Of the {len(stated)} claims {about}, {join(parts)} for {judged.model}, one checkpoint{doubt}."
+    if not any(corrected[verdict] for verdict in (HOLDS, FAILS, OPEN)):
+        return said
+    kept = f"{counted(HOLDS, corrected[HOLDS])} and {counted(FAILS, corrected[FAILS])}"
+    return f"{said} Of those with an interval, corrected for the number of claims, {kept}."
 
 
 def types_sentence(model: str, partition: Partition) -> str:
@@ -173,5 +169,66 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
     )
 
 
-def _verb(count: int, plural: str) -> str:
-    return {"hold": "holds", "fail": "fails", "are": "is"}[plural] if count == 1 else plural
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def cautions(
+    judged: Sequence[Judged],
+    doubtful: Mapping[str, Sequence[str]],
+    papers_models: Iterable[str],
+    hubs: Iterable[str],
+    costs: pd.DataFrame | None,
+    finetuned: Sequence[str],
+) -> Iterator[str]:
+    """What must not be concluded from an experiment, in a sentence or two on each.
+
+    doubtful: types whose name is doubtful, by model and partition, in words.
+    papers_models: of the Hugging Face Hub, those that the papers' numbers are about; hubs: those of the experiment.
+    costs: Guan's Table 2, if something was left out; finetuned: models that the workflow made.
+    """
+    if set(hubs) & set(papers_models):
+        yield "Verdicts and types are those of the models listed here. Another model has other heads."
+    else:
+        yield (
+            "None of the models is one that the papers report. Another model has other heads, so a claim that fails "
+            "here is not refuted for the papers' models, and one that holds here is not confirmed for them."
+        )
+    if undecided := sum(subject.claims["verdict"].isin([OPEN, NO_VERDICT]).sum() for subject in judged):
+        yield (
+            f"{'One verdict is' if undecided == 1 else f'{undecided} verdicts are'} open or missing. An open claim is "
+            "neither confirmed nor refuted: the limit lies inside the interval, or readings of the paper do not agree. "
+            "A claim without a verdict could not be judged."
+        )
+    if doubtful:
+        named = "; ".join(f"{where}: {join(types)}" for where, types in doubtful.items())
+        yield (
+            "Heads of some types do not look where the name of the type says, so that nothing can be concluded about "
+            f"what the papers call so ({named})."
+        )
+    if costs is not None:
+        yield _of_random_heads(costs)
+    if finetuned:
+        yield (
+            f"{join(finetuned)} {'was' if len(finetuned) == 1 else 'were each'} fine-tuned once, with one seed. "
+            "Another seed, or another processor, gives another model, whose heads, types and costs differ."
+        )
+
+
+def _of_random_heads(costs: pd.DataFrame) -> str:
+    if "control_draws_planned" not in costs:
+        return (
+            "Types were left out without as many random heads beside them, so that what a type costs may be what any "
+            "heads would cost."
+        )
+    draws, least = int(costs["control_draws_planned"].max()), least_p(costs)
+    if least <= ALPHA:
+        return (
+            "P-values beside random heads are corrected for the number of conditions of each model, but not for the "
+            "number of models."
+        )
+    return (
+        f"Random heads were drawn {'once' if draws == 1 else f'at most {draws} times'} for each condition, so that no "
+        f"p-value beside them, corrected for the conditions, can be below {least:.2f}: whether a type costs more than "
+        "any other heads of the same number is not decided."
+    )

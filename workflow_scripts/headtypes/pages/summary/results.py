@@ -1,8 +1,8 @@
 """Results on disk, from which the summary is made."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +10,19 @@ import pandas as pd
 import yaml
 
 from headtypes.analyses.types.partitions import Partition, read_partition
-from headtypes.attention.settings import Of
 from headtypes.comparisons.types.table import read_compared_types
-from headtypes.core.files import StrPath, read_json
+from headtypes.core.files import StrPath, read_each, read_json
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown
-from headtypes.pages.ledger.page import alone, claims_in_brief
+from headtypes.pages.rendering import render
 from headtypes.pages.summary import findings
 from headtypes.pages.summary.answers import Answers, matter_card, number_card, types_card
-from headtypes.pages.summary.cautions import cautions
-from headtypes.pages.summary.figures import COMPARED_TYPES
-from headtypes.pages.summary.page import Paper, Summary
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
 from headtypes.pages.summary.run_facts import facts
-from headtypes.pages.summary.verdicts import Judged, judged_subjects
+from headtypes.pages.summary.stage import COMPARED_TYPES
+from headtypes.pages.summary.verdicts import SIGNS, Judged, counted, judged_subjects
 from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS, NAMED, read_named
-from headtypes.papers.ledger.models import read_over_models
 from headtypes.papers.paper import Figure, Tables
 from headtypes.papers.registry import PAPERS
 
@@ -36,35 +32,57 @@ Keyed = Mapping[Any, str]
 _COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm", "over")]
 
 
+@dataclass(frozen=True)
+class ShownPaper:
+    """What the page has of one paper; judged: by subject, the one with the most claims that have a verdict first.
+
+    headline: on how many of the subjects, from the first, the verdicts stand beside the findings.
+    """
+
+    id: str
+    short: str
+    name: str
+    url: str
+    judged: Sequence[Judged]
+    tables: Sequence[Shown]
+    pictures: Sequence[Picture]
+    headline: int
+
+
 def collect_summary(
     inputs: Mapping[str, Keyed],
     captions: Sequence[str],
     *,
     page: str,
     models: Sequence[str],
+    tested: Sequence[str],
     tasks: Sequence[str],
     atlases: Sequence[str],
     partitions: Sequence[Mapping[str, Any]],
+    untyped: Mapping[str, Sequence[str]],
     hubs: Sequence[str],
     finetuned: Sequence[str],
     seed: int,
     provenance: dict,
-    untyped: Mapping[str, Sequence[str]] | None = None,
-    tested: Sequence[str] = (),
-) -> Summary:
-    """Read what the summary shows. Raises `InputError` that names a damaged file.
+) -> dict[str, Any]:
+    """Read what the summary shows: the values of its template. Raises `InputError` that names a damaged file.
 
     inputs:  files by name and by what they are of: comparisons (by paper), figures and tables as the papers declare
-        them (`papers.paper`), partition, stability, compared_types and ledger; and references, the papers' data.
+        them (`papers.paper`), partition, stability and compared_types; and references, the papers' data.
     captions: of the figures, as reStructuredText; page: where the page will lie.
-    models, tasks: what was run; partitions: model, partition, and k of each, where clustering made it; of, where that
-        was by norms; and the files of its results by what they are, which are linked and not read.
-    atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
-    untyped: files of models whose heads are not divided into types, by what they are; tested: models beside these that
-        detectors alone have read.
+    models, tasks: what was run; tested: models beside these that detectors alone have read.
+    partitions: model, partition, k (None where no clustering made it), of (weights or norms), and the files of its
+        results by what they are, which are linked and not read; untyped: those of models without types.
+    atlases: the models that have a page of every head; hubs and finetuned as in `findings.cautions`.
+
+    returns  title; run, what was run, in a sentence; answers to the three questions on each partition, of which the
+      first is shown until another is chosen; cautions, what must not be concluded; findings, sentences of which the
+      first is set larger; papers; apart, figures of what sets types apart; ledger, whether there is one; atlases, name
+      and file of each; files, what there is and where, relative to the page; made, facts about the run, each a name
+      and lines; signs and counted, of verdicts.
     """
     folder = Path(page).parent
-    types = {key: read_partition(path) for key, path in inputs["partition"].items()}
+    types = read_each(read_partition, inputs["partition"])
     costs = next((read_named(path, "partition", "condition") for path in inputs["ablations"].values()), None)
     answers = [_answers(inputs, types, costs, folder, **partition) for partition in partitions]
     # Those with most answers first, else in the plan's order.
@@ -76,12 +94,11 @@ def collect_summary(
             picture_of(
                 f"{figure.title}: {', '.join(key)}",
                 png,
-                caption_of(by_stem[figure.caption], wildcards),
+                caption_of(by_stem[figure.caption], dict(zip(figure.of, key, strict=True))),
                 _relative(Path(png).with_suffix(".pdf"), folder),
             )
             for figure in of
             for key, png in inputs[figure.name].items()
-            for wildcards in [dict(zip(figure.of, key, strict=True))]
         ]
 
     def tables(of: Iterable[Tables]) -> list[Shown]:
@@ -93,62 +110,58 @@ def collect_summary(
         ]
 
     published = {Path(path).stem: yaml.safe_load(Path(path).read_text("utf-8")) for path in inputs["references"]}
-    papers, sentences = [], []
+    papers, said = [], [*(answers[0].sentences if answers else ())]
     for name, paper in PAPERS.items():
         table, judged = _compared(inputs["comparisons"].get(name), paper.subject, folder)
         headline = sum(subject.model == judged[0].model for subject in judged) if paper.judges_tasks else 1
         shown, figures = tables(paper.tables), pictures(paper.figures)
         url = published[name]["url"] if name in published else ""
         title = f"{paper.authors} {paper.title}"
-        papers.append(Paper(name, paper.authors, title, url, judged, shown, figures, headline))
+        papers.append(ShownPaper(name, paper.authors, title, url, judged, shown, figures, headline))
         for subject in judged[:headline]:
-            finding = paper.finding(table, (subject.model, subject.other))
-            sentences += [findings.verdict_sentence(paper.authors, subject), finding]
+            said.append(findings.verdict_sentence(paper.authors, subject))
+            said.append(paper.finding(table, (subject.model, subject.other)))
     first = [(shown.model, shown.partition) for shown in answers[:1]]
-    sentences += [_compared_types(inputs, key) for key in inputs[COMPARED_TYPES.name] if key not in first]
+    said += [_compared_types(inputs, key) for key in inputs[COMPARED_TYPES.name] if key not in first]
     doubtful = {", ".join(key): it.doubtful for key, it in types.items() if it.doubtful}
     theirs = [paper["model"] for paper in published.values()]
-    return Summary(
-        title=f"The attention heads of {models[0] if len(models) == 1 else f'{len(models)} models'}",
-        run=_run(models, tasks, partitions, tested),
-        answers=answers,
-        cautions=list(cautions(papers, doubtful, theirs, hubs, costs, finetuned)),
-        findings=[*(answers[0].sentences if answers else ()), *filter(None, sentences)],
-        papers=[paper for paper in papers if paper.judged or paper.tables or paper.pictures],
-        apart=pictures([COMPARED_TYPES]),
-        ledger=[_ledger(path, folder) for path in inputs["ledger"].values()],
-        atlases=[(model, f"atlas/{model}.html") for model in atlases],
-        files=[
-            *((about, [_relative(file, folder) for file in files]) for about, files in (untyped or {}).items()),
+    judged = [subject for paper in papers for subject in paper.judged]
+    return {
+        "title": f"The attention heads of {models[0] if len(models) == 1 else f'{len(models)} models'}",
+        "run": _run(models, tasks, partitions, tested),
+        "answers": answers,
+        "cautions": list(findings.cautions(judged, doubtful, theirs, hubs, costs, finetuned)),
+        "findings": list(filter(None, said)),
+        "papers": [paper for paper in papers if paper.judged or paper.tables or paper.pictures],
+        "apart": pictures([COMPARED_TYPES]),
+        "ledger": bool(inputs["comparisons"]),
+        "atlases": [(model, f"atlas/{model}.html") for model in atlases],
+        "files": [
+            *((about, [_relative(file, folder) for file in files]) for about, files in untyped.items()),
             *_files(inputs, folder),
         ],
-        made=list(facts(provenance, folder, seed)),
-    )
+        "made": list(facts(provenance, folder, seed)),
+        "signs": SIGNS,
+        "counted": counted,
+    }
+
+
+def page_of(values: Mapping[str, Any], provenance: Mapping) -> str:
+    """The page of `collect_summary` as HTML, with what made it."""
+    scripts = ["tables.js", "summary/page.js"]
+    return render("summary/page.html", values, provenance, styles=["summary/page.css"], scripts=scripts)
 
 
 def _run(
-    models: Sequence[str],
-    tasks: Sequence[str],
-    partitions: Sequence,
-    tested: Sequence[str],
+    models: Sequence[str], tasks: Sequence[str], partitions: Sequence[Mapping[str, Any]], tested: Sequence[str]
 ) -> str:
     if not tasks:
         return f"{join(models)} on random tokens."
-    beside = f" On random tokens alone: {join(tested)}." if tested else ""
-    return f"{join(models)} on {join(tasks)}; heads divided into types {_times(partitions)}.{beside}"
-
-
-def _times(partitions: Sequence) -> str:
     times = "once" if len(partitions) == 1 else f"{len(partitions)} times"
-    by_norms = sum(it.get("of") == "norms" for it in partitions)
-    of_these = "" if by_norms == len(partitions) else f"{by_norms} of these "
-    return f"{times}, {of_these}by norms" if by_norms else times
-
-
-def _ledger(path: str, folder: Path) -> Shown:
-    claims = read_over_models(path)
-    table = claims_in_brief(claims).in_brief(_relative(path, folder))
-    return replace(table, about=alone(int(claims["families"].max())))
+    by_norms = sum(it["of"] == "norms" for it in partitions)
+    norms = f" ({by_norms} by norms)" if by_norms else ""
+    beside = f" On random tokens alone: {join(tested)}." if tested else ""
+    return f"{join(models)} on {join(tasks)}; heads divided into types {times}{norms}.{beside}"
 
 
 def _compared(path: str | None, key: str, folder: Path) -> tuple[pd.DataFrame | None, list[Judged]]:
@@ -167,38 +180,35 @@ def _answers(
     model: str,
     partition: str,
     k: int | None,
+    of: str,
     results: Mapping[str, Sequence[str]],
-    of: Of = "weights",
 ) -> Answers:
     key, heads = (model, partition), types[model, partition]
-    stability = None
+    stability = None if k is None else read_json(inputs["stability"][key])
     # What decides each question.
-    decides: list[list[str]] = [[], [], list(inputs["ablations"].values())[:1]]
-    if k is not None:
-        decides[:2] = [[inputs["stability"][key]]] * 2
-        stability = read_json(inputs["stability"][key])
-    files = [[_relative(path, folder) for path in paths] for paths in decides]
+    clustered = [] if k is None else [_relative(inputs["stability"][key], folder)]
+    ablated = [_relative(path, folder) for path in list(inputs["ablations"].values())[:1]]
     figures = [(about, path) for about, paths in results.items() for path in paths if path.endswith(".png")]
-    tables = [(about, [path for path in paths if not path.endswith(".png")]) for about, paths in results.items()]
-    counted = findings.types_sentence(model, heads)
-    sentences = [
+    tables = {about: [path for path in paths if not path.endswith(".png")] for about, paths in results.items()}
+    said = [
         None if costs is None else findings.costs_sentence(costs, model, partition, heads.types),
-        counted,
         _compared_types(inputs, key),
     ]
     return Answers(
-        model,
-        partition,
-        [
-            types_card(heads, stability, files[0]),
-            number_card(k, stability and stability["chosen"], files[1]),
-            matter_card(costs, model, partition, heads, files[2]),
+        model=model,
+        partition=partition,
+        name=f"{model}, {partition}{', by norms' if of == 'norms' else ''}",
+        types=findings.types_sentence(model, heads),
+        cards=[
+            types_card(heads, stability, clustered),
+            number_card(k, stability and stability["chosen"], clustered),
+            matter_card(costs, model, partition, heads, ablated),
         ],
-        list(filter(None, sentences)),
-        {about: (_relative(png, folder), _relative(Path(png).with_suffix(".pdf"), folder)) for about, png in figures},
-        {about: [_relative(path, folder) for path in paths] for about, paths in tables if paths},
-        counted,
-        of,
+        sentences=list(filter(None, said)),
+        figures={
+            about: (_relative(png, folder), _relative(Path(png).with_suffix(".pdf"), folder)) for about, png in figures
+        },
+        files={about: [_relative(path, folder) for path in paths] for about, paths in tables.items() if paths},
     )
 
 
@@ -207,17 +217,18 @@ def _compared_types(inputs: Mapping[str, Keyed], key: tuple[str, str]) -> str | 
     return path and findings.compared_types_sentence(read_compared_types(path), key[0])
 
 
-def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterable[tuple[str, list[str]]]:
+def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterator[tuple[str, list[str]]]:
     named = {
-        "Values and claims of the papers beside ours": ("comparisons",),
-        "How often each claim holds": ("ledger",),
+        "Values and claims of the papers beside ours": ["comparisons"],
         **{f"Tables of {paper.authors}": [tables.name for tables in paper.tables] for paper in PAPERS.values()},
-        "Types of heads": ("partition",),
-        "Types beside random heads": ("compared_types",),
+        "Types of heads": ["partition"],
+        "Types beside random heads": ["compared_types"],
     }
     for about, names in named.items():
         if files := [_relative(path, folder) for name in names for path in inputs[name].values()]:
             yield about, files
+    if inputs["comparisons"]:
+        yield "How often each claim holds", ["ledger.html", "ledger.claims.csv"]
     yield "All tables and figures (snakemake --report)", ["report.html"]
     yield "The configuration, and what made each result", ["provenance/config.json", "provenance/"]
 

@@ -8,9 +8,27 @@ from headtypes.comparisons.types import stage as compared_types
 from headtypes.core.results import PICTURED, Result
 from headtypes.core.stage import Plan, stage
 from headtypes.pages.ledger.stage import comparisons
-from headtypes.pages.summary.figures import FIGURES, TABLES
-from headtypes.papers.paper import shown_files, shown_partitions
+from headtypes.papers.paper import PARTITION, Figure, shown_files, shown_partitions, shown_texts
 from headtypes.papers.registry import PAPERS
+
+
+def shown_compared_types(plan: Plan) -> list:
+    """The partitions whose types stand beside random heads in the summary: the shown one, and one of the text."""
+    of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
+    return [it for it in dict.fromkeys([*shown_partitions(plan), *of_texts]) if it in plan.compared_types]
+
+
+COMPARED_TYPES = Figure(
+    "compared_types_figures",
+    title="Types beside random heads",
+    caption="compared_types",
+    path="results/compared_types/{model}/{partition}.png",
+    of=PARTITION,
+    entries=shown_compared_types,
+)
+# Those that each paper lists, and that of no single paper.
+FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), COMPARED_TYPES)
+TABLES = tuple(tables for paper in PAPERS.values() for tables in paper.tables)
 
 
 def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
@@ -20,21 +38,14 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
         "stability": (paths.STABILITY, plan.clustered),
         "compared_types": (paths.COMPARED_TYPES, plan.compared_types),
     }
-    compared = comparisons(plan, paths)
     return {
-        "comparisons": compared,
-        "ledger": {"claims": paths.LEDGER_CLAIMS} if compared else {},
+        "comparisons": comparisons(plan, paths),
         **{shown.name: shown_files(shown, plan) for shown in (*FIGURES, *TABLES)},
         **{
             name: {entry.key: pattern.format(**entry.wildcards) for entry in entries}
             for name, (pattern, entries) in partitions.items()
         },
     }
-
-
-def captions() -> list[str]:
-    """The names of the captions of all figures that may stand in the summary."""
-    return [figure.caption for figure in FIGURES]
 
 
 # What a reader opens; data for programs are listed in the documentation.
@@ -72,7 +83,7 @@ def write_summary(plan: Plan) -> dict:
     tested = [entry.model for entry in plan.detected if entry.model not in asked] if asked else []
     return {
         "models": asked or plan.models,
-        **({"tested": tested} if tested else {}),
+        "tested": tested,
         "tasks": tasks,
         "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
         "partitions": [
@@ -80,12 +91,12 @@ def write_summary(plan: Plan) -> dict:
                 "model": it.model,
                 "partition": it.name,
                 "k": it.k,
-                **({"of": it.of} if it.of == "norms" else {}),
+                "of": it.of,
                 "results": results[it.model, it.name] | results[it.model, None],
             }
             for it in dict.fromkeys(shown)
         ],
-        **({"untyped": untyped} if untyped else {}),
+        "untyped": untyped,
         "hubs": [hub for model in plan.models if (hub := plan.config.models[model].source.hub)],
         "finetuned": [model for model in plan.models if plan.finetuned(model)],
         "seed": plan.config.seed,

@@ -1,8 +1,6 @@
 """The verdicts on a paper's claims: how many of which, and what decides each."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -10,11 +8,12 @@ from headtypes.core.tables import Column, Shown, Table, TextColumn
 from headtypes.papers.claims import BASES
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS
 
-_SIGNS = dict(zip(VERDICTS, ("✓", "✕", "≈", "–"), strict=True))  # noqa: RUF001
+# What stands before each verdict, so that none is told by its colour alone.
+SIGNS = dict(zip(VERDICTS, ("✓", "✕", "≈", "–"), strict=True))  # noqa: RUF001
 
 
 def _signed(index: int) -> str:
-    return f"{_SIGNS[VERDICTS[index]]} {VERDICTS[index]}"
+    return f"{SIGNS[VERDICTS[index]]} {VERDICTS[index]}"
 
 
 _COLUMNS = [
@@ -33,47 +32,33 @@ _COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Count:
-    """How many claims of one basis have which verdict, in the order of `VERDICTS`."""
-
-    basis: str
-    of: dict[str, int]
-
-    @property
-    def total(self) -> int:
-        """Number of claims."""
-        return sum(self.of.values())
-
-
-@dataclass(frozen=True)
 class Judged:
-    """The claims of a paper, judged on one subject, such as a model under one partition."""
+    """The claims of a paper, judged on one subject, such as a model under one partition; table: them in brief."""
 
     model: str
     other: str
-    counts: Sequence[Count]
-    table: Shown
     claims: pd.DataFrame
+    table: Shown
 
     @property
     def decided(self) -> int:
         """Number of claims that hold or fail."""
         return int(self.claims["verdict"].isin([HOLDS, FAILS]).sum())
 
-    def stated(self) -> Count:
-        """The claims that stand in the paper's words."""
-        return self.counts[0]
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many claims have each verdict, by what claims rest on, in words: first those in the paper's words."""
+        of_basis = {basis: self.claims["verdict"][self.claims["basis"] == basis] for basis in BASES}
+        return {
+            BASES[basis]: verdict_counts(verdicts)
+            for basis, verdicts in of_basis.items()
+            if basis == "stated" or len(verdicts)
+        }
 
-    def without_interval(self) -> int:
-        """Of these, how many are decided by a value without an interval."""
-        of_paper = self.claims[self.claims["basis"] == "stated"]
-        return int((of_paper["verdict_holm"].isna() & of_paper["verdict"].isin([HOLDS, FAILS])).sum())
 
-    def corrected(self) -> dict[str, int] | None:
-        """How many of these have which verdict once corrected for their number; None where none has an interval."""
-        verdicts = self.claims.loc[self.claims["basis"] == "stated", "verdict_holm"].dropna()
-        counts = {name: int((verdicts == name).sum()) for name in VERDICTS}
-        return counts if sum(counts.values()) > counts[NO_VERDICT] else None
+def verdict_counts(verdicts: pd.Series) -> dict[str, int]:
+    """How many there are of each verdict, in the order of `VERDICTS`."""
+    return verdicts.value_counts().reindex(VERDICTS, fill_value=0).to_dict()
 
 
 def counted(verdict: str, number: int) -> str:
@@ -96,11 +81,6 @@ def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judge
 
 
 def _judged(model: str, other: str, claims: pd.DataFrame, file: str) -> Judged:
-    counts = []
-    for basis in BASES:
-        rows = claims[claims["basis"] == basis]
-        if basis == "stated" or not rows.empty:
-            counts.append(Count(BASES[basis], {name: int((rows["verdict"] == name).sum()) for name in VERDICTS}))
     ordered = claims.sort_values("verdict", key=lambda it: it.map(VERDICTS.index), kind="stable")
     holm = ordered["verdict_holm"]
     corrected = ("corrected: " + holm.astype(str)).where(holm != ordered["verdict"], "")
@@ -113,9 +93,4 @@ def _judged(model: str, other: str, claims: pd.DataFrame, file: str) -> Judged:
     )
     has_published = claims["published"].notna().any()
     columns = [column for column in _COLUMNS if column.name != "published" or has_published]
-    return Judged(model, other, counts, Table(f"{model}, {other}", data, columns).in_brief(file), claims)
-
-
-def with_signs(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a template, and what it says of verdicts: the sign of each, and how many there are of one."""
-    return {**values, "signs": _SIGNS, "counted": counted}
+    return Judged(model, other, claims, Table(f"{model}, {other}", data, columns).in_brief(file))

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 import pandas as pd
 from scipy.stats import beta
 
-from headtypes.core.files import StrPath
 from headtypes.core.statistics import ALPHA
-from headtypes.core.table_files import read_csv
 from headtypes.papers.ledger.table import CLAIM
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, VERDICTS
 
@@ -79,9 +77,3 @@ def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[fl
     low = beta.ppf(ALPHA / 2, least, drawn - least + 1) if least > 0 else 0.0
     high = beta.ppf(1 - ALPHA / 2, most + 1, drawn - most) if most < drawn else 1.0
     return float(low), float(high)
-
-
-def read_over_models(path: StrPath) -> pd.DataFrame:
-    """Read what `over_models` makes. Raises `InputError` that names a damaged file."""
-    kinds = {name: str if name in _SAID else float if name in ("low", "high") else int for name in COLUMNS}
-    return read_csv(path, "is no table of claims over models", COLUMNS, rows=0, dtype=kinds)

@@ -1,3 +1,4 @@
+"use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const layers = data.model.layers, headsOfLayer = data.model.heads, headCount = layers * headsOfLayer;
 
