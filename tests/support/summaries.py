@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from PIL import Image
 
@@ -10,15 +11,14 @@ from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.types.table import COLUMNS
 from headtypes.core.files import write_json
 from headtypes.pages.summary.results import collect_summary, page_of
-from headtypes.pages.summary.stage import FIGURES as ALL_FIGURES
+from headtypes.pages.summary.stage import FIGURES
 from headtypes.papers.comparison import read_named
 from headtypes.papers.ledger.table import ledger_table
 from headtypes.papers.registry import PAPERS
 from tests.support.places import ROOT
 
 RESULTS = ROOT / "docs/understand/results"
-MODEL, PARTITION, TASK = "minilm-qa", "qa-kmeans-k4", "qa"
-FIGURES = [figure.name for figure in ALL_FIGURES]
+MODEL, PARTITION = "minilm-qa", "qa-kmeans-k4"
 GAP = {"gap": 0.3, "gap_error": 0.05}
 PROVENANCE = {
     "packages": {"torch": "2.13.0", "numpy": "2.4.6"},
@@ -41,16 +41,15 @@ def four_controlled(table_2: pd.DataFrame) -> pd.DataFrame:
     return table_2.assign(control_conditions=table_2["control_conditions"] * 4, holm_f1=table_2["holm_f1"] * 4)
 
 
-def made_results(folder: Path) -> dict[str, list[str]]:
-    """Put the documented tables, and made types and figures, into a folder of results: paths by name."""
-    (folder / "guan2020").mkdir(parents=True)
-    (folder / "clark2019").mkdir()
-    for name in ("comparison", "table1"):
-        shutil.copy(RESULTS / f"demo/{name}.csv", folder / f"guan2020/{name}.csv")
-    for name in ("table2", "table3"):
-        shutil.copy(RESULTS / f"demo/{name}.csv", folder / f"guan2020/{name}.all.csv")
-    for name in ("comparison", "table1", "table2", "table3"):
-        shutil.copy(RESULTS / f"clark/{name}.csv", folder / f"clark2019/{name}.csv")
+def made_results(folder: Path) -> dict[str, dict]:
+    """Put the documented tables, and made types and figures, into a folder of results: a job's inputs (`results`)."""
+    for source, paper, names in (
+        ("demo", "guan2020", ("comparison", "table1", "table2", "table3")),
+        ("clark", "clark2019", ("comparison", "table1", "table2", "table3")),
+    ):
+        (folder / paper).mkdir(parents=True)
+        for name in names:
+            shutil.copy(RESULTS / source / f"{name}.csv", folder / paper)
     # The documented table is older than this column.
     relations = folder / "clark2019/table1.csv"
     read_named(relations).assign(left_out="").to_csv(relations, index=False)
@@ -59,49 +58,39 @@ def made_results(folder: Path) -> dict[str, list[str]]:
     alike = dict.fromkeys(("same_shares", "same_layers", "same_type", "same_cluster"), 73.6) | {"adjusted_rand": 0.35}
     pairs = [kin | alike, kin | alike | other, kin | alike | other | {"model": "minilm on qa", "same_layers": 61.4}]
     pd.DataFrame(pairs, columns=list(PAIRS)).to_csv(folder / "pairs.csv", index=False)
-    types = ["dense"] * 28 + ["diagonal"] * 10 + ["dense_vertical"] * 12 + ["vertical"] * 22
-    shared = {"cluster": 0, "silhouette": 0.5, "near": 0.2, "special": 0.3, "far": 0.5}
-    heads = pd.DataFrame(
-        [
-            {"layer": index // 12, "head": index % 12, "type": name, **shared, "doubtful": name == "dense_vertical"}
-            for index, name in enumerate(types)
-        ]
-    )
+    types = np.repeat(["dense", "diagonal", "dense_vertical", "vertical"], [28, 10, 12, 22])
+    heads = pd.DataFrame({"layer": np.arange(72) // 12, "head": np.arange(72) % 12, "type": types})
+    heads = heads.assign(cluster=0, silhouette=0.5, near=0.2, special=0.3, far=0.5, doubtful=types == "dense_vertical")
     heads.to_csv(folder / "partition.csv", index=False)
-    heads.to_csv(folder / "partition.minilm.csv", index=False)
     # Four is what every criterion chooses, and what other heads give as well.
     chosen = dict.fromkeys(("silhouette", "gap", "heads", "samples"), 4)
     halves = {half: {"all_agree": 90.0, "pairwise": 99.0} for half in ("heads", "samples")}
     write_json(folder / "stability.json", {"models": 10, **halves, "pairs": None, **GAP, "chosen": chosen})
-    row = dict.fromkeys(COLUMNS, 1.0) | {
-        "type": "vertical",
-        "doubtful": False,
-        "heads": 20,
-        "draws": 20_000,
-        "rank": 20_001,
-    }
+    row = dict.fromkeys(COLUMNS, 1.0) | {"type": "vertical", "doubtful": False, "heads": 20}
     row |= {"analysis": "importance", "task": "qa", "quantity": "normalised", "statistic": "mean", "p": 0.002}
-    row |= {"value": 0.15, "random": 0.24, "random_low": 0.19, "random_high": 0.28}
+    row |= {"value": 0.15, "random": 0.24, "random_low": 0.19, "random_high": 0.28, "draws": 20_000, "rank": 20_001}
     pd.DataFrame([row, row | {"p": 0.5}]).to_csv(folder / "compared_types.csv", index=False)
     (folder / "models").mkdir()
     (folder / "models/minilm-qa.benchmark.tsv").write_text("s\th:m:s\tcpu_time\n100\t0:01:40\t90.50\n")
+    own = (MODEL, PARTITION)
     files = {
-        "comparisons": ["guan2020/comparison.csv", "clark2019/comparison.csv"],
-        "relations": ["clark2019/table1.csv"],
-        "coreference": ["clark2019/table2.csv"],
-        "probes": ["clark2019/table3.csv"],
-        "types": ["guan2020/table1.csv"],
-        "ablations": ["guan2020/table2.all.csv", "guan2020/table3.all.csv"],
-        "compared": ["pairs.csv"],
-        "partition": ["partition.csv", "partition.minilm.csv"],
-        "stability": ["stability.json"],
-        "compared_types": ["compared_types.csv"],
+        "comparisons": {paper: f"{paper}/comparison.csv" for paper in ("guan2020", "clark2019")},
+        "relations": {(): "clark2019/table1.csv"},
+        "coreference": {(): "clark2019/table2.csv"},
+        "probes": {(): "clark2019/table3.csv"},
+        "types": {(): "guan2020/table1.csv"},
+        "ablations": {("2",): "guan2020/table2.csv", ("3",): "guan2020/table3.csv"},
+        "compared": {("kmeans-k4",): "pairs.csv"},
+        "partition": {own: "partition.csv", ("minilm", PARTITION): "partition.csv"},
+        "stability": {own: "stability.json"},
+        "compared_types": {own: "compared_types.csv"},
     }
-    for name in FIGURES:
+    wildcards = {"model": MODEL, "partition": PARTITION, "task": "qa", "clustering": "kmeans-k4"}
+    for figure in FIGURES:
         # As wide as the page needs, so that none is scaled, and low.
-        Image.new("RGB", (1400, 160), "white").save(folder / f"{name}.png")
-        files[name] = [f"{name}.png"]
-    return {name: [str(folder / path) for path in paths] for name, paths in files.items()}
+        Image.new("RGB", (1400, 160), "white").save(folder / f"{figure.name}.png")
+        files[figure.name] = {tuple(wildcards[name] for name in figure.of): f"{figure.name}.png"}
+    return {name: {key: str(folder / path) for key, path in paths.items()} for name, paths in files.items()}
 
 
 def documented_ledger(folder: Path) -> pd.DataFrame:
@@ -112,45 +101,23 @@ def documented_ledger(folder: Path) -> pd.DataFrame:
     return ledger_table(comparisons, {}, families=families, partitions=[], page=folder / "ledger.html")
 
 
-def by_key(files: dict[str, list[str]], model: str = MODEL) -> dict[str, dict[str | tuple[str, ...], str]]:
-    """The files of `made_results` as a job has them: by what they are of."""
-    wildcards = {"model": model, "partition": PARTITION, "task": TASK, "clustering": "kmeans-k4"}
-    of = {figure.name: figure.of for figure in ALL_FIGURES}
-    of |= dict.fromkeys(("stability", "compared_types"), ("model", "partition"))
-    keys: dict[str, list] = {name: [tuple(wildcards[each] for each in names)] for name, names in of.items()}
-    keys |= {
-        "partition": [(model, PARTITION), ("minilm", PARTITION)],
-        "comparisons": list(PAPERS),
-        "ablations": [("2",), ("3",)],
-        "compared": [("kmeans-k4",)],
-    }
-    references = [str(ROOT / f"reference/{paper}.yaml") for paper in PAPERS]
-    found = {name: dict(zip(keys.get(name, [()]), paths, strict=False)) for name, paths in files.items()}
-    return {**found, "references": references}
-
-
-def planned(folder: Path, model: str = MODEL) -> list[dict]:
-    """The partitions: one that clustering made, and one that was imported."""
-    results = {name: [str(folder / name)] for name in (f"{FIGURES[0]}.png", "partition.csv")}
+def made_summary(folder: Path, files: dict[str, dict]) -> dict:
+    """Collect the summary of `made_results`: of a partition that clustering made, and of one that was imported."""
+    results = {name: [str(folder / name)] for name in (f"{FIGURES[0].name}.png", "partition.csv")}
     of = {"partition": PARTITION, "of": "weights", "results": results}
-    # The one about which most was measured is shown first, wherever it stands.
-    return [{"model": "minilm", **of, "k": None}, {"model": model, **of, "k": 4}]
-
-
-def made_summary(folder: Path, files: dict[str, list[str]], model: str = MODEL) -> dict:
-    """Collect the summary of `made_results`, whose main model may have got another name."""
     return collect_summary(
-        by_key(files, model),
+        {**files, "references": [str(ROOT / f"reference/{paper}.yaml") for paper in PAPERS]},
         [str(path) for path in (ROOT / "report").glob("*.rst")],
         page=str(folder / "index.html"),
-        models=["minilm", model],
+        models=["minilm", MODEL],
         tested=[],
-        tasks=[TASK],
-        atlases=["minilm", model],
-        partitions=planned(folder, model),
+        tasks=["qa"],
+        atlases=["minilm", MODEL],
+        # The one about which most was measured is shown first, wherever it stands.
+        partitions=[{"model": "minilm", **of, "k": None}, {"model": MODEL, **of, "k": 4}],
         untyped={},
         hubs=[],
-        finetuned=[model],
+        finetuned=[MODEL],
         seed=2020,
         provenance=PROVENANCE,
     )

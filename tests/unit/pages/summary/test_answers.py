@@ -30,7 +30,7 @@ COUNTS = [28, 10, 15, 19]
 
 @pytest.fixture(scope="module")
 def partition(tmp_path_factory) -> Partition:
-    return read_partition(made_results(tmp_path_factory.mktemp("results"))["partition"][0])
+    return read_partition(made_results(tmp_path_factory.mktemp("results"))["partition"][MODEL, PARTITION])
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from headtypes.analyses.ablation.results import metrics_in, sizes_in
 from headtypes.analyses.per_set import Measure
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition, profile_groups
-from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import EQUAL, holm, mean_intervals, mean_over
@@ -124,7 +123,7 @@ def compare_types(
       overlap: the mean share of the random heads that are of the type themselves;
       the same with `profile_` before it: of heads of the same profile (`profile_groups`), which `left_out` lacks.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
-    of a loss in nats per token. Raises `InputError` where the analyses are not of the partition's heads.
+    of a loss in nats per token.
     """
     groups = {LAYER: np.indices(partition.shape)[0], PROFILE: profile_groups(partition)}
     compared = len(groups) * len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
@@ -134,7 +133,7 @@ def compare_types(
         own = partition.type_of == name
         about = {"type": name, "doubtful": name in partition.doubtful, "heads": int(own.sum())}
         asked = [measure for measure in measures if measure.about != name]
-        values = [_of_sets(measure, own.reshape(1, -1))[0] for measure in asked]
+        values = [measure.of(own.reshape(1, -1))[0] for measure in asked]
         of_name = derive_seed(seed, "random_heads", name)
         beside = [
             [{prefix + column: value for column, value in place.items()} for place in places]
@@ -172,23 +171,13 @@ def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
 read_compared_types = table_reader("holds no types beside random heads", COLUMNS, rows=0)
 
 
-def _of_sets(measure: Measure, sets: np.ndarray) -> np.ndarray:
-    try:
-        return measure.of(sets)
-    except (IndexError, ValueError) as error:
-        raise InputError(
-            f"The results of {measure.analysis} on {measure.task} are of other heads than the partition; delete them "
-            "and run again."
-        ) from error
-
-
 def _beside(
     measures: Sequence[Measure], values: Sequence[float], own: np.ndarray, drawn: Iterable[np.ndarray]
 ) -> list[dict]:
     """Where the value of each measure lies among those of the drawn heads, and the overlap of these with the own."""
     of_blocks, overlaps = [], []
     for sets in drawn:
-        of_blocks.append([_of_sets(measure, sets) for measure in measures])
+        of_blocks.append([measure.of(sets) for measure in measures])
         overlaps.append((sets @ own.ravel().astype(float)) / own.sum())
     overlap = float(np.concatenate(overlaps).mean())
     return [

@@ -8,7 +8,6 @@ import gzip
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 
 from headtypes.analyses.ablation.results import read_intervals
@@ -189,9 +188,7 @@ def named_heads(files: ResultFiles, heads: int) -> list[dict]:
 
 
 def _interval(row: Mapping, name: str) -> dict:
-    ends = (row.get(f"{name}_{end}") for end in ("low", "high"))
-    low, high = (None if pd.isna(end) else rounded(end) for end in ends)
-    return {"drop": rounded(row[name]), "low": low, "high": high}
+    return {"drop": rounded(row[name]), **{end: rounded(row.get(f"{name}_{end}")) for end in ("low", "high")}}
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:

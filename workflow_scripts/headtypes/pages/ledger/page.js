@@ -1,6 +1,6 @@
 // The cells, of which the chosen ones stand in the table: as many as a reader looks through, then all that are asked for.
 const data = JSON.parse(document.getElementById("data").textContent);
-const text = (name, cell) => (data.texts[name] ? data.texts[name][data.codes[name][cell]] : "");
+const text = (name, cell) => data.texts[name][data.codes[name][cell]];
 const read = {
   claim: (cell) => `${text("paper", cell)}/${text("id", cell)}`,
   ...Object.fromEntries(["model", "family", "subject", "reading", "verdict"].map((name) => [name, (cell) => text(name, cell)])),
@@ -23,7 +23,7 @@ const interval = (cell) => {
 };
 const rowOf = (cell) => {
   const [verdict, corrected, family] = [text("verdict", cell), text("corrected", cell), text("family", cell)];
-  const decided = element("a", text("reason", cell) || "decided there", { href: text("decided_in", cell) });
+  const decided = element("a", text("reason", cell), { href: text("decided_in", cell) });
   const differs = corrected !== verdict && verdict !== "no verdict";
   const columns = [
     ["verdict", element("span", signs.get(verdict), { className: `verdict ${verdict.replace(" ", "-")}` }),

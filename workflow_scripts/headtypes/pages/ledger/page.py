@@ -1,12 +1,12 @@
 """What the page of a ledger shows: each claim over all cells and over models, and the cells."""
 
-import math
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
+from headtypes.analyses.per_head import rounded
 from headtypes.pages.rendering import embedded, render
 from headtypes.pages.summary.verdicts import SIGNS, counted
 from headtypes.papers.claims import BASES
@@ -15,8 +15,6 @@ from headtypes.papers.ledger.table import CLAIM
 from headtypes.papers.quantities import NO_VERDICT, VERDICTS, Measured
 from headtypes.papers.registry import PAPERS
 
-# Of more cells than this, the page leaves to the file what decides each.
-_MOST_REASONS = 20_000
 _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "corrected", "reason", "decided_in"]
 
 
@@ -93,15 +91,9 @@ def _runs(verdicts: Iterable[str]) -> Iterable[tuple[str, int, int]]:
 
 
 def _packed(cells: pd.DataFrame) -> dict[str, Any]:
-    texts = {name: cells[name] for name in _OF_CELL if name != "reason" or len(cells) <= _MOST_REASONS}
-    coded = {name: pd.factorize(column.astype(str)) for name, column in texts.items()}
+    coded = {name: pd.factorize(cells[name].astype(str)) for name in _OF_CELL}
     return {
         "texts": {name: list(known) for name, (_, known) in coded.items()},
         "codes": {name: codes.tolist() for name, (codes, _) in coded.items()},
-        "values": {name: [_short(value) for value in cells[name]] for name in ("value", "low", "high")},
+        "values": {name: rounded(cells[name]) for name in ("value", "low", "high")},
     }
-
-
-def _short(value: float) -> float | None:
-    """A number to four digits; JSON has none that is missing."""
-    return float(f"{value:.4g}") if math.isfinite(value) else None

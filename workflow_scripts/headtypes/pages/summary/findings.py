@@ -104,21 +104,15 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     def without(condition: int) -> str:
         return f"ithout its {alone.loc[condition, 'heads']:.0f} {of[condition]} heads"
 
-    decimals = digits if measured.higher_is_better else 2
-    others = [f"that w{without(index)} ({drops[index]:z.{decimals}f})" for index in (runner_up, next_to_it)]
+    others = [f"that w{without(index)} ({drops[index]:z.{digits}f})" for index in (runner_up, next_to_it)]
     more, less = (f"not shown to be {word} than {other}" for word, other in zip(("more", "less"), others, strict=True))
-    if measured.higher_is_better:
-        compared = "any type" if is_every_type else "the types left out"
-        more = f"the largest drop of {compared}" if clearly_most else more
-        return (
-            f"W{without(most)} {model} loses {drops[most]:z.1f} points of {measured.title}{within}, {more}."
-            f"{random} W{without(least)} it loses {drops[least]:z.1f}, {'the smallest' if clearly_least else less}."
-        )
-    compared = "any other type" if is_every_type else "the other types left out"
-    more = f"more than without {compared}" if clearly_most else more
+    if clearly_most:
+        more = f"more than without {'any other type' if is_every_type else 'the other types left out'}"
+    changes = "falls" if measured.higher_is_better else "rises"
     return (
-        f"W{without(most)} the {measured.title} of {model} rises by {drops[most]:z.2f} {measured.unit}{within}, "
-        f"{more}.{random} W{without(least)} it rises by {drops[least]:z.2f}, {'the least' if clearly_least else less}."
+        f"W{without(most)} the {measured.title} of {model} {changes} by {drops[most]:z.{digits}f} {measured.steps}"
+        f"{within}, {more}.{random} W{without(least)} it {changes} by {drops[least]:z.{digits}f}, "
+        f"{'the least' if clearly_least else less}."
     )
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from PIL import Image
 
-from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, undamaged
 
 # Pixels: twice the width at which the page shows a figure.
@@ -44,12 +43,9 @@ def picture_of(title: str, png: StrPath, caption: list[str], file: str) -> Pictu
 
 
 def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
-    """The paragraphs of a caption of Snakemake's report as text; `InputError` where it needs more than wildcards."""
+    """The paragraphs of a caption of Snakemake's report, which needs nothing but wildcards, as text."""
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
-    try:
-        text = template.render(snakemake={"wildcards": wildcards})
-    except Exception as error:
-        raise InputError(f"{path} cannot be a caption here: {error}.") from error
+    text = template.render(snakemake={"wildcards": wildcards})
     paragraphs = re.split(r"\n\s*\n", text.strip())
     # Emphasis, which plain text does not have.
     return [re.sub(r"\*+([^*]+)\*+", r"\1", " ".join(paragraph.split())) for paragraph in paragraphs]

@@ -35,14 +35,12 @@ def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, lis
 
 def processor_time(results: Path) -> pd.Series:
     """Seconds of processor time of each job that has a benchmark, by the benchmark's path."""
-    times = {}
-    for file in sorted(results.rglob("*benchmark.tsv")):
-        with file.open(encoding="utf-8") as rows:
-            head, *lines = (line.split("\t") for line in rows.read().splitlines())
-        seconds = [line[head.index("cpu_time")] for line in lines] if "cpu_time" in head else []
-        # A job that ended before it could be looked at has no time.
-        times[file.relative_to(results).as_posix()] = sum(float(it) for it in seconds if it.replace(".", "").isdigit())
-    return pd.Series(times, dtype=float)
+    times = {
+        file.relative_to(results).as_posix(): pd.read_csv(file, sep="\t")["cpu_time"]
+        for file in sorted(results.rglob("*benchmark.tsv"))
+    }
+    # A job that ended before it could be looked at has no time.
+    return pd.Series({file: pd.to_numeric(of, errors="coerce").sum() for file, of in times.items()}, dtype=float)
 
 
 def duration(seconds: float) -> str:
