@@ -8,7 +8,6 @@ row for each length: the time of the plain model in ms, that of the others in it
 above the loaded model, in MiB. Each ratio is the median over pairs of runs that alternate; each peak is that of a
 process of its own.
 
-products:   the plain model with the products of matrices of `headtypes.models.products`, which extraction uses too.
 maps:       the attention of every head computed as extraction does, and not read: products and softmax alone.
 one sum:    the same, and each block of it read once: the least that an extraction can take.
 extraction: the distance features of every head, by `headtypes.analyses.distances`.
@@ -39,13 +38,12 @@ from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.tables import markdown_table
 from headtypes.data.encoding import Encoded
-from headtypes.models.products import fast_products
 
 # Hidden size, heads, and tokens of a batch: a forward pass of two layers takes less than a second in one thread.
 SHAPES = {"minilm": (384, 12, 2048), "bert-base": (768, 12, 1024), "bert-large": (1024, 16, 768)}
-WAYS = ("plain", "products", "maps", "one sum", "extraction", "bincount")
+WAYS = ("plain", "maps", "one sum", "extraction", "bincount")
 # Those that take memory of their own.
-IN_MEMORY = ("plain", "products", "extraction", "bincount")
+IN_MEMORY = ("plain", "extraction", "bincount")
 BINS, VOCABULARY = 16, 1000
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
@@ -95,8 +93,6 @@ def way(name: str, given: argparse.Namespace, tokens: int) -> Callable[[], objec
     inputs = torch.from_numpy(ids).to(DEVICE)
     if name == "bincount":
         return lambda: from_maps(model(input_ids=inputs, output_attentions=True).attentions, kinds)
-    if name == "products":
-        return fast_products(model)(lambda: model(input_ids=inputs).last_hidden_state)
     return lambda: model(input_ids=inputs).last_hidden_state
 
 

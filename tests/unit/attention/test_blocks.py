@@ -35,16 +35,13 @@ def test_blocks_hold_each_row_once(length):
     assert max(rows) * length <= max(groups._BLOCK_PAIRS, groups.LEAST_ROWS * length) + groups.LEAST_ROWS * length
 
 
-@pytest.mark.parametrize("length", [100, 255, 256, 1023, 1024])
-@pytest.mark.parametrize("onednn", [True, False])
-def test_blocks_of_heads_hold_each_row_of_each_head_once(length, onednn, monkeypatch):
-    monkeypatch.setattr(groups, "prefers_onednn", lambda: onednn)
+@pytest.mark.parametrize("length", [100, 1023, 1024])
+def test_blocks_of_heads_hold_each_row_of_each_head_once(length):
     layer, seen = layer_of([length], heads=3, causal=False, seed=0), []
     for heads, part, rows in Group(slice(0, 1), length).blocks_of_heads(layer):
         assert torch.equal(part.query, layer.query[:, heads])
         seen += [(head, row) for head in range(3)[heads] for row in range(length)[rows]]
-    by_head = length >= (256 if onednn else 1024)
-    assert (heads == slice(2, 3)) == by_head
+    assert (heads == slice(2, 3)) == (length >= 1024)
     assert sorted(seen) == [(head, row) for head in range(3) for row in range(length)]
 
 

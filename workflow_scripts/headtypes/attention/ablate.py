@@ -15,7 +15,6 @@ from headtypes.attention.hook import Layer
 from headtypes.attention.operations import Operation, Reading, operation_of
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
-from headtypes.models.products import product
 
 # Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
 _BLOCKS_KEPT = 64
@@ -139,7 +138,7 @@ class Heads:
                 attention -= _as_much(attention[:, 0], dropped, candidates, order)[:, None]
                 if self.ablation.reading.renormalise:
                     attention = layer.renormalised(attention, every)
-                group.put(product(attention, layer.value), every, of_head)
+                group.put(attention @ layer.value, every, of_head)
 
     def weigh(self, change: Change) -> None:
         """Replace the attention by what a function makes of it. Raises `InputError` where it has another shape."""
@@ -159,7 +158,7 @@ class Heads:
         for group in self.groups():
             for heads, layer, rows in group.pairs.blocks_of_heads(group.layer):
                 attention = layer.attention(rows, self.ablation.scratch.of(layer, rows))
-                group.put(product(change(attention, rows, group.pairs, layer), layer.value), rows, heads)
+                group.put(change(attention, rows, group.pairs, layer) @ layer.value, rows, heads)
 
 
 @dataclass(frozen=True)

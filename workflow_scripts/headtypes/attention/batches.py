@@ -19,7 +19,6 @@ from headtypes.core.errors import InputError
 from headtypes.core.progress import progress
 from headtypes.models.model_config import padding_token
 from headtypes.models.placement import device_of
-from headtypes.models.products import fast_products
 
 # Number of batches after which freed memory is returned: doing so more often costs time, less often memory.
 _BATCHES_PER_RETURN = 4
@@ -139,7 +138,7 @@ def run_batches(
     """
     plan, pad_token = plan_batches([length or len(ids) for ids in input_ids], batch_tokens), padding_token(model.config)
     shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, unit)
-    with shared as shown, open_attention(model), fast_products(model), torch.inference_mode(not gradients):
+    with shared as shown, open_attention(model), torch.inference_mode(not gradients):
         for number, samples in enumerate(plan, 1):
             ids = [input_ids[sample] for sample in samples]
             types = token_types and [token_types[sample] for sample in samples]

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from headtypes.attention.hook import Layer
-from headtypes.models.products import prefers_onednn
 
 # Pairs of a query and a key that are computed at a time, for every head: with 16 heads, 2 MB in float32. Smaller blocks
 # lose more in calls than they gain from the cache; larger ones cost more memory than they save time.
@@ -21,9 +20,8 @@ _BLOCK_PAIRS = 2**15
 _GPU_PAIRS = 2**21
 # The same where one head is computed at a time: 1 MB in float32.
 _HEAD_PAIRS = 2**18
-# Tokens from which it is faster to compute heads on their own, with MKL and with oneDNN, which multiplies single
-# matrices only.
-LONG, _LONG_WITH_ONEDNN = 1024, 256
+# Tokens from which it is faster to compute heads on their own.
+LONG = 1024
 # With fewer query rows at a time, the keys are read too often.
 LEAST_ROWS = 32
 # Added before the logarithm, so that 0 ln 0 is 0; it changes no float32 above 1e-22.
@@ -79,8 +77,7 @@ class Group:
         by_head: whether blocks may have one head each, as they do where samples are long; else they have all.
         """
         heads = layer.query.shape[1]
-        long = _LONG_WITH_ONEDNN if prefers_onednn() else LONG
-        if not by_head or self.length < long or layer.query.device.type != "cpu":
+        if not by_head or self.length < LONG or layer.query.device.type != "cpu":
             for rows in self.blocks(layer.query.device):
                 yield slice(0, heads), layer, rows
             return

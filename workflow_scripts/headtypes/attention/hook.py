@@ -19,7 +19,6 @@ from transformers.masking_utils import sdpa_mask
 
 from headtypes.models.architectures import check_layer, check_layers
 from headtypes.models.interface import through_interface
-from headtypes.models.products import product
 
 # The name by which the hook is registered with Transformers.
 ATTENTION = "headtypes"
@@ -87,7 +86,7 @@ class Layer:
 
     def scores(self, rows: slice, out: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
         """The scaled products of some query rows with all keys, before anything else; out: as of `product`."""
-        return product(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=out)
+        return torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=out)
 
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
         """The attention of some query rows; each row sums to one, unless the layer has a sink.
@@ -136,7 +135,7 @@ class Layer:
         pairs = _PAIRS if self.query.device.type == "cpu" else _GPU_PAIRS
         step = max(_LEAST_ROWS, pairs // self.key.shape[2])
         rows = [slice(start, min(start + step, queries)) for start in range(0, queries, step)]
-        return torch.cat([product(self.attention(block), self.value) for block in rows], 2)
+        return torch.cat([self.attention(block) @ self.value for block in rows], 2)
 
     def zero_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
         """Head outputs that are all zero."""

@@ -33,7 +33,6 @@ from headtypes.attention.settings import Of
 from headtypes.attention.streams import ResidualStream
 from headtypes.data.encoding import Encoded
 from headtypes.models.model_config import layers_and_heads
-from headtypes.models.products import product
 
 
 def read_attention(
@@ -121,7 +120,7 @@ class AttentionReader:
         stream = self._stream and self._stream.latest[group.samples, : group.length].to(outputs.device)
         for heads, part, rows in group.blocks_of_heads(layer, self._by_head):
             attention = part.attention(rows, self._scratch.of(part, rows))
-            outputs[:, heads, rows] = product(attention, part.value)
+            outputs[:, heads, rows] = attention @ part.value
             mask = None if part.mask is None else part.mask[:, :, rows]
             attention, head_outputs = attention.float(), outputs[:, heads, rows]
             to_none = None if part.sink is None else (1 - attention.sum(-1)).clamp_min(0)
