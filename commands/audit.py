@@ -65,7 +65,7 @@ class Audit:
             return "damaged", "it has changed since it was made"
         try:
             stage = STAGES[record["rule"]]
-            spec = json.loads(canonical_json(stage(self.plan, **record["wildcards"])))
+            spec = json.loads(canonical_json(stage.spec(self.plan, **record["wildcards"])))
         except (KeyError, TypeError):
             return "foreign", "it belongs to another configuration"
         hashed = code_hash(ROOT / "workflow_scripts" / f"{stage.script}.py", modules_by_name(spec, stage.calls))

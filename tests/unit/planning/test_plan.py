@@ -143,7 +143,7 @@ def test_on_a_text_a_condition_is_evaluated_under_the_readings_that_mean_somethi
     names = ["baseline", "zero-dense", "drop", "drop@wide", "even", "same"]
     assert [ablation.name for ablation in plan.ablations if ablation.model == "bert"] == names
     assert plan.reading("drop@wide", "news") == ("drop", {"special_tokens": "inter", "renormalise": False})
-    shape = prepare_windows(plan, model="bert", task="news")
+    shape = prepare_windows.spec(plan, model="bert", task="news")
     assert {name: shape[name] for name in ("kind", "max_seq_length")} == {"kind": "text", "max_seq_length": 64}
     other = Plan(read_config(edited(config, "seed", 77)))
     assert prepare_windows(other, model="bert", task="news")["seed"] != shape["seed"]
