@@ -146,8 +146,8 @@ def test_on_a_text_a_condition_is_evaluated_under_the_readings_that_mean_somethi
     shape = prepare_windows.spec(plan, model="bert", task="news")
     assert {name: shape[name] for name in ("kind", "max_seq_length")} == {"kind": "text", "max_seq_length": 64}
     other = Plan(read_config(edited(config, "seed", 77)))
-    assert prepare_windows(other, model="bert", task="news")["seed"] != shape["seed"]
-    assert evaluate_condition(plan, "bert", "news-kmeans-k4", "drop")["kind"] == "text"
+    assert prepare_windows.spec(other, model="bert", task="news")["seed"] != shape["seed"]
+    assert evaluate_condition.spec(plan, "bert", "news-kmeans-k4", "drop")["kind"] == "text"
 
 
 def test_the_conditions_that_change_some_head_have_controls(read):
