@@ -16,17 +16,6 @@ def test_values_sum_as_copied():
     assert sum(row.all for row in PUBLISHED.coreference.rows) == 296
 
 
-def test_a_part_is_no_more_than_the_whole():
-    means = PUBLISHED.digitised.by_layer
-    # Of [SEP] there are two tokens, of others some 126.
-    for sep, other, own in zip(means["sep"], means["other_to_sep"], means["sep_to_sep"], strict=True):
-        assert sep == pytest.approx((126 * other + 2 * own) / 128, abs=0.015)
-    for parts in zip(means["cls"], means["sep"], means["punctuation"], strict=True):
-        assert sum(parts) < 1
-    for name in ("entropy", "entropy_cls"):
-        assert max(means[name]) < PUBLISHED.digitised.uniform_entropy
-
-
 def test_where_the_text_and_the_released_figures_differ_a_note_says_so():
     """The text's limits, held against the means that were read off, and its heads against the dots."""
     said = {value.id: value for value in PUBLISHED.surface}
