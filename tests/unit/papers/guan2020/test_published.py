@@ -1,7 +1,5 @@
 """The published figures: complete, consistent with one another, and found however a condition is written."""
 
-import pytest
-
 from headtypes.analyses.types.names import TYPES
 from tests.unit.papers.guan2020.test_claims import REFERENCE
 
@@ -10,12 +8,6 @@ def test_conditions_are_those_of_tables_2_and_3():
     assert [condition.id for condition in REFERENCE.conditions] == list(range(1, 20))
     assert [condition.table for condition in REFERENCE.conditions] == [2] * 11 + [3] * 8
     assert len({tuple(sorted(condition.operations.items())) for condition in REFERENCE.conditions}) == 19
-
-
-def test_figures_sum_as_copied():
-    # Sums over the 19 published rows: they fail when one figure is changed by accident.
-    assert sum(condition.exact_match for condition in REFERENCE.conditions) == pytest.approx(1022.30)
-    assert sum(condition.f1 for condition in REFERENCE.conditions) == pytest.approx(1159.75)
 
 
 def test_a_condition_is_found_by_its_operations():
@@ -28,11 +20,7 @@ def test_a_condition_is_found_by_its_operations():
         assert REFERENCE.condition_with(turned) is condition
 
 
-def test_a_remark_belongs_to_the_figures_that_it_names():
-    by_figure = {figure: note for note in REFERENCE.notes for figure in note.figures}
-    assert by_figure["stability"].concerns("stability.heads_pairwise")
-    assert by_figure["12.exact_match"].concerns("12.exact_match")
-    assert not by_figure["12.exact_match"].concerns("12.f1")
-    whole = REFERENCE.notes[0].model_copy(update={"figures": ["1"]})
-    assert whole.concerns("1.exact_match")
-    assert not whole.concerns("11.exact_match")
+def test_a_remark_on_a_condition_is_not_of_another_whose_number_begins_alike():
+    of_baseline = REFERENCE.notes[0].model_copy(update={"figures": ["1"]})
+    assert of_baseline.concerns("1.exact_match")
+    assert not of_baseline.concerns("11.exact_match")
