@@ -25,9 +25,6 @@ def test_where_the_text_and_the_released_figures_differ_a_note_says_so():
     shown = PUBLISHED.digitised.heads_over_half
     assert [layer for layer in said["next.heads"].layers if layer not in shown["next"]] == [2, 2]
     assert "three above 0.5" in PUBLISHED.remarks("next.heads")
-    assert said["previous.heads"].layers == tuple(shown["previous"])
-    assert all(value > 0.5 for heads in shown.values() for value in heads.values())
-    assert PUBLISHED.digitised.by_layer["entropy_cls"][-1] == pytest.approx(said["entropy_cls.last"].value, abs=0.05)
     means = zip(*(PUBLISHED.digitised.by_layer[name] for name in ("entropy", "entropy_cls")), strict=True)
     far = [abs(all_tokens - cls) >= 0.295 for all_tokens, cls in means]
     assert f"in {sum(far)} of 12 layers" in PUBLISHED.remarks("entropy_cls.last")

