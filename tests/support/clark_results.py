@@ -40,15 +40,15 @@ def head_values() -> dict[str, np.ndarray]:
     return values
 
 
-def surface_of(values: dict[str, np.ndarray], segments: int = SEGMENTS, noise: float = 0.004) -> Surface:
+def surface_of(values: dict[str, np.ndarray], noise: float = 0.004) -> Surface:
     """Values of heads with some noise from segment to segment, which cancels out over the segments."""
     means = np.stack([values[name] for name in COLUMNS], axis=-1)
-    drawn = np.random.default_rng(0).normal(0, noise, (segments, *means.shape))
+    drawn = np.random.default_rng(0).normal(0, noise, (SEGMENTS, *means.shape))
     patterns = means + drawn - drawn.mean(axis=0)
     if np.array_equal(values["first"], values["cls"]):
         patterns[..., COLUMNS.index("first")] = patterns[..., COLUMNS.index("cls")]
-    uniform = np.full((segments, len(means)), UNIFORM)
-    lengths, ids = np.full(segments, 128, np.int32), [f"s{number}" for number in range(segments)]
+    uniform = np.full((SEGMENTS, len(means)), UNIFORM)
+    lengths, ids = np.full(SEGMENTS, 128, np.int32), [f"s{number}" for number in range(SEGMENTS)]
     norms = patterns.copy()
     norms[..., COLUMNS.index("sep")] += values["norms.sep"] - values["sep"]
     return Surface(*(each.astype(np.float32) for each in (patterns, uniform)), lengths, ids, norms.astype(np.float32))

@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.partitions import Partition, build_partition
@@ -89,25 +88,19 @@ def lettering(figure: Figure) -> list[Text]:
     return [text for text in shown if text not in undrawn]
 
 
-def check_lettering(figure: Figure, smallest: float = 5) -> list[tuple[str, Bbox]]:
-    """All lettering is legible, lies inside the figure, and none is written over other lettering; returns its boxes."""
+def check_lettering(figure: Figure) -> None:
+    """All lettering is legible, lies inside the figure, and none is written over other lettering.
+
+    Boxes are as high as the highest letters, so that those of neighbouring lines may touch: 2 of 100 dots an inch.
+    """
     boxes = []
     for text in lettering(figure):
-        assert text.get_fontsize() >= smallest, text.get_text()
+        assert text.get_fontsize() >= 5, text.get_text()
         box = text.get_window_extent()
         assert min(box.x0, box.y0, figure.bbox.x1 - box.x1, figure.bbox.y1 - box.y1) >= -0.5, text.get_text()
         boxes.append((text.get_text(), box))
     assert boxes
     for (one, box), (other, beside) in itertools.combinations(boxes, 2):
-        assert are_apart(box, beside), (one, other)
-    return boxes
-
-
-def are_apart(box: Bbox, other: Bbox) -> bool:
-    """Whether two boxes do not overlap.
-
-    They are as high as the highest letters, so that those of neighbouring lines may touch: 2 of 100 dots an inch.
-    """
-    wide = min(box.x1, other.x1) - max(box.x0, other.x0)
-    tall = min(box.y1, other.y1) - max(box.y0, other.y0)
-    return min(wide, tall) < 2
+        wide = min(box.x1, beside.x1) - max(box.x0, beside.x0)
+        tall = min(box.y1, beside.y1) - max(box.y0, beside.y0)
+        assert min(wide, tall) < 2, (one, other)

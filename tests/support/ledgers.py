@@ -15,8 +15,8 @@ PARTITIONS = [
 _NO = {"verdict_holm": "no verdict", "reason": "the partition lacks dense"}
 
 
-def written_comparisons(folder: Path) -> tuple[dict[str, Path], dict[str, Path]]:
-    """The tables of comparisons and of readings, by paper."""
+def made_ledger(folder: Path) -> pd.DataFrame:
+    """The ledger of the papers `parted` and `tasked`, whose tables are written to folders of theirs."""
     verdicts = {
         "few": {"root": "holds", "child": "holds", "other": "fails"},
         "mixed": {"root": "fails", "child": "open", "other": "no verdict"},
@@ -45,12 +45,7 @@ def written_comparisons(folder: Path) -> tuple[dict[str, Path], dict[str, Path]]
         pd.DataFrame(rows).to_csv(folder / f"{name}.csv", index=False)
     paths = {name: folder / f"{name}.csv" for name in tables}
     comparisons = {name: paths[f"{name}/comparison"] for name in ("parted", "tasked")}
-    return comparisons, {"parted": paths["parted/readings"]}
-
-
-def made_ledger(folder: Path) -> pd.DataFrame:
-    """Their ledger."""
-    comparisons, readings = written_comparisons(folder)
+    readings = {"parted": paths["parted/readings"]}
     return ledger_table(comparisons, readings, families=FAMILIES, partitions=PARTITIONS, page=folder / "ledger.html")
 
 

@@ -46,31 +46,10 @@ class Evidence:
 
 
 def heads(**changed) -> Evidence:
-    """Statistics with other values, each {statistic: (layers, value)}."""
+    """Statistics with other values, each {statistic: (of which layers or heads, value)}."""
     evidence = Evidence()
     for name, (layers, value) in changed.items():
         evidence.heads[name][layers] = value
-    return evidence
-
-
-def moved_to_the_end() -> Evidence:
-    evidence = Evidence()
-    for name in ("previous", "next"):
-        evidence.heads[name] = evidence.heads[name][::-1].copy()
-    return evidence
-
-
-def narrow_at_first() -> Evidence:
-    """Broad heads stand in the second layer alone."""
-    evidence = Evidence()
-    for name in ("entropy", "peak"):
-        evidence.heads[name][:2] = evidence.heads[name][1::-1].copy()
-    return evidence
-
-
-def peaked() -> Evidence:
-    evidence = Evidence()
-    evidence.heads["peak"][evidence.heads["entropy"] > 3.9] = 0.2
     return evidence
 
 
@@ -112,12 +91,13 @@ def stories(**changed) -> Documents:
 
 
 EVERYWHERE = slice(None)
+VALUES = head_values()
 # For each claim, evidence that breaks it and no other one; for each rule of a claim that can be broken alone, one.
 BROKEN = {
     "little-self": [heads(self=(EVERYWHERE, 0.2))],
     "previous-heads": [heads(previous=(EVERYWHERE, 0.03))],
     "next-heads": [heads(next=(EVERYWHERE, 0.45))],
-    "offsets-early": [moved_to_the_end()],
+    "offsets-early": [heads(**{name: (EVERYWHERE, VALUES[name][::-1]) for name in ("previous", "next")})],
     "cls-early": [heads(cls=(slice(0, 4), 0.0)), heads(cls=(slice(4, 8), 0.3)), heads(cls=(slice(8, 12), 0.3))],
     "sep-middle": [heads(sep=(slice(5, 10), 0.45))],
     "sep-most-in-middle": [heads(sep=(slice(1, 4), 0.75)), heads(sep=(slice(8, 12), 0.6))],
@@ -131,10 +111,11 @@ BROKEN = {
     "sep-no-op": [Evidence(gradients=gradients_of({"sep": 0.7}))],
     "sep-hands-over-little": [heads(**{"norms.sep": (EVERYWHERE, 0.5)})],
     "sep-gradients-fall": [Evidence(gradients=gradients_of(early=0.15))],
-    "broad-lower-layers": [narrow_at_first()],
+    # Broad heads stand in the second layer alone.
+    "broad-lower-layers": [heads(**{name: ([0, 1], VALUES[name][[1, 0]]) for name in ("entropy", "peak")})],
     # Six heads of the first layer are broad, and all twelve of the tenth.
     "broad-early": [heads(entropy=(slice(9, 10), 4.1), peak=(slice(9, 10), 0.05))],
-    "broad-spread": [peaked()],
+    "broad-spread": [heads(peak=(VALUES["entropy"] > 3.9, 0.2))],
     # As broad as before, less broad than tokens are, and broader than either, but not broad.
     "cls-broad-last": [
         heads(entropy_cls=(slice(0, 1), 3.95)),
@@ -235,10 +216,8 @@ def test_broad_heads_are_those_above_a_share_of_our_uniform_attention():
 
 
 def test_a_causal_model_without_separators_gets_verdicts_on_what_can_be_asked_of_it():
-    evidence = Evidence()
-    for name in ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"):
-        evidence.heads[name][:] = np.nan
-    quantities = evidence.quantities()
+    absent = ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls")
+    quantities = heads(**dict.fromkeys(absent, (EVERYWHERE, np.nan))).quantities()
     found = {name: judge(claim, quantities) for name, claim in TEXTS.items()}
     no_sep = ("middle", "most-in-middle", "looks-at-sep", "no-op", "hands-over-little", "gradients-fall")
     assert {name: verdict.reason for name, verdict in found.items() if verdict.verdict == NO_VERDICT} == {
