@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -37,6 +38,12 @@ def planted(seed: int = 0, doubtful: tuple[str, ...] = ("vertical",)) -> tuple[n
 def planted_maps() -> AttentionMaps:
     attention = np.random.default_rng(1).dirichlet(np.ones(TOKENS), (LAYERS, HEADS, TOKENS)).astype(np.float32)
     return AttentionMaps(attention, WORDS, "0", False)
+
+
+def drawn(figure: Figure, name: str) -> Artist:
+    """What was drawn under a name."""
+    (found,) = figure.findobj(lambda artist: artist.get_gid() == name)
+    return found
 
 
 def texts(figure: Figure | Axes) -> list[str]:

@@ -92,11 +92,9 @@ def test_the_page_shows_verdicts_first_then_values_and_what_is_a_matter_of_these
     section = page.split("## bert, wiki")[1].split("\n## ")[0]
     for whose in ("ours", "published"):
         assert f"| attention to [SEP] | {whose} | 0.02 | 0.05 | 0.08 | 0.21 | 0.49 |" in section
-    assert "| attention to [SEP], in layer 6 the kind of token with the most | 0.55 |" in section
     other = page.split("## minilm, wiki")[1].split("\n## ")[0]
     assert "| published |" not in other.split("### Means by thirds")[1]
     assert "- the model has no head for masked words: sep-no-op, sep-gradients-fall." in other
-    assert "- Table 1, auxpass: The row has 82.5 and 40.5." in page
     assert "nan" not in page.lower()
 
 
@@ -106,8 +104,6 @@ def test_a_kind_of_task_that_a_model_does_not_have_leaves_its_claims_without_ver
     assert set(rows["verdict"]) == {"no verdict"}
     expected = {claim.id: absent[claim.about] for kind in absent for claim in CLAIMS if claim.about == kind}
     assert rows["reason"].to_dict() == expected
-    section = comparison_page(table, PUBLISHED).split("## minilm, what it does not read")[1].split("\n## ")[0]
-    assert "- the model reads no treebank: " in section
 
 
 def test_treebanks_and_documents_stand_beside_the_papers_tables():

@@ -19,7 +19,7 @@ from tests.support.clark_results import (
     layers_of,
     surface_of,
 )
-from tests.support.drawing import planted, texts
+from tests.support.drawing import drawn, planted, texts
 
 MEANS = published_statistics(PUBLISHED)
 GONE = ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls")
@@ -27,13 +27,6 @@ GONE = ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_
 
 def ours(**changed: np.ndarray):
     return whole_statistics(surface_of(head_values() | changed), None, PUBLISHED)
-
-
-def drawn(figure: Figure, name: str):
-    """What was drawn under a name."""
-    found = figure.findobj(lambda artist: artist.get_gid() == name)
-    assert len(found) == 1, name
-    return found[0]
 
 
 def names(figure: Figure) -> set[str]:
