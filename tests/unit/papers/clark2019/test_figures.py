@@ -150,9 +150,6 @@ def test_figure_3_says_why_a_model_has_no_gradients():
 # Figure 6
 
 
-BEST = {(0, 3): "det, dobj", (2, 1): "coreference"}
-
-
 def projection() -> tuple[pd.DataFrame, dict, np.ndarray]:
     _, partition = planted()
     layers, heads = partition.shape
@@ -186,10 +183,11 @@ def test_figure_6_shows_the_same_places_three_times():
 
 def test_figure_6_marks_the_best_heads_of_relations_and_of_coreference():
     places, summary, behaviours = projection()
-    figure = divergence_figure(places, summary, behaviours, None, BEST)
+    best = {(0, 3): "det, dobj", (2, 1): "coreference"}
+    figure = divergence_figure(places, summary, behaviours, None, best)
     panel = figure.axes[0]
-    for (layer, head), what in BEST.items():
+    for (layer, head), what in best.items():
         (points,) = [it for it in panel.collections if it.get_gid() == f"{what}: {layer + 1}-{head + 1}"]
         place = places[(places["layer"] == layer) & (places["head"] == head)]
         np.testing.assert_array_equal(points.get_offsets(), place[["x", "y"]])
-    assert {f"{what}: {layer + 1}-{head + 1}" for (layer, head), what in BEST.items()} <= set(texts(figure))
+    assert {f"{what}: {layer + 1}-{head + 1}" for (layer, head), what in best.items()} <= set(texts(figure))
