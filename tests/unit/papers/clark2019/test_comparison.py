@@ -11,21 +11,16 @@ from headtypes.papers.clark2019.claims.quantities_of_texts import collect_quanti
 from headtypes.papers.clark2019.comparison import CLAIMS, compare_with_clark, comparison_page
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 
-BERT, SHALLOW, CAUSAL = ("bert", "wiki"), ("minilm", "wiki"), ("gpt2", "wiki")
+BERT, SHALLOW = ("bert", "wiki"), ("minilm", "wiki")
 
 
 @pytest.fixture(scope="module")
 def quantities() -> dict:
-    """A model as the paper's, one of half its depth, and a causal one without special tokens."""
-    causal = head_values()
-    for name in ("next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"):
-        causal[name][:] = np.nan
-    causal["first"][:] = 0.4
+    """A model as the paper's, and one of half its depth."""
     no_loss = Gradients(gradients_of(loss=None).values[::2], None, 0, "has no head for masked words")  # noqa: PD011
     by_key = {
         BERT: (head_values(), gradients_of()),
         SHALLOW: ({name: values[::2] for name, values in head_values().items()}, no_loss),
-        CAUSAL: (causal, gradients_of(loss="next_token")),
     }
     with pytest.MonkeyPatch.context() as patch:
         # Enough for p-values that remain small once they are corrected.
@@ -77,12 +72,10 @@ def test_models_of_another_depth_are_compared_by_thirds(table, quantities):
 
 
 def test_each_layers_kind_of_token_with_the_most_attention_and_its_gradient(table):
-    rows, causal = rows_of(table, BERT), rows_of(table, CAUSAL)
+    rows = rows_of(table, BERT)
     found = rows.loc[["sink.6", "sink_gradient.6", "sink_gradient.12"], "ours"].tolist()
     assert found == pytest.approx([0.55, 0.2, 1.5], abs=1e-6)
     assert rows.loc["sink.6", "quantity"] == "attention to [SEP], in layer 6 the kind of token with the most"
-    assert causal.loc["sink.3", "quantity"].startswith("attention to the first token")
-    assert "sink_gradient.3" not in causal.index
 
 
 def test_the_page_shows_verdicts_first_then_values_and_what_is_a_matter_of_these_sections(table):
