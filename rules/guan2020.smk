@@ -67,7 +67,6 @@ rule plot_partition:
 rule compare_models:
     input:
         **keyed("compare_models", partitions=each(paths.PARTITION, plan.clustered_by, "subject")),
-        reference=REFERENCE["guan2020"],
     output:
         **figure("results/guan2020/{clustering}/figure4", "figure4", "4", "types by model"),
         csv="results/guan2020/{clustering}/figure4.csv",
@@ -84,7 +83,7 @@ rule compare_models:
     resources:
         **needs("compare_models"),
     params:
-        **identity("compare_models", lambda wildcards: [REFERENCE["guan2020"]]),
+        **identity("compare_models"),
     script:
         "../workflow_scripts/compare_models.py"
 

@@ -12,11 +12,11 @@ from headtypes.comparisons.models.compared import (
     HEADS,
     TYPES,
     Pair,
-    comparison_table,
     heads_table,
     layers_table,
     list_pairs,
     pairs_table,
+    parents_table,
 )
 from headtypes.comparisons.models.compared import types_table as table_of_types
 from headtypes.core.errors import InputError
@@ -161,7 +161,8 @@ def test_models_are_compared_with_a_parent_that_has_a_partition_layer_by_layer()
     """A fourth of the first layer changes its cluster, and the types' names are exchanged all over the model."""
     partitions = {"parent": typed(["aabb", "abcc"]), "child": typed(["bbca", "bcaa"]), "other": typed(["aabb", "abcc"])}
     parents = {"parent": None, "child": "parent", "other": "elsewhere"}
-    (row,) = comparison_table(partitions, parents).to_dict("records")
+    pairs = list_pairs(parents, {name: name for name in partitions})
+    (row,) = parents_table(pairs_table(pairs, partitions)).to_dict("records")
     compared = compare_partitions(partitions["child"], partitions["parent"])
     assert row == {"model": "child", "parent": "parent", **compared}
     table = layers_table(partitions, parents)
@@ -169,4 +170,4 @@ def test_models_are_compared_with_a_parent_that_has_a_partition_layer_by_layer()
     assert table["layer"].tolist() == [0, 1] * 3
     assert table["heads_a"].tolist() == [2, 1, 1, 2, 2, 1]
     assert table["same_cluster"].tolist() == pytest.approx([np.nan, np.nan, 75, 100, np.nan, np.nan], nan_ok=True)
-    assert list(comparison_table({"other": partitions["other"]}, parents)) == list(row)
+    assert list(parents_table(pairs_table([], {}))) == list(row)

@@ -18,7 +18,6 @@ from matplotlib.patches import PathPatch, Rectangle
 from headtypes.analyses.types.clustering import embed_heads
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
-from headtypes.comparisons.models.compared import comparison_table
 from headtypes.core.style import save_figure
 from headtypes.papers.guan2020.figures.figure1 import heads_figure
 from headtypes.papers.guan2020.figures.figure4 import models_figure
@@ -124,11 +123,10 @@ def test_figure_3_counts_heads_by_layer_from_1():
 # Figure 4
 
 
-def panels(figure: Figure) -> tuple[list[Axes], list[Axes], Axes]:
-    """The panels of layers, the strips of kept clusters, and the summary of Figure 4."""
-    strips = [axes for axes in figure.axes if axes.containers and axes.containers[0].get_label() == "kept"]
-    *layers, summary = [axes for axes in figure.axes if axes.containers and axes not in strips]
-    return layers, strips, summary
+def panels(figure: Figure) -> tuple[list[Axes], list[Axes]]:
+    """The panels of layers and the strips of kept clusters of Figure 4."""
+    strips = [axes for axes in figure.axes if axes.containers[0].get_label() == "kept"]
+    return [axes for axes in figure.axes if axes not in strips], strips
 
 
 def by_row(axes: Axes) -> dict[float, list[str]]:
@@ -148,8 +146,7 @@ def test_figure_4_shows_which_heads_keep_their_cluster_whatever_its_name():
     # Two heads of the second layer move.
     types[1, :2] = [next(name for name in TYPES if name != moved) for moved in types[1, :2]]
     partitions["bert_squad"] = Partition(parent.table.assign(type=types.reshape(-1), doubtful=False))
-    comparison = comparison_table(partitions, parents)
-    layers, strips, summary = panels(figure := models_figure(partitions, comparison, {}))
+    layers, strips = panels(models_figure(partitions, parents))
     assert len(strips) == 2
     assert [bar.get_width() for bar in strips[0].containers[0]] == [100, 75, 100]
     assert list(by_row(strips[0]).values())[:3] == [["100"], ["75"], ["100"]]
@@ -158,48 +155,6 @@ def test_figure_4_shows_which_heads_keep_their_cluster_whatever_its_name():
         "dense was vertical",
         "vertical was dense",
     ]
-    # Where the parent and the model are drawn has no part in it.
-    assert {"92", "100"} <= set(texts(figure))
-    row = comparison.set_index("model").loc["bert_squad"]
-    assert row["same_cluster"] == pytest.approx(100 * 22 / 24)
-    assert row["same_type"] < row["same_cluster"]
-    assert list(by_row(summary))
-
-
-def test_figure_4_shows_each_models_shares_and_its_comparison():
-    partitions, parents = family()
-    # A type of a single head among 24, whose part of the bar is narrower than its number, and a type that is absent.
-    names = np.array(["dense"] * 14 + ["diagonal"] + ["dense_vertical"] * 9, dtype=object)
-    partitions["bert"] = Partition(partitions["bert"].table.assign(type=names, doubtful=names == "diagonal"))
-    comparison = comparison_table(partitions, parents)
-    figure = models_figure(partitions, comparison, {})
-    _, _, summary = panels(figure)
-    bars = {container.get_label(): container for container in summary.containers}
-    for row, partition in enumerate(partitions.values()):
-        written = [*by_row(summary).get(row, []), *by_row(summary).get(row - 0.5, [])]
-        for name in TYPES:
-            bar, share = bars[name][row], 100 * (partition.type_of == name).mean()
-            assert bar.get_width() == pytest.approx(share)
-            assert to_hex(bar.get_facecolor()) == colour(name)
-            if share:
-                written.remove(f"[{share:.0f}]" if name in partition.doubtful else f"{share:.0f}")
-        assert not written
-    shown = texts(figure)
-    for row in comparison.to_dict("records"):
-        assert {f"{row['same_type']:.0f}", f"{row['same_cluster']:.0f}", f"{row['adjusted_rand']:.2f}"} <= set(shown)
-
-
-def test_figure_4_shows_the_published_shares_below_the_models_where_the_types_are_the_papers():
-    partitions, parents = family()
-    comparison, published = (
-        comparison_table(partitions, parents),
-        dict(zip(TYPES, (26.04, 25.56, 34.11, 13.28), strict=True)),
-    )
-    _, _, summary = panels(models_figure(partitions, comparison, published))
-    bars = {container.get_label(): container for container in summary.containers}
-    assert {name: bars[name][len(partitions)].get_width() for name in TYPES} == pytest.approx(published)
-    _, _, summary = panels(models_figure(partitions, comparison, published | {"other": 1}))
-    assert len(summary.get_yticklabels()) == len(partitions)
 
 
 @pytest.mark.parametrize("models", [1, 4, 6, 7])
@@ -208,9 +163,9 @@ def test_figure_4_of_any_number_of_models_numbers_every_head_of_bert_large(model
     types = rng.choice(TYPES, 384).astype(object)
     children = [np.where(rng.random(384) < 0.1, rng.choice(TYPES, 384), types) for _ in range(models)]
     partitions = {f"m{number}": typed(child.reshape(24, 16), ["dense"]) for number, child in enumerate(children)}
-    figure = models_figure(partitions, comparison_table(partitions, dict.fromkeys(partitions, "m0") | {"m0": None}), {})
+    figure = models_figure(partitions, dict.fromkeys(partitions, "m0") | {"m0": None})
     lettering(figure)
-    layers, strips, _ = panels(figure)
+    layers, strips = panels(figure)
     assert (len(layers), len(strips)) == (models, models - 1)
     for axes, partition in zip(layers, partitions.values(), strict=True):
         rows, bars = by_row(axes), {container.get_label(): container for container in axes.containers}

@@ -70,6 +70,12 @@ def pairs_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> p
     return pd.DataFrame([_of_pair(pair, *_both(pair, partitions)) for pair in pairs], columns=list(PAIRS))
 
 
+def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Those of the rows of `pairs_table` that compare a model with its parent, of their columns those that do so."""
+    parents = pairs[pairs["relation"] == "parent"].rename(columns={"other": "parent"})
+    return parents[["model", "parent", "same_type", "same_cluster", "adjusted_rand"]]
+
+
 def types_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """One row, with the columns `TYPES`, for each pair and each type that either has.
 
@@ -165,9 +171,6 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
     return 100 * float(np.minimum(one, other).sum())
 
 
-COLUMNS = ["model", "parent", "same_type", "same_cluster", "adjusted_rand"]
-
-
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
     """Percent of the heads that would keep their cluster if each layer had its types in any other order, [permutation].
 
@@ -189,23 +192,10 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
     return 100 * kept / partition.type_of.size
 
 
-def comparison_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
-    """One row, with the columns `COLUMNS`, for each model whose parent has a partition too.
-
-    partitions: by model, all made in one way; parents: by model, the checkpoint it was fine-tuned from, or None.
-    """
-    rows = [
-        {"model": model, "parent": parents[model], **compare_partitions(partition, partitions[parents[model]])}
-        for model, partition in partitions.items()
-        if parents.get(model) in partitions
-    ]
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
 def layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
     """One row for each layer of each model.
 
-    partitions, parents: as in `comparison_table`.
+    partitions: by model, all made in one way; parents: by model, the checkpoint it was fine-tuned from, or None.
     returns model; layer, from 0; heads_{type}, how many of its heads are of each type; same_cluster, the percent of
         its heads that keep the parent's cluster, NaN where no parent has a partition.
     """

@@ -1,11 +1,10 @@
 """Figure 4: the types of several models layer by layer, and what fine-tuning left of the parent's clusters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from textwrap import wrap
 from typing import Literal
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -18,35 +17,25 @@ from headtypes.core.style import PAGE, SMALL, legend_height, styled
 _NUMBERS, _GAP, _STRIP, _BESIDE = 0.34, 0.05, 0.34, 0.08
 # Inches of a layer, of a panel of few layers and of many; of a line of words; between rows of panels.
 _LAYER, _NARROW_LAYER, _FEW, _LINE, _APART = 0.17, 0.118, 12, 0.125, 0.1
-# Inches of a model in the summary, of what stands above its bars, of its scale, and of a bar's share of its row.
-_MODEL, _HEAD, _SCALE, _BAR = 0.3, 0.36, 0.34, 0.56
-# Inches at the left of the summary's bars, the bars, and then the parent and three numbers.
-_NAME, _BARS = 2.0, 2.2
-_RIGHT = _NAME + _BARS + 0.1
 _LEGEND_COLUMNS = 4
-# Widths of a digit and of a bracket as shares of the lettering's size.
-_DIGIT, _BRACKET = 0.64, 0.4
+# Width of a digit as a share of the lettering's size.
+_DIGIT = 0.64
 # Letters of a title and of a note above a panel that have room, by inch.
 _TITLE_LETTERS, _NOTE_LETTERS = 17, 21
 _GREY = "0.35"
-_PAPER = "published: BERT-large on SQuAD"
 
 
 @styled
-def models_figure(
-    partitions: Mapping[str, Partition], comparison: pd.DataFrame, published: Mapping[str, float]
-) -> Figure:
-    """Draw a panel per model, a row of it per layer, and below them the models in sum beside their parents.
+def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> Figure:
+    """Draw a panel per model, with a row of it per layer.
 
     partitions: by model, in the order in which they are drawn, line by line.
-    comparison: as `compared.comparison_table` makes it.
-    published:  percent of each type's heads in the paper's model of SQuAD, drawn below the others if all these types
-        are among theirs.
+    parents:    by model, the one that it was fine-tuned from, if that is drawn, too.
     A panel's numbers are heads; its strip, where the model has a parent, the percent of each layer's heads that keep
     their cluster. Above it stand the types whose name is doubtful in this model, and the clusters whose name differs
     from that of the parent's cluster that they are matched with.
     """
-    models, parents = list(partitions), dict(zip(comparison["model"], comparison["parent"], strict=True))
+    models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for it in partitions.values() for name in it.types)}
     styles = type_styles(labels)
     columns = 2 if len(models) in (2, 4) else min(3, len(models))
@@ -60,9 +49,7 @@ def models_figure(
     above = [_LINE * max(lines[model] for model in row) + 0.06 for row in rows]
     tall = [max(_tallness(partitions[model]) for model in row) for row in rows]
     legend = legend_height(labels, _LEGEND_COLUMNS) + 0.08
-    shares = _shares(partitions, published if set(published) <= set(labels) else {})
-    summary = _HEAD + _MODEL * len(shares) + _SCALE
-    figure = Figure(figsize=(PAGE, legend + sum(above) + sum(tall) + _APART * len(rows) + summary))
+    figure = Figure(figsize=(PAGE, legend + sum(above) + sum(tall) + _APART * len(rows)))
     top = legend
     for row, words, inches in zip(rows, above, tall, strict=True):
         for column, model in enumerate(row):
@@ -80,10 +67,6 @@ def models_figure(
                 strip = _place(figure, left + bars + _GAP, top + words, _STRIP, tallness)
                 _draw_kept(strip, 100 * matched_clusters(partition, parent).mean(axis=1))
         top += words + inches + _APART
-    axes = _place(figure, _NAME, top + _HEAD, _BARS, _MODEL * len(shares))
-    _draw_shares(axes, shares, {name: it.doubtful for name, it in partitions.items()}, styles)
-    beside = _place(figure, _RIGHT, top + _HEAD, PAGE - _RIGHT, _MODEL * len(shares))
-    _write_comparison(beside, list(shares), comparison)
     figure.legend(
         handles=type_patches(styles, labels),
         loc="upper left",
@@ -129,7 +112,7 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
             numbers, count, left=left, height=0.86, color=look.colour, hatch=look.hatch, ec="white", lw=0.4, label=name
         )
         for layer, start, number in zip(numbers, left, count, strict=True):
-            if number and _points(str(number), size) <= 72 * inches * number / heads:
+            if number and len(str(number)) * _DIGIT * size <= 72 * inches * number / heads:
                 _write(axes, start + number / 2, layer, str(number), size, _ink(look.colour))
         left += count
     axes.set(xlim=(0, heads), xticks=[], ylim=(layers + 0.5, 0.5), yticks=numbers)
@@ -145,69 +128,6 @@ def _draw_kept(axes: Axes, percent: np.ndarray) -> None:
     axes.set(xlim=(0, 100), xticks=[], yticks=[], ylim=(len(layers) + 0.5, 0.5))
     axes.text(100, 0.4, "kept, %", ha="right", va="bottom", fontsize=6, color=_GREY)
     axes.spines[:].set_visible(False)
-
-
-def _shares(partitions: Mapping[str, Partition], published: Mapping[str, float]) -> dict[str, Mapping[str, float]]:
-    """The percent of the heads of each type, by model, and as published where that is given."""
-    shares = {
-        model: (100 * partition.table["type"].value_counts(normalize=True)).to_dict()
-        for model, partition in partitions.items()
-    }
-    return shares | ({_PAPER: published} if published else {})
-
-
-def _draw_shares(
-    axes: Axes,
-    shares: Mapping[str, Mapping[str, float]],
-    doubtful: Mapping[str, Sequence[str]],
-    styles: Mapping[str, TypeStyle],
-) -> None:
-    """A bar per model of the shares of its types; the numbers of narrow parts stand above them, from the left."""
-    rows, left = np.arange(len(shares)), np.zeros(len(shares))
-    free = np.full(len(shares), -np.inf)
-    percent = 100 / (_BARS * 72)
-    for name, look in styles.items():
-        share = np.array([of_model.get(name, 0) for of_model in shares.values()])
-        axes.barh(
-            rows, share, left=left, height=_BAR, color=look.colour, hatch=look.hatch, ec="white", lw=0.5, label=name
-        )
-        for row, (model, value) in enumerate(zip(shares, share, strict=True)):
-            if not value:
-                continue
-            text = f"[{value:.0f}]" if name in doubtful.get(model, ()) else f"{value:.0f}"
-            wide, middle = _points(text) * percent, left[row] + value / 2
-            if wide <= value:
-                _write(axes, middle, row, text, colour=_ink(look.colour))
-            else:
-                place = max(middle, free[row] + wide / 2)
-                free[row] = place + 0.8 * wide
-                _write(axes, place, row - 0.5, text)
-        left += share
-    doubt = "; [ ]: doubtful name" if any(doubtful.values()) else ""
-    axes.set(xlim=(0, 100), xlabel=f"heads of each type, percent{doubt}")
-    axes.set(yticks=rows, ylim=(len(rows) - 0.5, -0.5))
-    axes.set_yticklabels(["\n".join(wrap(model, 33)) for model in shares])
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-
-
-def _write_comparison(axes: Axes, models: Sequence[str], comparison: pd.DataFrame) -> None:
-    axes.set(xlim=(0, 1), ylim=(len(models) - 0.5, -0.5))
-    axes.set_axis_off()
-    columns = {
-        "parent": (0.02, "left", "parent", lambda name: "\n".join(wrap(name, 24))),
-        "same_cluster": (0.595, "right", "kept\ncluster, %", "{:.0f}".format),
-        "same_type": (0.765, "right", "kept\ntype, %", "{:.0f}".format),
-        "adjusted_rand": (1.0, "right", "adjusted\nRand index", "{:.2f}".format),
-    }
-    for column, (place, side, head, text) in columns.items():
-        axes.text(place, -0.62, head, ha=side, va="bottom", color=_GREY)
-        for model, value in zip(comparison["model"], comparison[column], strict=True):
-            axes.text(place, models.index(model), text(value), ha=side, va="center")
-
-
-def _points(text: str, size: float = SMALL) -> float:
-    return size * sum(_BRACKET if letter in "[]" else _DIGIT for letter in text)
 
 
 def _write(
