@@ -7,21 +7,17 @@ import pytest
 import torch
 from transformers import StaticCache
 
-from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.types.partitions import Partition
 from headtypes.api.ablation import ABLATED, ablated
 from headtypes.api.reading import read_heads
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
-from headtypes.data.answering import Answers
 from headtypes.data.kinds.question_answering.windows import build_windows
-from headtypes.data.kinds.registry import KINDS
-from headtypes.models.loading import load_model
 from tests.support.dense import CHANGES, dense_output, head_outputs_for
 from tests.support.models import tiny_bert, tiny_language_model
 from tests.support.planted import typed
-from tests.support.records import questions, recorded, types_in, types_like
+from tests.support.records import questions, types_in
 
 # What needs no sentences, and so works on steps of `generate` with a cache.
 STEPWISE = ["zero", "uniform", "mean", "temperature 0.3"]
@@ -202,29 +198,6 @@ def test_dropping_pairs_of_tokens_in_a_cache_is_refused_and_works_without():
     with ablated(model, {"1-1": "zero"}):
         zeroed = generated(model, tokenizer)
     torch.testing.assert_close(torch.stack(dropped.logits), torch.stack(zeroed.logits), atol=1e-9, rtol=0)
-
-
-@pytest.mark.parametrize("operation", CHANGES)
-def test_answers_are_those_of_the_workflow(operation, tmp_path):
-    model, tokenizer = tiny_bert()
-    record = recorded(model, tokenizer, tmp_path)
-    rows, windows = questions(), build_windows(questions(), tokenizer, max_seq_length=30, doc_stride=7)
-    partition, operations, outputs = types_like(record), {"dense": operation, "2-1": "keep"}, head_outputs_for(model)
-    settings = {"kind": "question_answering", "precision": "float32", "batch_tokens": 90, "max_answer_length": 30}
-    expected, _ = evaluate_condition(
-        rows, windows, partition, record, outputs, condition="c", operations=operations, **settings
-    )
-    loaded = load_model(record, "float32", "question_answering")
-    arguments = {"partition": partition, "sentences": sentences_of(windows), "head_outputs": outputs}
-    answers, spans = Answers("question_answering", windows, max_answer_length=30), []
-    with ablated(loaded, operations, **arguments), torch.inference_mode():
-        for window in range(len(windows)):
-            tokens = windows.tokens(window)
-            inputs = model_inputs([windows.input_ids[tokens]], [windows.token_type_ids[tokens]], 0, loaded.device)
-            spans.append(answers.read(loaded(**inputs), [windows.sentence[tokens]]))
-    values = tuple(map(np.concatenate, zip(*spans, strict=True)))
-    found, _ = KINDS["question_answering"].score_answers(rows, windows, record, values)
-    assert found == expected
 
 
 def state(model) -> tuple:
