@@ -195,7 +195,7 @@ READERS = {
         "inputs/mine.csv": {"import_partition"},
     },
     "ours": {
-        "reference/guan2020.yaml": {"tabulate_guan2020", "compare_models", "compare_with_paper", "write_summary"},
+        "reference/guan2020.yaml": {"tabulate_guan2020", "compare_with_paper", "write_summary"},
         "workflow_scripts/headtypes/pages/atlas/assets/tiles.js": {"write_atlas"},
     },
 }
