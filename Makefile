@@ -43,7 +43,7 @@ schema: .venv/tests.installed
 docs: .venv/tests.installed
 	PYTHONPATH=workflow_scripts $(BIN)/python -m tests.docs.lists docs/lookup/outputs.md
 	PYTHONPATH=workflow_scripts $(BIN)/python -m tests.docs.keys docs/lookup/configuration.md
-	PYTHONPATH=workflow_scripts $(BIN)/python -m tests.docs.picture
+	PYTHONPATH=workflow_scripts $(BIN)/python docs/understand/results/picture.py
 
 # What an edit of each config value runs, to be read: each line is a promise.
 contract: .venv/tests.installed

@@ -10,9 +10,8 @@ from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, legend_key, save_figure, styled
 from headtypes.papers.comparison import read_named
-from tests.support.places import ROOT
 
-DOCS = ROOT / "docs/understand"
+RESULTS = Path(__file__).parent
 MODELS = {
     "MiniLM": ("squad", "exact_match", "points of exact match"),
     "MPNet": ("mpnet", "exact_match", "points of exact match"),
@@ -28,7 +27,7 @@ def picture() -> Figure:
     styles = type_styles(TYPES)
     panels = figure.subplots(1, len(MODELS), sharey=True)
     for axes, (name, (folder, score, unit)) in zip(panels, MODELS.items(), strict=True):
-        table = read_named(DOCS / f"results/{folder}/table2.csv").set_index("condition")
+        table = read_named(RESULTS / folder / "table2.csv").set_index("condition")
         axes.set_title(name)
         axes.set_xlabel(unit)
         axes.margins(x=0.08)
@@ -57,4 +56,4 @@ def picture() -> Figure:
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
-        save_figure(picture(), Path(folder) / "results.svg", DOCS / "images/results.png", {})
+        save_figure(picture(), Path(folder) / "results.svg", RESULTS.parent / "images/results.png", {})
