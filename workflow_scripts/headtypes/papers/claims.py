@@ -120,7 +120,7 @@ class Verdict:
         Of several it is the one with the largest p-value, and of those that fail, of which one is enough, that with the
         smallest; the first of equals. Of several readings it is that whose finding, chosen so, has the largest p-value.
         """
-        p = np.nan_to_num([it.p for it in self.findings])
+        p = np.nan_to_num([finding.p for finding in self.findings])
         verdicts, chosen = _of_each(self.findings), []
         for numbers in _by_reading(self.findings).values():
             verdict = _of_one_reading(verdicts[number] for number in numbers)

@@ -195,7 +195,7 @@ def stages_in(*modules: ModuleType) -> tuple[Stage, ...]:
 def shown_files(shown: Figure | Tables, plan: Plan) -> dict[tuple[str, ...], str]:
     """The files that are shown, by what they are of."""
     found = [entry if isinstance(entry, dict) else entry.wildcards for entry in shown.entries(plan)]
-    return {tuple(it[name] for name in shown.of): shown.path.format(**it) for it in found}
+    return {tuple(wildcards[name] for name in shown.of): shown.path.format(**wildcards) for wildcards in found}
 
 
 def if_any(entries: Callable[[Plan], Any]) -> Entries:
@@ -206,7 +206,7 @@ def if_any(entries: Callable[[Plan], Any]) -> Entries:
 def shown_partitions(plan: Plan) -> list[Any]:
     """The partition whose figures are shown: an evaluated one, of four types, where there is one."""
     partitions = plan.ablated or list(plan.partitions.values())
-    return sorted(partitions, key=lambda it: len(it.types) != 4)[:1]
+    return sorted(partitions, key=lambda partition: len(partition.types) != 4)[:1]
 
 
 def shown_texts(plan: Plan) -> list[Any]:

@@ -56,9 +56,9 @@ def mean_over(several: Sequence[Measured]) -> Measured:
     (1946). Where few seeds are of a regime of their own, the mean lies beyond it more often than in 5 % of trials.
     Without an interval where neither varies.
     """
-    values = np.array([it.value for it in several])
+    values = np.array([measured.value for measured in several])
     between = values.var(ddof=1) / len(values)
-    within = np.nan_to_num([((it.high - it.low) / (2 * _HALF)) ** 2 for it in several]).mean()
+    within = np.nan_to_num([((measured.high - measured.low) / (2 * _HALF)) ** 2 for measured in several]).mean()
     value, variance = float(values.mean()), between + within
     if not variance > 0:
         return Measured(value)
@@ -68,6 +68,6 @@ def mean_over(several: Sequence[Measured]) -> Measured:
 
 
 def _mean(findings: Sequence[Finding]) -> Finding:
-    words = {it.quantity for it in findings}
+    words = {finding.quantity for finding in findings}
     quantity = findings[0].quantity + ("" if len(words) == 1 else " (in the first model)")
-    return replace(findings[0], quantity=quantity, measured=mean_over([it.measured for it in findings]))
+    return replace(findings[0], quantity=quantity, measured=mean_over([finding.measured for finding in findings]))

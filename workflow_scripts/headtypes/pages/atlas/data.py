@@ -77,7 +77,7 @@ def gather(
         values, _ = read_head_features(path, distance_bins, first_token)
         of_first = first_token and has_first_token(path)
         data["features"] = numbers_on(task, values, read_lengths(path), distance_bins, of_first)
-    for analysis in filter(lambda it: it.per_pair, ANALYSES):
+    for analysis in filter(lambda analysis: analysis.per_pair, ANALYSES):
         for task, path in of_each_task(analysis, files):
             text, largest = pack_divergence(analysis.per_pair(path))
             data["divergences"].append({"task": task, "packed": len(packed), "largest": largest})
@@ -93,7 +93,7 @@ def _columns(files: ResultFiles) -> list[Column]:
         *(column for name, path in files.get("stability", ()) for column in stability_columns(name, path)),
         *(
             column
-            for analysis in sorted(ANALYSES, key=lambda it: not it.leads)
+            for analysis in sorted(ANALYSES, key=lambda analysis: not analysis.leads)
             if analysis.per_head
             for task, *paths in of_each_task(analysis, files)
             for column in analysis.per_head(task, *paths)
@@ -178,7 +178,7 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
 def named_heads(files: ResultFiles, heads: int) -> list[dict]:
     """What heads are best at: the index of the head, layer by layer, and a phrase for each relation and mention."""
     names = {}
-    for analysis in filter(lambda it: it.best, ANALYSES):
+    for analysis in filter(lambda analysis: analysis.best, ANALYSES):
         for task, *paths in of_each_task(analysis, files):
             for best in analysis.best(task, *paths):
                 head = int(best["layer"]) * heads + int(best["head"])

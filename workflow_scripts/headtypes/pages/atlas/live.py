@@ -83,9 +83,9 @@ class Answer(NamedTuple):
 
     def beside(self, whole: "Answer") -> dict:
         """Title, unit, and rows of the likeliest candidates of both: name, value in the whole model, and value here."""
-        best = {it for values in (whole.values, self.values) for it in np.argsort(-values.numpy())[:_SHOWN].tolist()}
+        best = {top for values in (whole.values, self.values) for top in np.argsort(-values.numpy())[:_SHOWN].tolist()}
         order = sorted(best, key=lambda candidate: -whole.values[candidate])
-        rows = [[self.name(it), float(whole.values[it]), float(self.values[it])] for it in order]
+        rows = [[self.name(index), float(whole.values[index]), float(self.values[index])] for index in order]
         return {"title": self.title, "unit": self.unit, "rows": rows}
 
 
@@ -149,7 +149,7 @@ class Live:
             operations[head_of(name)] = "zero"
         for reducer in reducers:
             reducer.begin(Pass(1, *layers_and_heads(model), model.dtype))
-        lengths = KeyLengths(model) if any(it.of == "norms" for it in reducers) else None
+        lengths = KeyLengths(model) if any(reducer.of == "norms" for reducer in reducers) else None
         readers, answers = [], []
 
         def hook(batch: Batch) -> Callable:
@@ -197,7 +197,7 @@ class Live:
         allowed = (distance >= 0) & (distance < _LONGEST_ANSWER) & in_text & in_text[:, None]
         start, end = (_finite(logits[0]) for logits in (output.start_logits, output.end_logits))
         scores = (start[:, None] + end).masked_fill(~allowed, -torch.inf)
-        offsets = [without_space(sample.second, *each) for each in read["offset_mapping"]]
+        offsets = [without_space(sample.second, *span) for span in read["offset_mapping"]]
 
         def name(span: int) -> str:
             first, last = divmod(span, length)

@@ -33,8 +33,8 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
         return {entry.task: entry for entry in tasks[:1]}
     if kind not in ("partitions", "parents", "stability", "intervals"):
         # Of several that read the same file, any.
-        analysis = next(it for it in ANALYSES if SHOWN[kind] in it.files)
-        return {it.wildcards.get("partition", it.task): it for it in plan.files_of(analysis, model)}
+        analysis = next(analysis for analysis in ANALYSES if SHOWN[kind] in analysis.files)
+        return {entry.wildcards.get("partition", entry.task): entry for entry in plan.files_of(analysis, model)}
     shown = [partition for entry in tasks if (partition := plan.shown_partition(*entry)) is not None][:1]
     partitions = [entry for entry in plan.partitions.values() if entry.model == model]
     if kind == "parents":

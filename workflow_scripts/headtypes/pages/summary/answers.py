@@ -220,14 +220,14 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         why = "No random heads were left out beside types; controls: draws asks for them."
         return Card(question, UNMEASURED, "", "", why)
     measured, excess = METRICS[metric], f"own_excess_{metric}"
-    of = of.map(lambda it: f"{it}?" if it in partition.doubtful else it)
+    of = of.map(lambda type_: f"{type_}?" if type_ in partition.doubtful else type_)
     p, draws = tested[f"holm_{metric}"], int(tested["control_draws_planned"].min())
     corrected = int(tested["control_conditions"].max())
     least = least_p(tested)
     by = "_by_article" if tested[f"{excess}_high_by_article"].notna().all() else ""
     low, high = (tested[f"{excess}_{end}{by}"] for end in ("low", "high"))
     most = tested.assign(p=p).sort_values(["p", excess], ascending=[True, False]).index[0]
-    value, start, end = (f"{it[most]:z.{measured.decimals - 1}f}" for it in (tested[excess], low, high))
+    value, start, end = (f"{column[most]:z.{measured.decimals - 1}f}" for column in (tested[excess], low, high))
     if least > ALPHA:
         shown_p, told = "", f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
     elif corrected > 1:
@@ -237,9 +237,9 @@ def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Pa
         told += " chosen in advance"
     else:
         shown_p, told = f"{p_value(p[most])}: ", "p counts draws alone, of one condition, if that was chosen in advance"
-    beyond = [of[each] for each in tested.index if p[each] <= ALPHA]
+    beyond = [of[row] for row in tested.index if p[row] <= ALPHA]
     answer = matter_answer(p, high, least)
-    asked = join(of[each] for each in tested.index)
+    asked = join(of[row] for row in tested.index)
     says = {
         YES: f"Leaving out {' or '.join(beyond)} heads costs more than leaving out as many random ones.",
         NO: f"Leaving out {asked} heads costs less than leaving out as many random ones.",

@@ -145,7 +145,7 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
         f"alike (p < {ALPHA:g}, corrected for all of these)"
     )
     # By how far beyond the random heads they are, in widths of the interval of these; one at 100 % is narrow.
-    width = (apart["random_high"] - apart["random_low"]).where(lambda it: it > 0)
+    width = (apart["random_high"] - apart["random_low"]).where(lambda widths: widths > 0)
     width = width.clip(lower=width.groupby(apart["analysis"]).transform("median"))
     beyond = (apart["value"] - apart["random"]).abs() / width
     if beyond.notna().sum() == 0:

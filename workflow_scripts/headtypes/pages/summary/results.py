@@ -86,7 +86,7 @@ def collect_summary(
     costs = next((read_named(path, "partition", "condition") for path in inputs["ablations"].values()), None)
     answers = [_answers(inputs, types, costs, folder, **partition) for partition in partitions]
     # Those with most answers first, else in the plan's order.
-    answers.sort(key=lambda it: -it.measured)
+    answers.sort(key=lambda answer: -answer.measured)
     by_stem = {Path(path).stem: path for path in captions}
 
     def pictures(of: Iterable[Figure]) -> list[Picture]:
@@ -158,7 +158,7 @@ def _run(
     if not tasks:
         return f"{join(models)} on random tokens."
     times = "once" if len(partitions) == 1 else f"{len(partitions)} times"
-    by_norms = sum(it["of"] == "norms" for it in partitions)
+    by_norms = sum(partition["of"] == "norms" for partition in partitions)
     norms = f" ({by_norms} by norms)" if by_norms else ""
     beside = f" On random tokens alone: {join(tested)}." if tested else ""
     return f"{join(models)} on {join(tasks)}; heads divided into types {times}{norms}.{beside}"

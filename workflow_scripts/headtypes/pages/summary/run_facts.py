@@ -58,5 +58,5 @@ def _identity(about: dict) -> str:
     where = next((str(about[key]) for key in ("hub", "package") if about.get(key)), "local files")
     revision = f" at {str(about['revision'])[:12]}" if about.get("revision") else ""
     digests = [*dict(about.get("weights") or {}).values(), about.get("sha256")]
-    digest = next((f", sha256 {str(it)[:12]}" for it in digests if it), "")
+    digest = next((f", sha256 {str(known)[:12]}" for known in digests if known), "")
     return f"{where}{revision}{digest}"

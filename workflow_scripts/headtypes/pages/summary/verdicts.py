@@ -81,7 +81,7 @@ def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judge
 
 
 def _judged(model: str, other: str, claims: pd.DataFrame, file: str) -> Judged:
-    ordered = claims.sort_values("verdict", key=lambda it: it.map(VERDICTS.index), kind="stable")
+    ordered = claims.sort_values("verdict", key=lambda verdicts: verdicts.map(VERDICTS.index), kind="stable")
     holm = ordered["verdict_holm"]
     corrected = ("corrected: " + holm.astype(str)).where(holm != ordered["verdict"], "")
     data = ordered.assign(

@@ -240,7 +240,7 @@ def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019)
 def _coreference_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
     """The systems of Table 2 for all mentions and by type; of the best head, for each reading of its candidates."""
     systems = {name: SYSTEMS[name] for name in ("nearest", "head_match", "rules")} | _UNPUBLISHED
-    systems |= {f"best_head.{it}": f"best head {READINGS[it]}" for it in CANDIDATES}
+    systems |= {f"best_head.{candidates}": f"best head {READINGS[candidates]}" for candidates in CANDIDATES}
     for mentions in (ALL, *MENTIONS):
         for system, label in systems.items():
             id_, number = f"coreference.{system}.{mentions}", _published(theirs, f"antecedents.{system}.{mentions}")

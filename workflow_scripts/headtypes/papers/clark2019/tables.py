@@ -232,7 +232,7 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
         TASK_KEYS, sort=False
     ):
         values = pd.DataFrame(_lines(section)).sort_values(
-            "system", key=lambda it: it.map(list(_SYSTEMS).index), kind="stable"
+            "system", key=lambda systems: systems.map(list(_SYSTEMS).index), kind="stable"
         )
         counts = section[section["system"] == "nearest"].set_index("type")["mentions"]
         documents = section.loc[section["system"] == "nearest", "documents"].max()

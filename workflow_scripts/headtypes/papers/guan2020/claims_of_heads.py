@@ -82,7 +82,7 @@ section_4(
 def _(model: Model):
     model.check_number_of_types()
     reason, label = "k-means was not compared with a Gaussian mixture", "adjusted Rand index of k-means and a mixture"
-    known = {each: model.known(f"mixture_agreement.{each}", f"{reason} ({each})") for each in MIXTURES.values()}
+    known = {form: model.known(f"mixture_agreement.{form}", f"{reason} ({form})") for form in MIXTURES.values()}
     return in_each_reading({each: Quantity(f"{label}, {each}", index).above(0.65) for each, index in known.items()})
 
 
@@ -229,6 +229,6 @@ def _kept(model: Model) -> Measured:
 
 def _correlation(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """[...] of layouts, [..., type, layer], each type's mean over the layers taken off; 0 where one does not vary."""
-    ours, theirs = (each - each.mean(axis=-1, keepdims=True) for each in (ours, theirs))
-    lengths = [np.sqrt((each**2).sum(axis=(-2, -1))) for each in (ours, theirs)]
+    ours, theirs = (counts - counts.mean(axis=-1, keepdims=True) for counts in (ours, theirs))
+    lengths = [np.sqrt((counts**2).sum(axis=(-2, -1))) for counts in (ours, theirs)]
     return (ours * theirs).sum(axis=(-2, -1)) / np.maximum(np.prod(lengths, axis=0), np.finfo(float).tiny)

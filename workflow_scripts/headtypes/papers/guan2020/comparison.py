@@ -54,7 +54,7 @@ def compare_files(
         parents=parents_of(partitions, read),
         families=families_of(partitions, read),
     )
-    rows = {(it["model"], it["partition"]): it["published"] for it in partitions}
+    rows = {(partition["model"], partition["partition"]): partition["published"] for partition in partitions}
     table = compare_with_guan(quantities, rows, published, repeats)
     for path in found["readings"].values():
         columns = ["model", "partition", "id", "reading", "verdict"]

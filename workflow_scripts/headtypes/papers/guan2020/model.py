@@ -148,7 +148,7 @@ class Model(Quantities):
         return self.weighted_sum({id_: weights[condition] for condition, id_ in ids.items()})
 
     def _name(self, condition: int) -> str:
-        operations = next(it.operations for it in self.published.conditions if it.id == condition)
+        operations = next(stated.operations for stated in self.published.conditions if stated.id == condition)
         return name_operations(operations, self.doubtful)
 
 

@@ -50,7 +50,7 @@ def tabulate_guan2020(plan: Plan) -> dict:
         }
         for row, ablation in zip(_rows(plan, plan.tabulated), plan.tabulated, strict=True)
     ]
-    baselines = {it.key: plan.baseline(it.model, it.partition).key for it in plan.controlled}
+    baselines = {ablation.key: plan.baseline(ablation.model, ablation.partition).key for ablation in plan.controlled}
     return {
         "stability": stability,
         "partitions": [(partition.model, partition.name) for partition in plan.ablated],
@@ -223,12 +223,12 @@ def _further(name: str, title: str, entries: Entries, of: tuple[str, ...] = PART
 
 
 def _clustered(plan: Plan) -> list[Any]:
-    return [it for it in shown_partitions(plan) if it in plan.clustered]
+    return [partition for partition in shown_partitions(plan) if partition in plan.clustered]
 
 
 def _controlled(plan: Plan) -> list[Any]:
-    controlled = {(it.model, it.partition) for it in plan.controlled}
-    return [it for it in shown_partitions(plan) if (it.model, it.name) in controlled]
+    controlled = {(ablation.model, ablation.partition) for ablation in plan.controlled}
+    return [partition for partition in shown_partitions(plan) if (partition.model, partition.name) in controlled]
 
 
 def _curved(plan: Plan) -> list[Any]:
@@ -299,7 +299,7 @@ class _Guan2020(Paper):
         judged = _judged(plan)
         if not judged:
             return {}
-        clustered = [it for it in judged.values() if it in plan.clustered]
+        clustered = [partition for partition in judged.values() if partition in plan.clustered]
         return {
             **files("partitions", paths.PARTITION, judged.values()),
             **files("scores", paths.SCORES, _answered(plan)),
@@ -343,7 +343,7 @@ def _judged(plan: Plan) -> dict[tuple[str, str], Any]:
 def _answered(plan: Plan) -> list[Any]:
     """The evaluations on these partitions."""
     judged = _judged(plan)
-    return [it for it in plan.tabulated if (it.model, it.partition) in judged]
+    return [ablation for ablation in plan.tabulated if (ablation.model, ablation.partition) in judged]
 
 
 GUAN2020 = _Guan2020()

@@ -177,7 +177,7 @@ def read_stabilities(
 
 def parents_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, Partition]:
     """The partition of each model's parent, made in the same way on the same task, where there is one."""
-    parents = {(it["model"], it["partition"]): (it["parent"], it["partition"]) for it in partitions}
+    parents = {(entry["model"], entry["partition"]): (entry["parent"], entry["partition"]) for entry in partitions}
     return {key: read[parent] for key, parent in parents.items() if parent in read}
 
 

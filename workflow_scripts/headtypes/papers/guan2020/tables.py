@@ -175,7 +175,7 @@ def ablation_table(
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
     targets = dict.fromkeys([*types, *(target for row in rows for target in row["operations"])])
-    measured = [it for it in _METRICS if it in _ALWAYS or any(it.name in score for score in metrics)]
+    measured = [metric for metric in _METRICS if metric in _ALWAYS or any(metric.name in score for score in metrics)]
     table = []
     for row, score in zip(rows, metrics, strict=True):
         key, done = _key(row), row["operations"]
@@ -282,7 +282,7 @@ def reservations(table: pd.DataFrame) -> list[str]:
 
 def measured_in(section: pd.DataFrame) -> list[Metric]:
     """The metrics by which conditions are measured, in the order of their columns."""
-    return [it for it in _METRICS if it.name in section and section[it.name].notna().any()]
+    return [metric for metric in _METRICS if metric.name in section and section[metric.name].notna().any()]
 
 
 def of_asked(section: pd.DataFrame, taken: str) -> str:
@@ -374,7 +374,7 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
     for (model, partition), section in table.groupby(["model", "partition"], sort=False):
         measured = measured_in(section)
         main, *others = measured
-        name, tested, rows = main.name, tested_metric([it.name for it in measured]).name, counted_by(measured)
+        name, tested, rows = main.name, tested_metric([metric.name for metric in measured]).name, counted_by(measured)
         random, columns, data = _controlled(section, name), [*_CONDITION], section.copy()
         for family, before in ((family, prefix(family)) for family in _FAMILIES):
             if f"{before}control_overlap" in data:
@@ -409,7 +409,7 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
 
 def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
     """Of Table 2 or 3 what the paper prints: scores and drops, each with its interval and the published value."""
-    scores = [column for it in _scores(measured_in(table)) for column in (it, *interval(it), f"published_{it}")]
+    scores = [column for name in _scores(measured_in(table)) for column in (name, *interval(name), f"published_{name}")]
     return table[["model", "partition", "id", "condition", "heads", "n_questions", *scores]]
 
 

@@ -17,7 +17,7 @@ FEWEST_FAMILIES = 6
 UNTRAINED = "untrained"
 _SAID = [*CLAIM, "basis", "place", "claim"]
 COLUMNS = [
-    *(*_SAID, "cells", *(f"cells_{it.replace(' ', '_')}" for it in VERDICTS)),
+    *(*_SAID, "cells", *(f"cells_{verdict.replace(' ', '_')}" for verdict in VERDICTS)),
     *("models", "models_hold", "models_fail", "models_open", "families", "low", "high"),
     *("untrained", "untrained_hold"),
 ]

@@ -55,7 +55,7 @@ def ledger_table(
             # Partitions by norms have answers under readings, too, and are judged by no claim.
             changed = _changed(_read(readings[paper])).merge(claims[["model", "partition"]].drop_duplicates())
             parts.append(changed.assign(paper=paper, decided_in=_page(readings[paper], folder)))
-    table = pd.concat(parts, ignore_index=True).reindex(columns=[it for it in COLUMNS if it not in _OF_PARTITION])
+    table = pd.concat(parts, ignore_index=True).reindex(columns=[name for name in COLUMNS if name not in _OF_PARTITION])
     # A column without a name in it holds numbers, which no name is merged with.
     table = table.astype({"partition": str, "task": str})
     known = pd.DataFrame(partitions, columns=["model", "partition", "task", *_OF_PARTITION])

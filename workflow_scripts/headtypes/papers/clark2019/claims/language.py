@@ -185,7 +185,7 @@ table_2(
     ),
     limit=f"the paper's ten points; {_AMONG}",
     ask=lambda documents: in_each_reading(
-        {it: documents.best_head_beyond("head_match", it).above(10) for it in CANDIDATES}
+        {among: documents.best_head_beyond("head_match", among).above(10) for among in CANDIDATES}
     ),
 )
 
@@ -194,7 +194,9 @@ table_2(
     text="That head comes within five points of the rules.",
     wording="performing close to the rule-based system",
     limit=f"close is within five points; the paper's difference is four; {_AMONG}",
-    ask=lambda documents: in_each_reading({it: documents.best_head_beyond("rules", it).above(-5) for it in CANDIDATES}),
+    ask=lambda documents: in_each_reading(
+        {among: documents.best_head_beyond("rules", among).above(-5) for among in CANDIDATES}
+    ),
 )
 
 

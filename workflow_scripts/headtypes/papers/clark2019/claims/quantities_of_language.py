@@ -164,7 +164,7 @@ class Accuracies(Quantities):
         value = float(measure(whole))
         if self.printed:
             return Measured(value)
-        columns = next(it for it in self.columns if whole.used <= {*it.names})
+        columns = next(columns for columns in self.columns if whole.used <= {*columns.names})
         measured = columns.measured(measure, value, whole.used)
         # An interval without width does not decide a claim.
         if measured.low == measured.high:
@@ -206,7 +206,7 @@ class Trees(Accuracies):
             known = [scores[name] for name in names if name not in missing]
             # Which relations are known is decided on all sentences.
             if len(known) < number or np.ndim(known[0]) == 0:
-                count = sum(it > limit if side == "above" else it < limit for it in known)
+                count = sum(value > limit if side == "above" else value < limit for value in known)
                 if len(known) < number or count < number <= count + len(missing):
                     scores[missing[0]]
             return np.stack(known, axis=-1)
@@ -223,7 +223,7 @@ class Trees(Accuracies):
         """The attachment score of one system less that of another."""
         label = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
         return self.quantity(
-            f"probe.{system}.less_{other}", label, lambda it: it[f"probe.{system}"] - it[f"probe.{other}"]
+            f"probe.{system}.less_{other}", label, lambda scores: scores[f"probe.{system}"] - scores[f"probe.{other}"]
         )
 
 
@@ -239,7 +239,7 @@ class Documents(Accuracies):
         return self.quantity(
             f"antecedents.best_head.{candidates}.less_{system}",
             lead_label(system, candidates),
-            lambda it: it[f"antecedents.best_head.{candidates}.{ALL}"] - it[f"antecedents.{system}.{ALL}"],
+            lambda scores: scores[f"antecedents.best_head.{candidates}.{ALL}"] - scores[f"antecedents.{system}.{ALL}"],
         )
 
 
@@ -355,7 +355,7 @@ def published_language(published: Clark2019) -> tuple[Trees, Documents]:
     antecedents = {
         f"antecedents.{system}.{name}": value
         for row in published.coreference.rows
-        for system in ([f"best_head.{it}" for it in CANDIDATES] if row.system == "best_head" else [row.system])
+        for system in ([f"best_head.{among}" for among in CANDIDATES] if row.system == "best_head" else [row.system])
         for name in (ALL, *MENTIONS)
         if (value := getattr(row, name)) is not None
     }
@@ -410,7 +410,7 @@ def _non_nouns(finds: Mapping[str, ToSep]) -> tuple[dict[str, tuple[np.ndarray, 
 
 
 def _sees_none(finds: Mapping[str, ToSep]) -> bool:
-    return bool(finds) and all(np.isnan(it.mean) for it in finds.values())
+    return bool(finds) and all(np.isnan(find.mean) for find in finds.values())
 
 
 def sep_beyond_others(known: Mapping[str, ToSep], finds: Mapping[str, ToSep]) -> Measured:

@@ -107,7 +107,7 @@ def _measures(published: Clark2019, whole: Statistics) -> Iterator[tuple[str, Me
     depth = len(next(iter(whole.layers.values())))
     for name in whole.layers:
         yield from ((f"layer.{name}.{layer + 1}", _of_layers(name, [layer])) for layer in range(depth))
-        yield from ((f"third.{name}.{third}", lambda it, of=(name, third): it.of_third(*of)) for third in THIRDS)
+        yield from ((f"third.{name}.{third}", lambda heads, of=(name, third): heads.of_third(*of)) for third in THIRDS)
     for value in published.surface:
         if value.heads is not None and value.statistic in whole.heads:
             yield f"heads.{value.statistic}.above_{value.above:g}", _count_of(value.statistic, value.above)
@@ -121,7 +121,7 @@ def _measures(published: Clark2019, whole: Statistics) -> Iterator[tuple[str, Me
 
 
 def _of_layers(name: str, some: list[int]) -> Measure:
-    return lambda it: it.of_layers(name)[..., some].mean(axis=-1)
+    return lambda heads: heads.of_layers(name)[..., some].mean(axis=-1)
 
 
 def _count_of(name: str, above: float) -> Measure:

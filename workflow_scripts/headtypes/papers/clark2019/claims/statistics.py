@@ -259,13 +259,13 @@ class Heads(Quantities):
         sign = 1 if side == "above" else -1
         label = f"{LABELS[statistic]} in more than {percent:g} percent of the heads, at {_ENDS[side]}"
         ranked = Ranked(
-            lambda it: _of_all_heads(it, statistic), lambda heads: sign * (math.floor(heads * percent / 100) + 1)
+            lambda heads: _of_all_heads(heads, statistic), lambda heads: sign * (math.floor(heads * percent / 100) + 1)
         )
         return self.quantity(f"heads.{statistic}.{side}.{percent:g}_percent", label, ranked)
 
     def mean(self, statistic: str, where: Where) -> Quantity:
         """The mean of a statistic over some layers."""
-        return self._layers(statistic, where, "", "", lambda it: _mean(it, statistic, where))
+        return self._layers(statistic, where, "", "", lambda heads: _mean(heads, statistic, where))
 
     def mean_less_third(self, statistic: str, third: Third, other: Third) -> Quantity:
         """The mean over a third of the layers, less that over another."""

@@ -324,4 +324,4 @@ def _ratio_where_high(statistics: Statistics) -> np.ndarray:
 
 def _broad(heads: Heads) -> Behaviour:
     """What the released notebook calls broad, with its limit: `behaviours` of `reference/clark2019.yaml`."""
-    return next(it for it in heads.published.behaviours if it.name == "broad")
+    return next(behaviour for behaviour in heads.published.behaviours if behaviour.name == "broad")

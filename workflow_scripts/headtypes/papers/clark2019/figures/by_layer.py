@@ -168,7 +168,7 @@ def add_legend_above(axes: Axes, **how) -> None:
 
 
 def _of_same_depth(published: Statistics | None, statistics: Statistics) -> Statistics | None:
-    depths = [len(next(iter(it.layers.values()))) for it in (published, statistics) if it is not None]
+    depths = [len(next(iter(values.layers.values()))) for values in (published, statistics) if values is not None]
     return published if len(set(depths)) == 1 else None
 
 

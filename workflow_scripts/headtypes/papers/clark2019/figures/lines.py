@@ -118,7 +118,7 @@ def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
     panels = figure.subplots(len(rows), _PANELS, squeeze=False, height_ratios=heights)
     for row, of_row in zip(rows, panels, strict=True):
         for axes, shown in zip(of_row, row, strict=False):
-            _draw_sentence(axes, shown, max(len(it.words) for it in row))
+            _draw_sentence(axes, shown, max(len(sentence.words) for sentence in row))
         for axes in of_row[len(row) :]:
             axes.set_axis_off()
     return figure

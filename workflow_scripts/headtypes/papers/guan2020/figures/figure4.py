@@ -36,7 +36,7 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
     from that of the parent's cluster that they are matched with.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
-    labels = {name: name for name in order_types(name for it in partitions.values() for name in it.types)}
+    labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}
     styles = type_styles(labels)
     columns = 2 if len(models) in (2, 4) else min(3, len(models))
     rows = [models[start : start + columns] for start in range(0, len(models), columns)]
