@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from headtypes.core.tables import Table
 
-# `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.registry.paths`, whose room stands above.
+# `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.registry.paths`: of a later room.
 Plan = Any
 Paths = Any
 # Results of the papers, with which a reader begins.

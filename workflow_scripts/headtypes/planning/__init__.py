@@ -1,1 +1,1 @@
-"""What rules and commands need: configuration, plan, stages, digest, provenance, resources, locks."""
+"""What rules and commands need: the configuration, the plan, resources, the hash of code, provenance."""
