@@ -8,6 +8,7 @@ from urllib.parse import unquote_plus
 
 import numpy as np
 import pandas as pd
+from playwright.sync_api import expect
 
 from headtypes.analyses.distances.results import Features
 from headtypes.analyses.divergence.results import Divergence
@@ -138,6 +139,7 @@ def state(page) -> str:
 
 
 def show(page, kept: str) -> None:
-    """Open the page anew, with a state in its address."""
+    """Open the page anew, with a state in its address, and wait for its maps."""
     page.goto(f"{page.url.partition('#')[0]}#{kept}")
     page.reload()
+    expect(page.locator(".map:not([data-drawn])")).to_have_count(0)

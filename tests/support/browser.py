@@ -5,9 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 CHROMIUM = Path("/usr/bin/chromium")
+# As for what is clicked: 30 seconds, since machines that run tests are busy.
+expect.set_options(timeout=30_000)
 
 
 @contextmanager

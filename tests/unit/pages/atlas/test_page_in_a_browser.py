@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from headtypes.pages.atlas.data import gather
 from tests.support.atlases import MARKUP, WORDS, atlas, made_up, maps_of, results, show, state, tile, write_page
@@ -23,7 +24,7 @@ def test_tiles_are_coloured_by_any_column(chromium, page_file):
         assert len(set(colours)) == 12
         page.get_by_label("Colour by").select_option(label="divergence from a head")
         page.get_by_label("from head", exact=True).select_option(label="2-1")
-        assert tile(page, "2-1").get_attribute("aria-label").endswith("divergence from head 2-1 0 nats")
+        expect(tile(page, "2-1")).to_have_attribute("aria-label", re.compile("divergence from head 2-1 0 nats$"))
         # Planted: the difference of two heads' places, over 24 rows.
         assert tile(page, "2-4").get_attribute("aria-label").endswith(f" {3 / 24} nats")
         assert "by=divergence.text&from=2-1" in state(page)
@@ -207,6 +208,7 @@ def test_the_address_holds_what_is_shown(chromium, page_file):
         tile(page, "2-1").click(modifiers=["Shift"])
         page.get_by_role("button", name="matrix").first.click()
         kept = page.evaluate("location.hash")[1:]
+        expect(page.locator(".map:not([data-drawn])")).to_have_count(0)
         shown = page.locator("main").aria_snapshot()
     with opened(chromium, page_file, 1280) as page:
         show(page, kept)
@@ -246,7 +248,7 @@ def test_by_touch_on_a_phone(chromium, page_file):
         assert (box["x"], box["width"]) == (0, 390)
         # What is covered cannot be reached.
         assert page.locator("#all").evaluate("it => it.inert")
-        assert page.locator(".said").inner_text() == "Tap a word to see what it looks at."
+        expect(page.locator(".said")).to_have_text("Tap a word to see what it looks at.")
         page.get_by_role("group", name="Words that look").get_by_role("button", name="house").tap()
         assert page.locator(".said").inner_text().startswith("“house” looks at")
         sizes = page.locator(".tile, .word, .panel button").evaluate_all(

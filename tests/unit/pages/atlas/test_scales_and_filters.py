@@ -1,6 +1,7 @@
 """Scales say what they show, types are told without colours and on paper, and filters begin empty."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.support.atlases import show, tile
 from tests.support.browser import opened
@@ -66,9 +67,9 @@ def test_what_is_printed_is_light_whole_and_without_controls(chromium, page_file
     """On A4, which is 718 pixels wide between the margins: narrower than a tablet, and still not its layout."""
     with opened(chromium, page_file, 718, dark=True) as page:
         show(page, kept)
-        page.locator(".map[data-drawn], .tile canvas").first.wait_for() if kept else None
+        page.locator(".map, .tile canvas").first.wait_for()
         page.emulate_media(media="print")
-        page.wait_for_function("getComputedStyle(document.documentElement).getPropertyValue('--paper') === '#ffffff'")
+        expect(page.locator("html")).to_have_css("--paper", "#ffffff")
         assert page.locator(".controls, .bar, .title button").locator("visible=true").count() == 0
         assert page.locator(".tile").all_inner_texts() == SIGNS
         exact = page.locator(".tile").first.evaluate("it => getComputedStyle(it).printColorAdjust")

@@ -55,7 +55,6 @@ def test_on_a_phone_a_map_has_its_words_and_cells_that_a_finger_finds(chromium, 
     attention = maps_of(2, 2, LONG, 0).attention[0, 1]
     with opened(chromium, long_file, 390) as page:
         show(page, "head=1-2&map=matrix")
-        page.locator(".map[data-drawn]").wait_for()
         matrix, rows = page.locator("div.matrix"), page.locator("div.matrix .rows")
         assert page.locator("div.matrix canvas:not(.rows)").evaluate("it => it.cell") >= 16
         # The map is scrolled and the page is not; the words of the rows stay where they are.

@@ -4,6 +4,7 @@ import shutil
 
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
 from headtypes.pages.ledger.page import how_often, page_of
 from headtypes.papers.comparison import NAMED, TOGETHER
@@ -96,7 +97,7 @@ def test_a_claim_leads_to_its_cells_and_filters_narrow_them(chromium, page_file,
     cells = ledger[(ledger["paper"] == paper) & (ledger["id"] == id_)]
     with opened(chromium, page_file, 1280) as page:
         page.locator(f"#all a[href='#{CLAIM}']").click()
-        page.wait_for_function(f"{SHOWN}.length === {len(cells)}")
+        expect(page.locator("#each tbody tr")).to_have_count(len(cells))
         links = page.evaluate(f"{SHOWN}.map((it) => it.querySelector('a').getAttribute('href'))")
         assert links == cells["decided_in"].tolist()
         page.locator("select[name=verdict]").select_option("holds")

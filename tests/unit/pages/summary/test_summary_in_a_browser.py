@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, opened
 from tests.support.summaries import MODEL, PARTITION, made_page, made_results, made_summary
@@ -69,7 +70,7 @@ def test_another_partition_is_chosen_by_the_list_or_by_a_link(chromium, page_fil
         assert page.evaluate(shown) == [f"minilm/{PARTITION}"]
         assert page.locator(".about:visible .verdict").first.inner_text().endswith(" not measured")
         page.evaluate(f"location.hash = '#{MODEL}/{PARTITION}'")
-        page.wait_for_function(f"document.getElementById('about').value === '{MODEL}/{PARTITION}'")
+        expect(page.get_by_label("about")).to_have_value(f"{MODEL}/{PARTITION}")
         assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
 
 
