@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "workflow_scripts"))
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, sha256_path
-from headtypes.planning.code import code_hash, modules_by_name
+from headtypes.planning.code import code_hash, loaded_modules
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import Plan, plan_of_files
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder
@@ -68,7 +68,7 @@ class Audit:
             spec = json.loads(canonical_json(stage.spec(self.plan, **record["wildcards"])))
         except (KeyError, TypeError):
             return "foreign", "it belongs to another configuration"
-        hashed = code_hash(ROOT / "workflow_scripts" / f"{stage.script}.py", modules_by_name(spec, stage.calls))
+        hashed = code_hash(loaded_modules(stage.calls, spec))
         code = [] if hashed == record["code"] else ["its code has changed"]
         why = [*_changes(record["spec"], spec), *code, *self._changed_inputs(record["inputs"])]
         told = why if len(why) <= 4 else [*why[:3], f"and {len(why) - 3} more"]

@@ -30,7 +30,7 @@ rule write_atlas:
     params:
         **identity("write_atlas"),
     script:
-        "../workflow_scripts/write_atlas.py"
+        CALL
 
 
 rule atlas:

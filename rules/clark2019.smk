@@ -37,7 +37,7 @@ rule plot_text:
     params:
         **identity("plot_text", lambda wildcards: [REFERENCE["clark2019"]]),
     script:
-        "../workflow_scripts/plot_text.py"
+        CALL
 
 
 rule plot_gradients:

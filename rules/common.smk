@@ -21,7 +21,7 @@ from headtypes.core.files import canonical_json
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning import resources
-from headtypes.planning.code import code_hash, modules_by_name
+from headtypes.planning.code import code_hash, loaded_modules
 from headtypes.planning.plan import Plan, plan_of
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.registry import RESULTS, STAGES, files_of, paths
@@ -60,8 +60,7 @@ if plan.left_out_conditions and workflow.is_main_process:
 
 # The environment of every rule that runs a script, with --sdm conda.
 ENVIRONMENT = "../envs/headtypes.yaml"
-# The script of rules that have none of their own: it calls the function that their stage names. Rules in a loop need it,
-# since Snakemake reads the path of a script when a job runs, with the last values of the loop's variables.
+# The script of every rule: it calls the function that the rule's stage names.
 CALL = "../workflow_scripts/call.py"
 
 
@@ -70,9 +69,9 @@ def identity(rule, files=None):
 
     files: a function from wildcards to the files that it reads and no job makes, whose SHA-256 count.
 
-    spec: its part of the config, as canonical JSON; code: the hash of its script and of what that imports. Both are
-        functions, since the process of a job, which reads all rules, needs those of its own rule alone.
-    calls: the function that a job calls which has no script of its own.
+    spec: its part of the config, as canonical JSON; code: the hash of the modules that a job loads. Both are functions,
+        since the process of a job, which reads all rules, needs those of its own rule alone.
+    calls: the function that a job calls.
     memory: where the weights of a model may lie that is larger than a device, by which Snakemake runs no job again,
         since the function asks for `output`.
     keyed: the keys of the inputs of which there are many of a kind, in the order of their paths and of the result.
@@ -80,10 +79,8 @@ def identity(rule, files=None):
     stage = STAGES[rule]
     parameters = {
         "spec": lambda wildcards: canonical_json(stage.spec(plan, **wildcards)),
-        "code": lambda wildcards: code_hash(
-            SCRIPTS / f"{stage.script}.py", modules_by_name(stage.spec(plan, **wildcards), stage.calls)
-        ),
-        **({"calls": stage.calls} if stage.calls else {}),
+        "code": lambda wildcards: code_hash(loaded_modules(stage.calls, stage.spec(plan, **wildcards))),
+        "calls": stage.calls,
     }
     if files is not None:
         parameters["contents"] = lambda wildcards: canonical_json(

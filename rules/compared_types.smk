@@ -36,7 +36,7 @@ rule compare_types:
     params:
         **identity("compare_types"),
     script:
-        "../workflow_scripts/compare_types.py"
+        CALL
 
 
 rule compared_types:

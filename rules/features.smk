@@ -24,7 +24,7 @@ rule extract_features:
     params:
         **identity("extract_features"),
     script:
-        "../workflow_scripts/extract_features.py"
+        CALL
 
 
 rule extract_text_features:
@@ -52,7 +52,7 @@ rule extract_text_features:
     params:
         **identity("extract_text_features"),
     script:
-        "../workflow_scripts/extract_text_features.py"
+        CALL
 
 
 rule features:

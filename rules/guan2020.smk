@@ -36,7 +36,7 @@ rule tabulate_guan2020:
     params:
         **identity("tabulate_guan2020", lambda wildcards: [REFERENCE["guan2020"]]),
     script:
-        "../workflow_scripts/tabulate_guan2020.py"
+        CALL
 
 
 rule plot_partition:
@@ -61,7 +61,7 @@ rule plot_partition:
     params:
         **identity("plot_partition"),
     script:
-        "../workflow_scripts/plot_partition.py"
+        CALL
 
 
 rule compare_models:
@@ -85,7 +85,7 @@ rule compare_models:
     params:
         **identity("compare_models"),
     script:
-        "../workflow_scripts/compare_models.py"
+        CALL
 
 
 rule guan2020:

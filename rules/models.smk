@@ -20,4 +20,4 @@ rule fetch_model:
         # What is checked and changes no result. Snakemake runs no job again for a parameter that asks for `output`.
         sha256=lambda wildcards, output: plan.config.models[wildcards.model].source.sha256 or "",
     script:
-        "../workflow_scripts/fetch_model.py"
+        CALL

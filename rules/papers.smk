@@ -37,7 +37,7 @@ rule compare_with_paper:
     params:
         **identity("compare_with_paper", lambda wildcards: [REFERENCE[wildcards.paper]]),
     script:
-        "../workflow_scripts/compare_with_paper.py"
+        CALL
 
 
 rule papers:

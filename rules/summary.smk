@@ -26,7 +26,7 @@ rule write_summary:
     params:
         **identity("write_summary", lambda wildcards: REFERENCE.values()),
     script:
-        "../workflow_scripts/write_summary.py"
+        CALL
 
 
 rule write_ledger:
@@ -47,7 +47,7 @@ rule write_ledger:
     params:
         **identity("write_ledger"),
     script:
-        "../workflow_scripts/write_ledger.py"
+        CALL
 
 
 rule summary:

@@ -21,7 +21,7 @@ rule finetune_model:
     params:
         **identity("finetune_model"),
     script:
-        "../workflow_scripts/finetune_model.py"
+        CALL
 
 
 rule train_model:
@@ -41,7 +41,7 @@ rule train_model:
     params:
         **identity("train_model"),
     script:
-        "../workflow_scripts/train_model.py"
+        CALL
 
 
 READ_MODELS = dict.fromkeys(name for it in [*plan.inputs, *plan.detected] for name in plan.made_from(it.model))

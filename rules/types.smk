@@ -23,7 +23,7 @@ rule cluster_heads:
     params:
         **identity("cluster_heads"),
     script:
-        "../workflow_scripts/cluster_heads.py"
+        CALL
 
 
 rule import_partition:
@@ -45,7 +45,7 @@ rule import_partition:
     params:
         **identity("import_partition", lambda wildcards: [plan.partitions[wildcards.model, wildcards.partition].file]),
     script:
-        "../workflow_scripts/import_partition.py"
+        CALL
 
 
 rule compare_norms:

@@ -1,3 +1,128 @@
-from script_job import call
+"""The script of every rule: from a Snakemake job to plain values, with which it calls what the rule's stage names."""
 
-call(snakemake)
+import json
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+# Snakemake has scripts find this folder last, so that an installed package of the same name would be found before ours.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import refusal
+from headtypes.core.processor import arithmetic
+from headtypes.core.progress import title_of
+from headtypes.models.placement import limit
+from headtypes.planning.code import check_code, loaded_modules
+from headtypes.planning.provenance import forget, provenance_of, record, results_folder, state_of, verified
+
+
+def _say_stopped(kind, error, trace, otherwise=sys.excepthook) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        print("stopped.", file=sys.stderr)
+    else:
+        otherwise(kind, error, trace)
+
+
+# Before anything heavy is loaded: Ctrl-C reaches every job, most of them while they load libraries.
+sys.excepthook = _say_stopped
+
+
+class _Tee:
+    """A text stream that also writes to a log, so that a run can be watched and read afterwards."""
+
+    def __init__(self, stream: TextIO, log: BinaryIO):
+        self._stream, self._log = stream, log
+
+    def write(self, text: str) -> int:
+        self._stream.write(text)
+        self._stream.flush()
+        # Where the disk is full, the text has at least been shown.
+        with suppress(OSError):
+            self._log.write(text.encode())
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
+
+
+@contextmanager
+def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
+    """Yield (inputs, spec, outputs, provenance) of a job; what is printed meanwhile also goes to the job's log.
+
+    inputs: many files of a kind that a rule declares with their keys are a mapping {key: path}; a key is a text or a
+        tuple of texts.
+    spec: also holds the `sha256` that a model's weights must have, which changes no result.
+    provenance: what makes the outputs, for formats that can hold it (`headtypes.planning.provenance`); it is recorded
+        for all of them when the job has ended well.
+    An `InputError` ends the job with its message alone, and so does a refusal of the system to read or write; any other
+    error leaves its traceback in the log.
+    """
+    inputs, outputs, spec = list(snakemake.input), list(snakemake.output), json.loads(snakemake.params.spec)
+    title, wildcards = title_of(snakemake.rule, snakemake.wildcards), dict(snakemake.wildcards.items())
+    with ExitStack() as opened:
+        try:
+            log = opened.enter_context(_log(snakemake.log[0]))
+            opened.enter_context(redirect_stdout(_Tee(sys.stdout, log)))
+            opened.enter_context(redirect_stderr(_Tee(sys.stderr, log)))
+            # Others than Snakemake may run a script.
+            if folder := getattr(snakemake, "scriptdir", None):
+                check_code(snakemake.params.code, loaded_modules(snakemake.params.calls, spec), Path(folder))
+            forget(outputs)
+            results = results_folder(outputs[0])
+            states = state_of(inputs, results)
+            read = verified(inputs, results)
+            provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
+            checked = {"sha256": sha256} if (sha256 := getattr(snakemake.params, "sha256", None)) else {}
+            if memory := json.loads(getattr(snakemake.params, "memory", "null")):
+                limit(snakemake.wildcards.model, memory)
+            for name, keys in json.loads(getattr(snakemake.params, "keyed", "{}")).items():
+                named = (key if isinstance(key, str) else tuple(key) for key in keys)
+                setattr(snakemake.input, name, dict(zip(named, getattr(snakemake.input, name), strict=True)))
+            # A copy, since functions take keys out of it.
+            yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
+            record(provenance | _computed_in(spec), read, outputs, snakemake.threads, states)
+        except InputError as error:
+            print(f"{title}: {error}", file=sys.stderr)
+            sys.exit(1)
+        except KeyboardInterrupt:
+            print(f"{title}: stopped; run again.", file=sys.stderr)
+            sys.exit(130)
+        except Exception as error:
+            if why := refusal(error):
+                path = getattr(error, "filename", None) or " or ".join(outputs)
+                print(f"{title}: {path} cannot be read or written: {why}; fix this and run again.", file=sys.stderr)
+            else:
+                traceback.print_exc()
+            sys.exit(1)
+
+
+def call(snakemake: Any) -> None:
+    """Run a job: what its stage calls, with what `job` yields."""
+    with job(snakemake) as given:
+        module, _, function = snakemake.params.calls.partition(":")
+        getattr(import_module(f"headtypes.{module}"), function)(*given)
+
+
+def _computed_in(spec: dict) -> dict[str, str]:
+    """Where bfloat16 is asked for, in which precision a job computed."""
+    asked = spec.get("precision") == "bfloat16" or spec.get("bf16")
+    return {"computed_in": arithmetic("bfloat16")} if asked else {}
+
+
+def _log(path: str) -> BinaryIO:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    # Unbuffered: nothing is left over to fail when the log is closed.
+    return open(path, "wb", buffering=0)
+
+
+# Snakemake sets it; tests import this module.
+if "snakemake" in globals():
+    call(snakemake)

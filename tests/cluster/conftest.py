@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from headtypes.planning.registry import STAGES
 from tests.cluster.slurm import Slurm, install, missing, running, until
 from tests.workflow.conftest import ROOT, Workdir, tiny_config  # noqa: F401 (a fixture)
 
@@ -89,7 +88,7 @@ class ClusterWorkdir(Workdir):
 
         def job() -> bool:
             running = [job for job, state in self.states_of(rule).items() if state == "RUNNING" and job not in known]
-            found[:] = [job for job in running if self.slurm.processes_of(job, f"{STAGES[rule].script}.py")]
+            found[:] = [job for job in running if self.slurm.processes_of(job, "call.py")]
             return bool(found)
 
         until(job, f"a job of {rule}", 300)

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from headtypes.core.files import canonical_json
-from headtypes.planning.code import NUMERIC_PACKAGES, code_hash, modules_by_name
+from headtypes.planning.code import NUMERIC_PACKAGES, code_hash, loaded_modules
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import STAGES
@@ -70,7 +70,7 @@ def test_modules_are_imported_by_statements_except_kinds_of_task_and_what_rules_
     kinds = "workflow_scripts/headtypes/data/kinds/registry.py"
     assert {line.partition(":")[0] for line in lines_with(by_name, MODULES)} == {
         kinds,
-        "workflow_scripts/script_job.py",
+        "workflow_scripts/call.py",
     }
 
 
@@ -85,7 +85,7 @@ def test_rules_take_of_the_configuration_what_is_in_spec_and_names_of_models_and
 
 
 def test_the_version_of_every_package_that_can_change_a_result_counts():
-    known = {*sys.stdlib_module_names, "headtypes", "script_job", *NUMERIC_PACKAGES, *UNCOUNTED}
+    known = {*sys.stdlib_module_names, "headtypes", *NUMERIC_PACKAGES, *UNCOUNTED}
     for file in MODULES:
         for node in ast.walk(ast.parse(file.read_bytes())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -105,14 +105,14 @@ def test_the_jobs_of_the_plan_are_those_of_snakemake_with_these_parameters_and_r
     """tests/unit/planning/test_specs.py looks at the first, other tests here at the second."""
     specs, declared = all_specs(place.config), jobs_with_results(Plan(read_config(place.config)))
     assert {job.key for job in finished} == specs.keys() == declared.keys()
+    assert {Path(job.script).name for job in finished} == {"call.py"}
     for job in finished:
         stage, spec = STAGES[job.rule], json.loads(specs[job.key])
-        assert Path(job.script).stem == stage.script
-        code = code_hash(SCRIPTS / f"{stage.script}.py", modules_by_name(spec, stage.calls))
+        code = code_hash(loaded_modules(stage.calls, spec))
         counted = {name: value for name, value in job.parameters.items() if name not in UNCOUNTED_PARAMETERS}
         for name in counted.keys() & {"contents", "keyed"}:
             assert canonical_json(json.loads(counted[name])) == counted.pop(name)
-        assert counted == {"spec": specs[job.key], "code": code, **({"calls": stage.calls} if stage.calls else {})}
+        assert counted == {"spec": specs[job.key], "code": code, "calls": stage.calls}
         written = {path.removesuffix("/") for path in job.outputs if not path.endswith("benchmark.tsv")}
         assert declared[job.key] == written, job
 

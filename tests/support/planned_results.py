@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from headtypes.core.files import canonical_json, write_text
-from headtypes.planning.code import code_hash, modules_by_name
+from headtypes.planning.code import code_hash, loaded_modules
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import provenance_of, record, verified
 from headtypes.planning.registry import STAGES
-from tests.support.places import SCRIPTS
 
 TEXT, WEIGHTS = "Fernweh zinnober", "Gewicht zinnober"
 SAMPLES, FEATURES = "results/samples/qa.jsonl", "results/features/bert/qa.h5"
@@ -49,6 +48,6 @@ def _job(plan: Plan, rule: str, wildcards: dict[str, str], inputs: Iterable[str]
         else:
             write_text(path, TEXT if path.endswith(".jsonl") else f"{path}\n")
     spec = json.loads(canonical_json(STAGES[rule].spec(plan, **wildcards)))
-    code = code_hash(SCRIPTS / f"{STAGES[rule].script}.py", modules_by_name(spec, STAGES[rule].calls))
+    code = code_hash(loaded_modules(STAGES[rule].calls, spec))
     record(provenance_of(rule, wildcards, spec, code, inputs), verified(inputs), outputs, threads=1)
     assert all(Path(path).exists() for path in outputs)

@@ -104,5 +104,5 @@ def _imports(files: list[Path]) -> set[str]:
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 imported.add(node.module.partition(".")[0])
-    imported -= set(sys.stdlib_module_names) | {"headtypes", "script_job"}
+    imported -= set(sys.stdlib_module_names) | {"headtypes"}
     return {canonicalize_name(DISTRIBUTION.get(name, name)) for name in imported}

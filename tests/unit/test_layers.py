@@ -1,4 +1,4 @@
-"""How the code is layered: imports go one way, scripts are thin, and what plans loads no heavy library."""
+"""How the code is layered: imports go one way, and what plans loads no heavy library."""
 
 import ast
 import re
@@ -14,16 +14,8 @@ from headtypes.planning.registry import STAGES
 
 PACKAGE = Path(headtypes.__file__).parent
 ROOT = PACKAGE.parents[1]
-JOB = PACKAGE.parent / "script_job.py"
-CALL = PACKAGE.parent / "call.py"
-SCRIPTS = sorted({*PACKAGE.parent.glob("*.py")} - {JOB, CALL})
-# By rule, what its jobs run: a script, or the module of the function that they call.
-RUN = {
-    name: PACKAGE / f"{stage.calls.partition(':')[0].replace('.', '/')}.py"
-    if stage.calls
-    else PACKAGE.parent / f"{name}.py"
-    for name, stage in STAGES.items()
-}
+# By rule, the module of the function that its jobs call.
+RUN = {name: PACKAGE / f"{stage.calls.partition(':')[0].replace('.', '/')}.py" for name, stage in STAGES.items()}
 MODULES = {
     ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): file
     for file in sorted(PACKAGE.rglob("*.py"))
@@ -31,7 +23,7 @@ MODULES = {
 # From the ground up, as the package's docstring lists them.
 ROOMS = re.findall(r"^([a-z]+)  +\S", headtypes.__doc__, re.MULTILINE)
 HEAVY = {"torch", "transformers", "pandas", "numpy", "sklearn", "datasets", "huggingface_hub", "h5py", "matplotlib"}
-# Scripts that run a model, or load its configuration or its tokenizer.
+# Rules that run a model, or load its configuration or its tokenizer.
 WITH_A_MODEL = {name for name, stage in STAGES.items() if stage.runs_model}
 WITH_A_MODEL |= {"fetch_model", "prepare_windows", "train_model"}
 
@@ -107,24 +99,11 @@ def test_the_package_knows_nothing_of_snakemake():
     assert [name for name, file in MODULES.items() if packages(imported(file)) & snakemake] == []
 
 
-def test_a_script_maps_inputs_and_outputs_and_holds_no_logic():
-    for script in SCRIPTS:
-        body = tree(script)
-        definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-        assert not [node for node in ast.walk(body) if isinstance(node, definitions)], script
-        assert {"script_job"} <= imported(script) <= MODULES.keys() | {"script_job"}, script
-        uses = [node for node in ast.walk(body) if isinstance(node, ast.Name) and node.id == "snakemake"]
-        assert len(uses) == 1, f"{script}: snakemake is handed to `job` and used nowhere else"
-        jobs = [node for node in body.body if isinstance(node, ast.With)]
-        contexts = [ast.unparse(item.context_expr) for each in jobs for item in each.items]
-        assert contexts == ["job(snakemake)"], script
-
-
 def test_planning_loads_no_heavy_library():
     """Snakemake plans at every start and in every job; torch and pandas would cost it seconds each time."""
     rules = "".join(file.read_text() for file in (ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")))
     loaded = set(re.findall(r"^from (headtypes\S*) import", rules, re.MULTILINE))
-    # What a job does once it runs, too, has its libraries loaded by its script.
+    # What a job does once it runs, too, loads its libraries with the function that it calls.
     loaded |= {name for name in MODULES if f"{name}.".startswith("headtypes.planning.")}
     program = f"import sys, {', '.join(sorted(loaded))}; print(*sys.modules)"
     run = subprocess.run(

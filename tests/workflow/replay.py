@@ -19,7 +19,6 @@ from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
 
 from headtypes.planning.provenance import recorded
-from headtypes.planning.registry import STAGES
 from tests.support.places import ROOT, SCRIPTS
 from tests.support.planning import workflow_of
 from tests.workflow.loaded import forget_ours, uncovered
@@ -102,7 +101,7 @@ def work(job: Any) -> None:
         log=job.log,
         rule=job.rule.name,
     )
-    runpy.run_path(str(SCRIPTS / f"{STAGES[job.rule.name].script}.py"), {"snakemake": snakemake}, "__main__")
+    runpy.run_path(str(SCRIPTS / "call.py"), {"snakemake": snakemake}, "__main__")
 
 
 if __name__ == "__main__":

@@ -7,14 +7,14 @@ import pytest
 
 from headtypes.core.errors import InputError
 from headtypes.planning import code
-from headtypes.planning.code import check_code, code_hash, modules_by_name
+from headtypes.planning.code import check_code, code_hash, loaded_modules
 from tests.support.places import SCRIPTS
 
 FILES = {
-    "measure.py": """
-        from script_job import job
+    "headtypes/measure.py": """
+        from headtypes.core.progress import warn
         from headtypes.heads import measure
-        measure()
+        def run(): measure()
     """,
     "headtypes/heads.py": '''
         """Heads."""
@@ -46,10 +46,10 @@ FILES = {
     "headtypes/typed.py": "class Typed: pass",
     "headtypes/kinds/text.py": "samples = 1",
     "headtypes/kinds/treebank.py": "samples = 1",
-    "script_job.py": "def job(): pass",
+    "headtypes/core/progress.py": "def warn(): pass",
 }
 COUNTS = {
-    "the script": ("measure.py", "measure()", "measure(most=2)"),
+    "the module that is loaded": ("headtypes/measure.py", "measure()", "measure(most=2)"),
     "the body of a function": ("headtypes/heads.py", "* 2", "* 3"),
     "a default argument": ("headtypes/heads.py", "most=3", "most=4"),
     "an attribute of a class": ("headtypes/heads.py", "restarts = 10", "restarts = 11"),
@@ -66,18 +66,18 @@ DOES_NOT_COUNT = {
     "formatting": ("headtypes/heads.py", "given=chosen, most=3", "given = chosen,\n        most = 3,"),
     "another kind of task": ("headtypes/kinds/treebank.py", "1", "2"),
     "what only type checkers import": ("headtypes/typed.py", "pass", "of = int"),
-    "what hands a job its paths": ("script_job.py", "pass", "return 1"),
+    "what prints": ("headtypes/core/progress.py", "pass", "return 1"),
 }
 
 
-def hash_in(folder: Path, file: str = "measure.py", old: str = "", new: str = "") -> str:
-    """The hash of the script, where a file has been edited."""
+def hash_in(folder: Path, file: str = "headtypes/measure.py", old: str = "", new: str = "") -> str:
+    """The hash of the module, where a file has been edited."""
     for name, text in FILES.items():
         text = dedent(text)
         assert name != file or old in text
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text.replace(old, new) if name == file else text)
-    return code_hash(folder / "measure.py", ("headtypes.kinds.text",))
+    return code_hash(("headtypes.measure", "headtypes.kinds.text"), folder)
 
 
 @pytest.mark.parametrize("edit", COUNTS.values(), ids=COUNTS)
@@ -101,17 +101,17 @@ def test_the_version_of_an_imported_package_counts_and_that_of_another_does_not(
 
 
 def test_a_job_refuses_code_that_was_edited_since_it_was_planned_and_that_of_another_folder(tmp_path):
-    script = SCRIPTS / "cluster_heads.py"
-    check_code(code_hash(script), script)
+    loaded = ("headtypes.analyses.types.stability",)
+    check_code(code_hash(loaded), loaded, SCRIPTS)
     with pytest.raises(InputError, match="has changed since this run was planned; run again"):
-        check_code("0" * 16, script)
+        check_code("0" * 16, loaded, SCRIPTS)
     with pytest.raises(
         InputError, match=f"was imported from {SCRIPTS}, and is not the one of this workflow in {tmp_path}"
     ):
-        check_code(code_hash(script), tmp_path / "cluster_heads.py")
+        check_code(code_hash(loaded), loaded, tmp_path)
 
 
 def test_the_kind_of_a_task_and_the_function_of_a_rule_are_loaded_by_their_names():
-    assert modules_by_name({"kind": "treebank"}) == ("headtypes.data.kinds.treebank",)
-    assert modules_by_name({"seed": 1}) == ()
-    assert modules_by_name({"seed": 1}, "data.sampling:run_inputs") == ("headtypes.data.sampling",)
+    assert loaded_modules("data.sampling:run_inputs", {"seed": 1}) == ("headtypes.data.sampling",)
+    loaded = loaded_modules("data.fetching:run", {"kind": "treebank"})
+    assert loaded == ("headtypes.data.fetching", "headtypes.data.kinds.treebank")

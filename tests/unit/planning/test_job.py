@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-import script_job as of_jobs
-from script_job import job
+import call as of_jobs
+from call import job
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
 from headtypes.core.progress import progress, warn

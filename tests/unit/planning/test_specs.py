@@ -47,12 +47,6 @@ def test_every_value_of_the_full_configuration_is_tried(full):
     assert list(LEAVES) == leaf_paths(full)
 
 
-def test_every_script_has_a_stage_and_every_stage_a_script():
-    scripts = {script.stem for script in SCRIPTS.glob("*.py")} - {"script_job"}
-    assert len(scripts) <= 25
-    assert {stage.script for stage in STAGES.values()} == scripts
-
-
 def test_specs_do_not_depend_on_the_order_in_which_python_happens_to_keep_a_set(tmp_path):
     program = "import sys\nfrom pathlib import Path\nfrom tests.support.configs import full_config\n"
     program += "from tests.support.job_specs import all_specs\nprint(all_specs(full_config(Path(sys.argv[1]))))"

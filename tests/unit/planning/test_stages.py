@@ -1,9 +1,9 @@
-"""What a stage says of a rule is what its script does, or the function that it calls."""
+"""What a stage says of a rule is what the function does that it calls."""
 
 import ast
 
 from headtypes.core.stage import Stage
-from headtypes.planning.code import covered_files, modules_by_name
+from headtypes.planning.code import covered_files, loaded_modules
 from headtypes.planning.registry import STAGES
 from tests.support.places import SCRIPTS
 
@@ -14,26 +14,21 @@ LOADERS = {SCRIPTS / f"headtypes/{name}.py" for name in ("models/loading", "trai
 
 
 def inputs_of(stage: Stage) -> set[str]:
-    """The inputs that a script, or the function that is called, names."""
-    module, _, function = (stage.calls or "").partition(":")
-    file = f"headtypes/{module.replace('.', '/')}.py" if module else f"{stage.script}.py"
-    tree = ast.parse((SCRIPTS / file).read_text(encoding="utf-8"))
-    if function:
-        (tree,) = (node for node in tree.body if getattr(node, "name", None) == function)
+    """The inputs that the function names."""
+    module, _, function = stage.calls.partition(":")
+    tree = ast.parse((SCRIPTS / f"headtypes/{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
+    (tree,) = (node for node in tree.body if getattr(node, "name", None) == function)
     named = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     return {name.removeprefix("inputs.") for name in named if name.startswith("inputs.")}
 
 
-def test_a_stage_runs_a_model_if_its_script_loads_one():
-    covered = {
-        name: covered_files(SCRIPTS / f"{stage.script}.py", modules_by_name({}, stage.calls))
-        for name, stage in STAGES.items()
-    }
+def test_a_stage_runs_a_model_if_its_function_loads_one():
+    covered = {name: covered_files(loaded_modules(stage.calls, {})) for name, stage in STAGES.items()}
     loading = {name for name, files in covered.items() if LOADERS & files}
     assert {name for name, stage in STAGES.items() if stage.runs_model} == loading
 
 
-def test_a_stage_reads_the_texts_that_its_script_reads():
+def test_a_stage_reads_the_texts_that_its_function_reads():
     read = {name: inputs_of(stage) & TEXTS for name, stage in STAGES.items()}
     assert read == {name: {stage.reads} if stage.reads else set() for name, stage in STAGES.items()}
 

@@ -1,48 +1,31 @@
-"""What is read of a model's attention on the samples of a task, in one forward pass for all that reads the same inputs.
+"""What is read of a model's attention on the samples of a task, as far as one job reads it."""
 
-Each analysis says which reducers it needs and what their results are; `read_samples` runs the model.
-"""
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
 from typing import Any
 
-from headtypes.attention.reducers import Reducer
-from headtypes.attention.run import ModelOnTask
-from headtypes.data.encoding import Encoded
-from headtypes.data.records import Sample
+from headtypes.analyses.distances.measure import extract_features
+from headtypes.analyses.divergence.measure import measure_divergence
+from headtypes.analyses.maps.examples import map_examples
+from headtypes.analyses.maps.measure import map_attention, map_samples
+from headtypes.analyses.outputs.measure import measure_outputs
+from headtypes.analyses.surface.measure import measure_surface
+from headtypes.attention.run import ModelOnTask, read_samples
+from headtypes.core.hdf5_files import write_arrays
+from headtypes.core.progress import warn
+from headtypes.data.records import Sample, read_records
+from headtypes.models.records import read_model_record
 
 
-@dataclass(frozen=True)
-class Reading:
-    """One analysis in a pass.
-
-    reducers: (run, encoded, norms) -> the reducers that it needs; none where the model cannot be read so.
-    result:   (run, samples, encoded, what the reducers read) -> its result.
-    """
-
-    reducers: Callable[[ModelOnTask, Encoded, bool], Sequence[Reducer]]
-    result: Callable[[ModelOnTask, list[Sample], Encoded, list[Any]], Any]
-
-    def __call__(self, run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Any:
-        """Its result, of a pass of its own; arguments as of `read_samples`."""
-        (result,) = read_samples(run, samples, kind, [self], norms)
-        return result
-
-
-def read_samples(
-    run: ModelOnTask, samples: list[Sample], kind: str, readings: Sequence[Reading], norms: bool = False
-) -> list[Any]:
-    """The result of each reading, of one forward pass for each batch.
-
-    kind: how samples are encoded, as in `encoding.encode_samples`; norms: whether norms are read beside weights.
-    """
-    encoded = run.encode(samples, kind)
-    reducers = [list(reading.reducers(run, encoded, norms)) for reading in readings]
-    together = list(chain.from_iterable(reducers))
-    read = iter(run.read(encoded, *together) if together else ())
-    return [
-        reading.result(run, samples, encoded, list(islice(read, len(own))))
-        for reading, own in zip(readings, reducers, strict=True)
-    ]
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `extract_text_features`."""
+    samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
+    run = ModelOnTask(read_model_record(inputs.model), **spec)
+    readings = [extract_features, measure_surface, measure_outputs]
+    features, surface, written = read_samples(run, samples, readings=readings, **how)
+    write_arrays(outputs.features, features, provenance)
+    write_arrays(outputs.surface, surface, provenance)
+    warn(provenance, written.warnings)
+    write_arrays(outputs.outputs, written, provenance)
+    write_arrays(outputs.divergence, measure_divergence(run, samples, **how), provenance)
+    write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)
+    write_arrays(outputs.samples, map_samples(run, samples, **how), provenance)
+    write_arrays(outputs.examples, map_examples(run, samples, surface, kind=how["kind"]), provenance)

@@ -1,6 +1,9 @@
 """The one way from a fetched model and the samples of a task to what reducers read of its heads."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -65,3 +68,37 @@ class ModelOnTask:
         """
         batch_tokens = batch_tokens or self.batch_tokens
         return read_attention(self.model, encoded, reducers, batch_tokens=batch_tokens, what=self.what)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one analysis reads in a pass, in which others may read as well.
+
+    reducers: (run, encoded, norms) -> the reducers that it needs; none where the model cannot be read so.
+    result:   (run, samples, encoded, what the reducers read) -> its result.
+    """
+
+    reducers: Callable[[ModelOnTask, Encoded, bool], Sequence[Reducer]]
+    result: Callable[[ModelOnTask, list[Sample], Encoded, list[Any]], Any]
+
+    def __call__(self, run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Any:
+        """Its result, of a pass of its own; arguments as of `read_samples`."""
+        (result,) = read_samples(run, samples, kind, [self], norms)
+        return result
+
+
+def read_samples(
+    run: ModelOnTask, samples: list[Sample], kind: str, readings: Sequence[Reading], norms: bool = False
+) -> list[Any]:
+    """The result of each reading, of one forward pass for each batch.
+
+    kind: how samples are encoded, as in `encoding.encode_samples`; norms: whether norms are read beside weights.
+    """
+    encoded = run.encode(samples, kind)
+    reducers = [list(reading.reducers(run, encoded, norms)) for reading in readings]
+    together = list(chain.from_iterable(reducers))
+    read = iter(run.read(encoded, *together) if together else ())
+    return [
+        reading.result(run, samples, encoded, list(islice(read, len(own))))
+        for reading, own in zip(readings, reducers, strict=True)
+    ]

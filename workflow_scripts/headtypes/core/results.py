@@ -32,7 +32,7 @@ class Result:
     section: str = ""
     """The heading of the documentation under which it is listed."""
     name: str = ""
-    """Its name in rules and for scripts that read it (`paths.NAME`); empty if one rule alone knows its path."""
+    """Its name in rules and for functions that read it (`paths.NAME`); empty if one rule alone knows its path."""
     withheld: str = ""
     """Why it is not given away (`commands/export.py`); empty if it is."""
 

@@ -1,6 +1,6 @@
 """A rule as planning knows it: the part of the configuration that it depends on, and what its jobs compute.
 
-A value that a script uses and its spec leaves out can change without the rule running again; what a rule reads from an
+A value that a job uses and its spec leaves out can change without the rule running again; what a rule reads from an
 input file reaches it through that file. Some seeds bear a rule's earlier name (`draw_samples`), to draw the same.
 """
 
@@ -21,6 +21,8 @@ class Stage:
 
     spec: Callable[..., dict]
     """From the plan and the rule's wildcards to the part of the configuration that the rule depends on."""
+    calls: str
+    """The function that its jobs call, `module:function` below `headtypes`, with inputs, spec, outputs, provenance."""
     computes: Computation | None = None
     """What its jobs do with a model: run it over texts, and perhaps compare its heads or take gradients; or train it.
     None for jobs that run none, and need no GPU."""
@@ -28,9 +30,6 @@ class Stage:
     """Name of the input that holds the texts."""
     passes: Callable[[Plan, Any, int], float] | None = None
     """How often a job reads all texts, by plan, wildcards and number of texts; None for once."""
-    calls: str | None = None
-    """The function that its jobs call, `module:function` below `headtypes`, with inputs, spec, outputs and provenance;
-    None for a rule with a script of its own."""
     inputs: tuple[str, ...] = ()
     """Names of the results that its jobs read, where `rules/analyses.smk` makes the rule; it writes all results that
     are declared as those of the rule, by their names."""
@@ -41,19 +40,14 @@ class Stage:
         return self.spec.__name__
 
     @property
-    def script(self) -> str:
-        """Name of the rule's script."""
-        return "call" if self.calls else self.name
-
-    @property
     def runs_model(self) -> bool:
         """Whether its jobs run a model, and so take a GPU where there is one."""
         return self.computes is not None
 
 
-def stage(*about: Any, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
+def stage(computes: Computation | None = None, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
     """Make a stage of the function that gives its spec, which is named as the rule; given: the other fields."""
-    return lambda spec: Stage(spec, *about, **named)
+    return lambda spec: Stage(spec, computes=computes, **named)
 
 
 def of_inputs_alone(rule: str, **named: Any) -> Stage:

@@ -7,9 +7,10 @@ from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
 
 from headtypes.core.errors import InputError
+from headtypes.models.fetching import fetch_model
 from headtypes.models.interface import through_interface
 from headtypes.models.model_config import body_of, config_of, headed_layers
-from headtypes.models.records import ModelRecord
+from headtypes.models.records import ModelRecord, write_model_record
 
 # Arguments of an attention function that change nothing: a sliding window is in the mask already, positions are in the
 # queries and keys, and token types are passed on even where a model has none.
@@ -107,3 +108,10 @@ def _mask(batch_size: int, q_length: int, kv_length: int, *args, **kwargs) -> Te
 
 AttentionInterface.register(_PROBE, _attend)
 AttentionMaskInterface.register(_PROBE, _mask)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `fetch_model`."""
+    model = fetch_model(**spec)
+    check_model(model)
+    write_model_record(outputs.model, model)

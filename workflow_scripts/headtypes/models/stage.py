@@ -5,7 +5,7 @@ from headtypes.core.results import Result
 from headtypes.core.stage import Plan, given, stage
 
 
-@stage()
+@stage(calls="models.architectures:run")
 def fetch_model(plan: Plan, model: str) -> dict:
     """Where the model comes from, and which heads it has.
 

@@ -1,18 +1,19 @@
 """The papers that results are compared with, and the comparison with each. Whatever plans jobs reads it."""
 
 from collections.abc import Callable
+from typing import Any
 
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
 from headtypes.papers.clark2019.paper import CLARK2019
 from headtypes.papers.guan2020.paper import GUAN2020
 from headtypes.papers.kobayashi2020.paper import KOBAYASHI2020
-from headtypes.papers.paper import Paper, Paths, to_read_first
+from headtypes.papers.paper import Paper, Paths, by_kind, to_read_first
 
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GUAN2020, CLARK2019, KOBAYASHI2020)}
 
 
-@stage()
+@stage(calls="papers.registry:run")
 def compare_with_paper(plan: Plan, paper: str) -> dict:
     """The paper, and what its comparison depends on besides the files that are compared."""
     return {"paper": paper, "repeats": plan.repeats, **PAPERS[paper].spec(plan)}
@@ -48,3 +49,14 @@ def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
             "its interval",
         ),
     )
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `compare_with_paper`."""
+    from headtypes.core.table_files import write_csv
+    from headtypes.core.tables import write_table
+
+    paper = PAPERS[spec.pop("paper")]
+    compared = paper.compare(by_kind(inputs.results), paper.published.read(inputs.reference), spec)
+    write_csv(outputs.quantities, compared.quantities)
+    write_table(outputs, compared.table, compared.page, provenance)

@@ -1,7 +1,6 @@
-"""The code that a job runs, as one hash: the modules that its script imports, and the packages that these import.
+"""The code that a job runs, as one hash: the modules that it loads by name, and what these import.
 
-A module counts as a whole, by its syntax tree without docstrings: how code is written changes no hash. What a job
-loads by name (the kind of its task) is passed in beside its script.
+A module counts as a whole, by its syntax tree without docstrings: how code is written changes no hash.
 """
 
 import ast
@@ -34,58 +33,58 @@ NOT_COUNTED = {
     "headtypes.planning.code",
     "headtypes.planning.provenance",
     "headtypes.core.progress",
-    "script_job",
 }
+# Where the package lies.
+_FOLDER = Path(__file__).resolve().parents[2]
 
 
 @cache
-def code_hash(script: Path, loaded_by_name: tuple[str, ...] = ()) -> str:
-    """The hash of a script, of the modules that it imports, directly or not, and of the versions of their packages.
+def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
+    """The hash of modules, of those that they import, directly or not, and of the versions of their packages.
 
-    loaded_by_name: names of further modules that the job loads. A package that is not installed counts as absent, so
-    that jobs can be planned anywhere.
+    loaded: names of the modules that a job loads; folder: where their packages lie. A package that is not installed
+    counts as absent, so that jobs can be planned anywhere.
     """
-    files = covered_files(script, loaded_by_name)
+    files = covered_files(loaded, folder)
     imported = {name.partition(".")[0] for file in files for name in _read(file)[0]}
     packages = [
         package for name in imported & NUMERIC_PACKAGES.keys() for package in (name, *_UNDERNEATH.get(name, ()))
     ]
-    parts = {file.relative_to(script.parent).as_posix(): _read(file)[1] for file in files}
+    parts = {file.relative_to(folder).as_posix(): _read(file)[1] for file in files}
     return _sha256(canonical_json({**parts, **{name: package_version(name) for name in packages}}))
 
 
-def covered_files(script: Path, loaded_by_name: Iterable[str] = ()) -> set[Path]:
-    """The files that the hash covers: the script's and those of modules in its folder."""
-    files = {script, *(file for name in loaded_by_name for file in _files_of(name, script.parent))}
+def covered_files(loaded: Iterable[str], folder: Path = _FOLDER) -> set[Path]:
+    """The files that the hash covers."""
+    files = {file for name in loaded for file in _files_of(name, folder)}
     ahead = [*files]
     while ahead:
-        new = _imported_files(ahead.pop(), script.parent) - files
+        new = _imported_files(ahead.pop(), folder) - files
         files |= new
         ahead += new
     return files
 
 
-def check_code(planned: str, script: Path, loaded_by_name: tuple[str, ...] = ()) -> None:
+def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
     """Raise `InputError` where a job has imported another package than its workflow's, or code edited since the plan.
 
-    planned: the hash with which the job was planned.
+    planned: the hash with which the job was planned, of the modules that are loaded; folder: the workflow's scripts.
     """
-    imported = Path(__file__).resolve().parents[2]
-    if imported != script.parent:
+    if folder.resolve() != _FOLDER:
         raise InputError(
-            f"the package headtypes was imported from {imported}, and is not the one of this workflow in "
-            f"{script.parent}; uninstall it (pip uninstall headtypes), or take its folder from PYTHONPATH; run again."
+            f"the package headtypes was imported from {_FOLDER}, and is not the one of this workflow in "
+            f"{folder}; uninstall it (pip uninstall headtypes), or take its folder from PYTHONPATH; run again."
         )
-    if code_hash(script, loaded_by_name) != planned:
+    if code_hash(loaded) != planned:
         raise InputError(
-            f"the code in {imported}, or a package's version, has changed since this run was planned; run again."
+            f"the code in {_FOLDER}, or a package's version, has changed since this run was planned; run again."
         )
 
 
-def modules_by_name(spec: dict, calls: str | None = None) -> tuple[str, ...]:
-    """The modules that a job loads by their names: that of the kind of its task, and that of the function it calls."""
-    called = (f"headtypes.{calls.partition(':')[0]}",) if calls else ()
-    return (*called, module_of(spec["kind"])) if "kind" in spec else called
+def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
+    """The modules that a job loads by their names: that of the function it calls, and that of the kind of its task."""
+    called = f"headtypes.{calls.partition(':')[0]}"
+    return (called, module_of(spec["kind"])) if "kind" in spec else (called,)
 
 
 @cache

@@ -7,6 +7,7 @@ head. In a single layer no head can: a key knows nothing of the token before it 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +18,8 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from headtypes.core.files import StrPath
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
+from headtypes.models.fetching import fetch_model
+from headtypes.models.records import write_model_record
 from headtypes.training.saving import save_model
 
 # Their order decides what is drawn: two of them are marks of punctuation.
@@ -134,3 +137,9 @@ def _tokenizer() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(
         tokenizer_object=backend, bos_token="<s>", unk_token="<unk>", model_input_names=["input_ids", "attention_mask"]
     )
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `train_model`."""
+    train_model(outputs.folder, **spec)
+    write_model_record(outputs.model, fetch_model(provenance["wildcards"]["model"], {"folder": outputs.folder}))

@@ -6,6 +6,7 @@ import math
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,13 +18,13 @@ from headtypes.core.errors import InputError, told
 from headtypes.core.files import StrPath, canonical_json, read_json, write_json
 from headtypes.core.progress import progress
 from headtypes.data.encoding import prepare_windows
-from headtypes.data.kinds.registry import KINDS
+from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.windows import Windows
-from headtypes.models.fetching import load_tokenizer
+from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.gpus import keep_to_gpus
 from headtypes.models.loading import HEADS, computed_in
 from headtypes.models.model_config import check_padding, config_of, padding_token
-from headtypes.models.records import ModelRecord
+from headtypes.models.records import ModelRecord, read_model_record, write_model_record
 from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
 from headtypes.training.saving import save_model
 from headtypes.training.settings import FinetuningSettings
@@ -206,3 +207,9 @@ class _Progress(TrainerCallback):
 
     def on_train_end(self, args, state, control, **kwargs):
         self._bar.close()
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `finetune_model`."""
+    finetune_model(read_model_record(inputs.base), read_rows(inputs.rows, spec["kind"]), outputs.folder, **spec)
+    write_model_record(outputs.model, fetch_model(provenance["wildcards"]["model"], {"folder": outputs.folder}))

@@ -15,7 +15,7 @@ def fetch_training(plan: Plan, task: str) -> dict:
     return source_of(plan, task, "training")
 
 
-@stage("training", reads="rows")
+@stage("training", reads="rows", calls="training.finetuning:run")
 def finetune_model(plan: Plan, model: str) -> dict:
     """The kind of the task, and how the model learns it."""
     finetuned = plan.finetuned(model)
@@ -23,7 +23,7 @@ def finetune_model(plan: Plan, model: str) -> dict:
     return {"kind": plan.kind_of(finetuned.task).name, **settings, "seed": plan.seed("finetune_model", model)}
 
 
-@stage()
+@stage(calls="training.copying:run")
 def train_model(plan: Plan, model: str) -> dict:
     """The size of the model, what is kept of its training, and the seed of its weights and of what it reads."""
     trained = plan.config.models[model].source.trained

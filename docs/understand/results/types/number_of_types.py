@@ -19,7 +19,7 @@ from transformers import AutoModel, AutoTokenizer
 from headtypes import read_heads
 from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.distances.results import SHARES
-from headtypes.analyses.types.choice import chosen_numbers, compare_numbers
+from headtypes.analyses.types.stability import chosen_numbers, compare_numbers
 from headtypes.data.records import Sample, read_records
 
 

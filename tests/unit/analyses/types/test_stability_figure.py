@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from headtypes.analyses.types.choice import COLUMNS, COUNTS
+from headtypes.analyses.types.stability import COLUMNS, COUNTS
 from headtypes.analyses.types.stability_figure import stability_figure
 from headtypes.analyses.types.style import type_labels, type_styles
 from headtypes.core.style import PAGE, PAGE_HEIGHT, PALETTE

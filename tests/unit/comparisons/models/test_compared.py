@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headtypes.analyses.types.matching import compare_partitions, match_clusters, matched_clusters
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.stability import compare_partitions, match_clusters, matched_clusters
 from headtypes.comparisons.models.compared import (
     HEADS,
     TYPES,

@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 from scipy.special import softmax
 
-from headtypes.analyses.types.choice import draw_references, gap_statistic, log_within
 from headtypes.analyses.types.clustering import fit
 from headtypes.analyses.types.partitions import Partition, read_partition
-from headtypes.analyses.types.stability import measure_stability
+from headtypes.analyses.types.stability import draw_references, gap_statistic, log_within, measure_stability
 from headtypes.core.statistics import holm
 from headtypes.pages.summary.answers import (
     NO,

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from headtypes.analyses.maps.results import PATTERNS, Examples
 from headtypes.papers.clark2019.claims.statistics import published_statistics, whole_statistics
 from headtypes.papers.clark2019.figures.by_layer import entropy_figure, gradient_figure, surface_figure
-from headtypes.papers.clark2019.figures.example_files import PATTERNS, Examples
 from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, divergence_figure
 from headtypes.papers.clark2019.figures.lines import examples_figure
 from tests.support.clark_results import (

@@ -11,13 +11,13 @@ from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
 
 
-@stage("forward", reads="samples")
+@stage("forward", reads="samples", calls="analyses.distances.measure:run")
 def extract_features(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, the arithmetic, and whether norms are read beside weights."""
     return {**samples_of(plan, task), **norms_of(plan, task)}
 
 
-@stage("divergence", reads="samples")
+@stage("divergence", reads="samples", calls="analyses.readings:run")
 def extract_text_features(plan: Plan, model: str, task: str) -> dict:
     """The same."""
     return extract_features.spec(plan, model, task)

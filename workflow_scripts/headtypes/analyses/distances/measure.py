@@ -6,6 +6,7 @@ They are reduced while the model runs.
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,15 +16,17 @@ from torch.nn.functional import one_hot
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, first_columns, lacks_cls, split
 from headtypes.analyses.distances.results import SHARES, Features
-from headtypes.analyses.readings import Reading
+from headtypes.analyses.maps.measure import map_attention, map_samples
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import LEAST_ROWS, Group
 from headtypes.attention.reducers import Block, PerSample, Reducer
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.run import ModelOnTask, Reading
 from headtypes.attention.settings import Of
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.encoding import Encoded
-from headtypes.data.records import Sample
+from headtypes.data.records import Sample, read_records
 from headtypes.data.tokens import SPECIAL_KINDS
+from headtypes.models.records import read_model_record
 
 # Rows of attention sum to one within this, in the precision of the forward pass.
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, torch.float64: 1e-4}
@@ -167,3 +170,12 @@ def shares_of(read: list[np.ndarray]) -> dict[str, np.ndarray | None]:
 
 # The distance features of all heads (Guan et al. 2020, section 3).
 extract_features = Reading(lambda run, encoded, norms: reducers_of(encoded, norms), _features)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `extract_features`."""
+    samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
+    run = ModelOnTask(read_model_record(inputs.model), **spec)
+    write_arrays(outputs.features, extract_features(run, samples, **how), provenance)
+    write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)
+    write_arrays(outputs.samples, map_samples(run, samples, **how), provenance)

@@ -8,8 +8,8 @@ import pandas as pd
 
 from headtypes.analyses.distances.columns import Groups, attention_groups
 from headtypes.analyses.distances.results import read_head_features
+from headtypes.analyses.types.matching import compare_partitions, matched_clusters
 from headtypes.analyses.types.partitions import Partition, read_partition
-from headtypes.analyses.types.stability import compare_partitions, matched_clusters
 from headtypes.attention.settings import Of
 from headtypes.core.heads import per_head
 from headtypes.core.style import head_name

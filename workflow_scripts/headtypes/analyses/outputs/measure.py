@@ -13,11 +13,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headtypes.analyses.outputs.results import COLUMNS, QUARTERS, STREAM, TOKENS, Outputs
-from headtypes.analyses.readings import Reading
 from headtypes.attention.batches import Batch
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.reducers import Block, Pass, PerSample
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.run import ModelOnTask, Reading
 from headtypes.attention.streams import ResidualStream
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded

@@ -7,12 +7,11 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from headtypes.analyses.readings import Reading
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import EntropySums
 from headtypes.attention.reducers import Block, PerSample
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.run import ModelOnTask, Reading
 from headtypes.attention.settings import Of
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample

@@ -10,7 +10,7 @@ from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
 
 
-@stage()
+@stage(calls="analyses.types.stability:run")
 def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     """The method and its settings; the seeds of its stability and of the number of types."""
     entry, clustering = plan.partitions[model, partition], plan.config.clustering
@@ -30,7 +30,7 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     }
 
 
-@stage()
+@stage(calls="analyses.types.clustering:run")
 def import_partition(plan: Plan, model: str, partition: str) -> dict:
     """The resolution in which the types are described."""
     return plan.config.clustering.features()

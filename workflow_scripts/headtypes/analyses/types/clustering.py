@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from headtypes.analyses.distances.columns import Groups, attention_groups
+from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.types.names import MIXTURES, TYPES, type_names
-from headtypes.analyses.types.partitions import Partition, build_partition, order_types, read_types
+from headtypes.analyses.types.partitions import Partition, build_partition, order_types, read_types, write_partition
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.heads import per_head
@@ -302,3 +304,9 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
         tsne = TSNE(perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed)
         places = tsne.fit_transform(features.astype(float))
     return per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(_KINDS)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `import_partition`."""
+    features, shape = read_head_features(inputs.features, **spec)
+    write_partition(outputs.partition, import_partition(inputs.table, features, shape))

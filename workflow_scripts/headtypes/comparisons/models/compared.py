@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from headtypes.analyses.types.matching import check_shapes, compare_partitions, matched_clusters, most_together
 from headtypes.analyses.types.partitions import Partition, order_types
-from headtypes.analyses.types.stability import check_shapes, compare_partitions, matched_clusters, most_together
 from headtypes.core.table_files import table_reader
 from headtypes.core.tables import Column, Table, TextColumn
 

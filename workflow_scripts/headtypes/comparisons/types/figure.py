@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,12 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from headtypes.analyses.divergence.results import read_projection
 from headtypes.analyses.registry import ANALYSES
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import frame_projection, scatter_types, type_labels, type_styles
-from headtypes.comparisons.types.table import LAYER, PROFILE, shown_rows
+from headtypes.comparisons.types.table import LAYER, PROFILE, compare_files, read_compared_types, shown_rows
+from headtypes.core.files import read_each
 from headtypes.core.statistics import ALPHA
-from headtypes.core.style import PAGE, SMALL, legend_key, styled
+from headtypes.core.style import PAGE, SMALL, legend_key, save_figure, styled
+from headtypes.core.table_files import write_csv
 
 # Inches: a row, what stands left of the cells, the gap between columns, a heading of a group, the types' names, the
 # legend, the side of a projection, and its title.
@@ -200,3 +203,17 @@ def _add_legend(axes: Axes) -> None:
         for side, word in ((-1, "less"), (1, "more"))
     ]
     axes.legend(handles=handles, loc="center", ncols=4, handlelength=1.4, columnspacing=1.2)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `compare_types`."""
+    files = {analysis.name: inputs[analysis.name] for analysis in ANALYSES if analysis.is_compared}
+    partition = read_partition(inputs.partition)
+    left_out = [
+        (spec["left_out"][condition], controls, inputs.scores[condition], inputs.baseline)
+        for condition, controls in inputs.controls.items()
+    ]
+    write_csv(outputs.compared_types, compare_files(partition, files, left_out=left_out, seed=spec["seed"]))
+    projections = read_each(read_projection, inputs.projections)
+    figure = compared_types_figure(read_compared_types(outputs.compared_types), partition, projections)
+    save_figure(figure, outputs.pdf, outputs.png, provenance)

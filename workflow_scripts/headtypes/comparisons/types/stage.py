@@ -4,7 +4,7 @@ from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
 
 
-@stage()
+@stage(calls="comparisons.types.figure:run")
 def compare_types(plan: Plan, model: str, partition: str) -> dict:
     """What each condition with random heads leaves out, and the seed."""
     left_out = {

@@ -1,7 +1,13 @@
 """The atlas of a model as one HTML page that opens from disk, without a network and without other files."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from headtypes.analyses.maps.results import AttentionMaps
+from headtypes.core.files import write_text
+from headtypes.core.hdf5_files import read_groups
+from headtypes.models.records import read_model_record
+from headtypes.pages.atlas.data import gather
 from headtypes.pages.rendering import embedded, render
 
 _SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "svg", "head", "facts")
@@ -34,3 +40,11 @@ def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]]
         styles=["atlas/assets/page.css"],
         scripts=[*scripts, *(["atlas/live.js"] if is_live else []), "atlas/assets/start.js"],
     )
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `write_atlas`."""
+    maps = [(task, list(read_groups(path, AttentionMaps).values())) for task, path in inputs.maps.items()]
+    found = {kind: list(inputs[kind].items()) for kind in spec.pop("kinds")}
+    data = gather(read_model_record(inputs.model), maps, found, **spec)
+    write_text(outputs.page, page_of(data, provenance, links=PAGES))

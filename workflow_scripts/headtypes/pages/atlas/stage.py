@@ -48,7 +48,7 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
     return {entry.name: entry for entry in entries[kind]}
 
 
-@stage()
+@stage(calls="pages.atlas.page:run")
 def write_atlas(plan: Plan, model: str) -> dict:
     """The kinds of results; what conditions do; how features are read."""
     evaluated = results_of(plan, "intervals", model)

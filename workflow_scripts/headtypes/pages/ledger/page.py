@@ -7,11 +7,13 @@ from typing import Any
 import pandas as pd
 
 from headtypes.analyses.per_head import rounded
+from headtypes.core.files import write_text
+from headtypes.core.table_files import write_csv
 from headtypes.pages.rendering import embedded, render
 from headtypes.pages.summary.verdicts import SIGNS, counted
 from headtypes.papers.claims import BASES
-from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED
-from headtypes.papers.ledger.table import CLAIM
+from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED, over_models
+from headtypes.papers.ledger.table import CLAIM, ledger_table, together_table
 from headtypes.papers.quantities import NO_VERDICT, VERDICTS, Measured
 from headtypes.papers.registry import PAPERS
 
@@ -97,3 +99,12 @@ def _packed(cells: pd.DataFrame) -> dict[str, Any]:
         "codes": {name: codes.tolist() for name, (codes, _) in coded.items()},
         "values": {name: rounded(cells[name]) for name in ("value", "low", "high")},
     }
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `write_ledger`."""
+    ledger = ledger_table(inputs.comparisons, inputs.readings, page=outputs.page, **spec)
+    claims = over_models(ledger)
+    write_csv(outputs.csv, ledger)
+    write_csv(outputs.claims, claims)
+    write_text(outputs.page, page_of(ledger, claims, together_table(inputs.comparisons), provenance))

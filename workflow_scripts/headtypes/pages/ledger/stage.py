@@ -23,7 +23,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict[str, str]]:
     }
 
 
-@stage()
+@stage(calls="pages.ledger.page:run")
 def write_ledger(plan: Plan) -> dict:
     """The family of each model, and how each partition was made."""
     return {

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.analyses.types.choice import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.stability import GAP_FREEDOM
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS

@@ -11,7 +11,7 @@ import yaml
 
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.comparisons.types.table import read_compared_types
-from headtypes.core.files import StrPath, read_each, read_json
+from headtypes.core.files import StrPath, read_each, read_json, write_text
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown
 from headtypes.pages.rendering import render
@@ -235,3 +235,9 @@ def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterator[tuple[str, lis
 
 def _relative(path: StrPath, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `write_summary`."""
+    values = collect_summary(dict(inputs.items()), inputs.captions, page=outputs.page, **spec, provenance=provenance)
+    write_text(outputs.page, page_of(values, provenance))

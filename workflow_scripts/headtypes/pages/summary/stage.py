@@ -67,7 +67,7 @@ def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
     return by_subject
 
 
-@stage()
+@stage(calls="pages.summary.results:run")
 def write_summary(plan: Plan) -> dict:
     """What was run, the shown partition first, and the seed."""
     shown = [*shown_partitions(plan), *plan.partitions.values()]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from headtypes.core.tables import Table
 
 
-@stage()
+@stage(calls="papers.clark2019.figures.figure6:run")
 def plot_text(plan: Plan, model: str, task: str) -> dict:
     """Whether the published values are drawn beside ours; the seeds of the projection and of intervals."""
     # Named for the rules that once did this.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from headtypes.core.tables import Table
 
 
-@stage()
+@stage(calls="papers.guan2020.tables:run")
 def tabulate_guan2020(plan: Plan) -> dict:
     """The rows of Tables 1 to 3 and of that of readings, the controls, and the seeds of intervals."""
     stability = [
@@ -63,7 +63,7 @@ def tabulate_guan2020(plan: Plan) -> dict:
     }
 
 
-@stage()
+@stage(calls="papers.guan2020.figures.figures_by_type:run")
 def plot_partition(plan: Plan, model: str, partition: str) -> dict:
     """The resolution of the features, and the seed of t-SNE."""
     # Named for the rule that once did this: another name would be another seed.
@@ -71,7 +71,7 @@ def plot_partition(plan: Plan, model: str, partition: str) -> dict:
     return {"features": plan.config.clustering.features(plan.partitions[model, partition].of), "seed": seed}
 
 
-@stage()
+@stage(calls="papers.guan2020.figures.figure4:run")
 def compare_models(plan: Plan, clustering: str) -> dict:
     """Of each model on each of its tasks, its parent on the same task, and the model."""
     names = {(entry.model, entry.task): entry.subject for entry in plan.clustered_by(clustering)}

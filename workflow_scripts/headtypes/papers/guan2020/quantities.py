@@ -13,9 +13,9 @@ import numpy as np
 
 from headtypes.analyses.ablation.intervals import weighted_sums
 from headtypes.analyses.ablation.results import read_scores
-from headtypes.analyses.types.choice import GAP_FREEDOM
+from headtypes.analyses.types.matching import matched_clusters
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.stability import matched_clusters
+from headtypes.analyses.types.stability import GAP_FREEDOM
 from headtypes.comparisons.models.compared import kept_by_chance
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.seeds import derive_seed

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -14,14 +15,19 @@ from headtypes.analyses.ablation.control_drops import (
     prefix,
     read_scored,
 )
-from headtypes.analyses.types.choice import GAP_FREEDOM
-from headtypes.analyses.types.partitions import Partition, order_types
+from headtypes.analyses.ablation.results import read_intervals
+from headtypes.analyses.types.partitions import Partition, order_types, read_partition
+from headtypes.analyses.types.stability import GAP_FREEDOM
 from headtypes.attention.operations import operations_by_head, table_of
-from headtypes.core.files import StrPath
+from headtypes.core.files import StrPath, numbered_rows, read_each, read_json
+from headtypes.core.progress import warn
 from headtypes.core.statistics import ALPHA, holm
-from headtypes.core.tables import Column, Table, TextColumn, document, interval, probability
+from headtypes.core.table_files import write_csv
+from headtypes.core.tables import Column, Table, TextColumn, document, interval, probability, write_table
 from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by, tested_metric
+from headtypes.papers.guan2020.comparison import readings_page, readings_table
 from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, Guan2020
+from headtypes.papers.guan2020.quantities import read_answers
 from headtypes.papers.paper import Key
 from headtypes.papers.quantities import Measured
 
@@ -546,3 +552,49 @@ def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, rows: st
     doubtful = section["doubtful"].iloc[0]
     if isinstance(doubtful, str) and doubtful:
         yield f"Doubtful names: {doubtful}."
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `tabulate_guan2020`."""
+    published, seeds = Guan2020.read(inputs.reference), spec["seeds"]
+    partitions, metrics = read_each(read_partition, inputs.partitions), read_each(read_json, inputs.metrics)
+    if rows := spec["stability"]:
+        keys = [(row["model"], row["partition"]) for row in rows]
+        rows = [
+            row | {"samples": sum(1 for _ in numbered_rows(inputs.counted[key]))}
+            for row, key in zip(rows, keys, strict=True)
+        ]
+        stabilities = [read_json(inputs.stabilities[key]) for key in keys]
+        table = stability_table(rows, [partitions[key] for key in keys], stabilities, published)
+        warn(provenance, [*shortages(table), *reservations(table)])
+        page, printed = stability_page(table, rows, published), [stability_shown(table)]
+        write_table(outputs, table, page, provenance, "_1", printed)
+    ablated = {tuple(key): partitions[tuple(key)] for key in spec["partitions"]}
+    if rows := spec["ablations"]:
+        files = {}
+        for *key, condition, baseline in spec["controls"]:
+            own = inputs.scores[*key, condition], inputs.scores[*key, baseline]
+            files[*key, condition] = inputs.controls[*key, condition], *own
+        table = ablation_table(
+            rows,
+            ablated,
+            [metrics[row["model"], row["partition"], row["condition"]] for row in rows],
+            published,
+            intervals=read_each(read_intervals, inputs.intervals),
+            controls=read_controls(files, spec["repeats"], seed=seeds["tabulate_ablations"]),
+        )
+        warn(provenance, shortages(table))
+        for number in (2, 3):
+            of_number = table[table["table"] == number]
+            page, printed = ablation_page(table, number), ablation_shown(with_baseline(table, number), number)
+            write_table(outputs, ablation_values(of_number), page, provenance, f"_{number}", printed)
+            write_csv(outputs[f"all_{number}"], of_number)
+    if rows := spec["rows_of_readings"]:
+        table = readings_table(
+            rows,
+            spec["readings"],
+            ablated,
+            read_answers(inputs.scores, seeds["tabulate_readings"]),
+            published,
+        )
+        write_table(outputs, table, readings_page(table), provenance, "_readings")

@@ -2,16 +2,26 @@
 
 from collections.abc import Mapping
 from textwrap import wrap
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headtypes.analyses.types.partitions import Partition, order_types
-from headtypes.analyses.types.stability import match_clusters, matched_clusters
+from headtypes.analyses.types.matching import match_clusters, matched_clusters
+from headtypes.analyses.types.partitions import Partition, order_types, read_partition
 from headtypes.analyses.types.style import TypeStyle, type_patches, type_styles
-from headtypes.core.style import PAGE, SMALL, legend_height, styled
+from headtypes.comparisons.models.compared import (
+    heads_table,
+    layers_table,
+    list_pairs,
+    pairs_table,
+    parents_table,
+    types_table,
+)
+from headtypes.core.files import read_each
+from headtypes.core.style import PAGE, SMALL, legend_height, save_figure, styled
+from headtypes.core.table_files import write_csv
 
 # Inches of a panel: the numbers of its layers, the gap to the strip of kept clusters, the strip, the gap to the next.
 _NUMBERS, _GAP, _STRIP, _BESIDE = 0.34, 0.05, 0.34, 0.08
@@ -147,3 +157,17 @@ def _ink(colour: str) -> str:
     parts = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)]) / 255
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return "white" if linear @ (0.2126, 0.7152, 0.0722) < 0.179 else "black"
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `compare_models`."""
+    partitions = read_each(read_partition, inputs.partitions)
+    parents = {name: spec["parents"][name] for name in partitions}
+    pairs = list_pairs(parents, spec["models"])
+    compared = pairs_table(pairs, partitions)
+    write_csv(outputs.csv, parents_table(compared))
+    write_csv(outputs.layers, layers_table(partitions, parents))
+    write_csv(outputs.pairs, compared)
+    write_csv(outputs.types, types_table(pairs, partitions))
+    write_csv(outputs.heads, heads_table(pairs, partitions))
+    save_figure(models_figure(partitions, parents), outputs.pdf, outputs.png, provenance)

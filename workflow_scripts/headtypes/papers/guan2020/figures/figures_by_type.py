@@ -1,13 +1,18 @@
 """Figures 2, 3 and 5: the heads of a model by type, in two dimensions (t-SNE), by layer, and the attention of each."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.maps.results import AttentionMaps
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.clustering import embed_heads
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import scatter_types, type_labels, type_patches, type_styles
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.style import (
     ATTENTION_COLOURS,
     COLUMN,
@@ -19,8 +24,11 @@ from headtypes.core.style import (
     layer_ticks,
     legend_height,
     legend_key,
+    save_figure,
     styled,
 )
+from headtypes.core.table_files import write_csv
+from headtypes.papers.guan2020.figures.figure1 import heads_figure
 
 # Inches around the maps: numbers and axis labels at the left and below, the gap to the legend above.
 _LEFT, _BELOW, _ABOVE = 0.42, 0.44, 0.1
@@ -128,3 +136,15 @@ def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
     right = (left + cell * heads) / width
     add_attention_bar(figure, image, (right - 1.25 / width, 0.15 / height, 1.2 / width, 0.07 / height))
     return figure
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `plot_partition`, which draws Figure 1, too."""
+    features, shape = read_head_features(inputs.features, **spec["features"])
+    maps, partition = read_arrays(inputs.maps, AttentionMaps), read_partition(inputs.partition)
+    places = embed_heads(features, shape, spec["seed"])
+    write_csv(outputs.places, places)
+    save_figure(heads_figure(maps, features, partition), outputs.pdf_1, outputs.png_1, provenance)
+    save_figure(projection_figure(places, partition), outputs.pdf_2, outputs.png_2, provenance)
+    save_figure(layers_figure(partition), outputs.pdf_3, outputs.png_3, provenance)
+    save_figure(atlas_figure(maps, partition), outputs.pdf_5, outputs.png_5, provenance)

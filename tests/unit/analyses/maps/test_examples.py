@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from headtypes.analyses.maps.examples import choose_segment, map_examples
+from headtypes.analyses.maps.results import PATTERNS, Examples
 from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
-from headtypes.papers.clark2019.figures.example_files import PATTERNS, Examples
-from headtypes.papers.clark2019.figures.examples import choose_segment, map_examples
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
 from tests.support.records import recorded
 

@@ -10,8 +10,10 @@ from scipy.special import softmax
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.types import choice
-from headtypes.analyses.types.choice import (
+from headtypes.analyses.types import stability
+from headtypes.analyses.types.clustering import IndivisibleError, cluster_heads
+from headtypes.analyses.types.names import METHODS, MIXTURES
+from headtypes.analyses.types.stability import (
     COLUMNS,
     COUNTS,
     GAP_FREEDOM,
@@ -23,10 +25,8 @@ from headtypes.analyses.types.choice import (
     gap_choice,
     gap_statistic,
     log_within,
+    measure_stability,
 )
-from headtypes.analyses.types.clustering import IndivisibleError, cluster_heads
-from headtypes.analyses.types.names import METHODS, MIXTURES
-from headtypes.analyses.types.stability import measure_stability
 from headtypes.core.seeds import derive_seed
 from headtypes.papers.quantities import Measured
 from tests.support.planted import heads, samples_of
@@ -248,7 +248,7 @@ def test_a_method_that_fails_leaves_its_values_out(monkeypatch):
             raise IndivisibleError("left a cluster without a head")
         return cluster_heads(points, **settings)
 
-    monkeypatch.setattr(choice, "cluster_heads", failing)
+    monkeypatch.setattr(stability, "cluster_heads", failing)
     table, mixtures = compare_numbers(noise_only(10), **SETTINGS | FEW | {"method": "gmm"})
     by_k = table.set_index("k")
     assert by_k.loc[3].isna().all()
