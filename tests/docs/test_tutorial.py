@@ -72,7 +72,6 @@ def copy_repository(folder: Path) -> None:
 # The tutorial's own test, and tests of the repository that a new rule could break.
 TESTS = [
     "tests/unit/analyses/entropy/test_entropy.py",
-    "tests/unit/test_layers.py::test_a_script_maps_inputs_and_outputs_and_holds_no_logic",
     "tests/unit/test_layers.py::test_a_job_that_runs_no_model_loads_no_torch",
     "tests/unit/planning/test_stages.py",
     "tests/docs/test_examples.py::test_the_lists_of_results_and_rules_are_those_that_are_declared",

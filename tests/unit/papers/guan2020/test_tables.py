@@ -107,7 +107,7 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
 
 
 def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown():
-    """That one cloud has such gaps, `analyses/types/test_choice.py` tests."""
+    """That one cloud has such gaps, `analyses/types/test_numbers_of_types.py` tests."""
     gaps = {"alike": (-0.3, 0.1), "undecided": (-0.03, 0.1), "apart": (0.5, 0.1), "unknown": (None, None)}
     rows = [{"model": name, "partition": "p", "published": None, "samples": 100} for name in gaps]
     rows[2]["samples"] = 5

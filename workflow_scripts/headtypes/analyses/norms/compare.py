@@ -36,7 +36,7 @@ def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.Dat
     """Divisions of the same heads by weights and by norms, by way of clustering: how much they agree.
 
     returns one row per way: clustering; heads; adjusted_rand, same_type, same_cluster: as
-    `stability.compare_partitions`
+    `matching.compare_partitions`
       has them; changed: the heads that are in another cluster by norms, `layer-head` from 1, with spaces between.
     """
     rows = []

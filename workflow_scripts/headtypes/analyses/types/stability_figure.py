@@ -24,7 +24,7 @@ _RING = {"marker": "o", "ms": 7, "mfc": "none", "mec": "0.25", "mew": 0.8, "ls":
 def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partition) -> Figure:
     """Draw silhouette, gap and stability by number of clusters, and below a tile per head in the colour of its type.
 
-    stability, numbers: as `choice.measure_types` returns them. A ring marks the number that a criterion chooses, a
+    stability, numbers: as `stability.measure_types` returns them. A ring marks the number that a criterion chooses, a
     dotted line that of the partition. A tile is the paler, the fewer clusterings of halves give the head its type.
     """
     layers, heads = partition.shape

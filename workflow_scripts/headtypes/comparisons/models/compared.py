@@ -62,7 +62,7 @@ def pairs_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> p
       same_shares: heads that could keep their type if the model had as many of each type as the other has;
       same_layers: heads that could keep it if that were so at every depth as well, a layer's depth being its place
         between the first and the last, so that models of different numbers of layers compare;
-      same_type, same_cluster, adjusted_rand: as `stability.compare_partitions` says; NaN without a relation;
+      same_type, same_cluster, adjusted_rand: as `matching.compare_partitions` says; NaN without a relation;
       doubtful, other_doubtful: the types whose name is doubtful in the model and in the other.
     Every step asks for more: same_shares >= same_layers >= same_type. Raises `InputError` where related models differ
     in layers or heads.
@@ -174,7 +174,7 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
     """Percent of the heads that would keep their cluster if each layer had its types in any other order, [permutation].
 
-    Clusters are matched anew for each, as `stability.match_clusters` does. Raises `InputError` where the models differ
+    Clusters are matched anew for each, as `matching.match_clusters` does. Raises `InputError` where the models differ
     in layers or heads.
     """
     check_shapes(partition, parent_partition)

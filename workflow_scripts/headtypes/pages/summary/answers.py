@@ -137,7 +137,7 @@ def matter_answer(p: pd.Series, excess_high: pd.Series, least: float) -> str:
 
 
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
-    """The first question; stability: of `choice.measure_types`, None where no clustering made the partition."""
+    """The first question; stability: of `stability.measure_types`, None where no clustering made the partition."""
     question = "Are there types?"
     if stability is None or stability["gap"] is None:
         return Card(question, UNMEASURED, "", "", _NOT_COMPARED)
