@@ -72,8 +72,8 @@ def identity(rule, files=None):
     spec: its part of the config, as canonical JSON; code: the hash of the modules that a job loads. Both are functions,
         since the process of a job, which reads all rules, needs those of its own rule alone.
     calls: the function that a job calls.
-    memory: where the weights of a model may lie that is larger than a device, by which Snakemake runs no job again,
-        since the function asks for `output`.
+    memory: where the weights of a model may lie that is larger than a device. It changes no result, and Snakemake does
+        not compare parameters that depend on outputs, as it says it does.
     keyed: the keys of the inputs of which there are many of a kind, in the order of their paths and of the result.
     """
     stage = STAGES[rule]

@@ -4,7 +4,7 @@ import ast
 
 from headtypes.core.stage import Stage
 from headtypes.planning.code import covered_files, loaded_modules
-from headtypes.planning.registry import STAGES
+from headtypes.planning.registry import RESULTS, STAGES
 from tests.support.places import SCRIPTS
 
 # Inputs that hold texts.
@@ -17,8 +17,9 @@ def inputs_of(stage: Stage) -> set[str]:
     """The inputs that the function names."""
     module, _, function = stage.calls.partition(":")
     tree = ast.parse((SCRIPTS / f"headtypes/{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
-    (tree,) = (node for node in tree.body if getattr(node, "name", None) == function)
-    named = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert function in functions, f"the stage {stage.name} calls {stage.calls}, which is not there"
+    named = [ast.unparse(node) for node in ast.walk(functions[function]) if isinstance(node, ast.Attribute)]
     return {name.removeprefix("inputs.") for name in named if name.startswith("inputs.")}
 
 
@@ -36,3 +37,15 @@ def test_a_stage_reads_the_texts_that_its_function_reads():
 def test_a_stage_that_names_its_inputs_names_what_its_function_reads():
     naming = [stage for stage in STAGES.values() if stage.inputs]
     assert {stage.name: set(stage.inputs) for stage in naming} == {stage.name: inputs_of(stage) for stage in naming}
+
+
+def test_results_and_inputs_are_of_rules_and_results_that_are_declared():
+    """Their names are texts, which a slip of a letter makes others."""
+    assert {result.path: result.rule for result in RESULTS if result.rule not in STAGES} == {}
+    written = {result.rule for result in RESULTS}
+    assert [name for name, stage in STAGES.items() if name not in written] == []
+    named = {result.name for result in RESULTS} | {"test", "texts", "answered_windows"}
+    assert {name: stage.inputs for name, stage in STAGES.items() if not named.issuperset(stage.inputs)} == {}
+    assert {
+        name: stage.reads for name, stage in STAGES.items() if stage.inputs and stage.reads not in (None, *stage.inputs)
+    } == {}

@@ -66,7 +66,7 @@ INTERVALS = Result(
     name="intervals",
     content="intervals of all scores and drops, over questions and over articles; `..._low`, `..._high` over "
     "questions, and with `_by_article` over articles; `drop_..._p`: p-value of a drop of zero; "
-    "`drop_..._fdr`: its false discovery rate over the conditions",
+    "`drop_..._fdr`: the same p-value corrected over all conditions of the partition (Benjamini and Hochberg)",
 )
 CONTROLS = Result(
     "results/controls/{model}/{partition}/{condition}.parquet",

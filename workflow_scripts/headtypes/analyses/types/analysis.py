@@ -15,7 +15,7 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     """The method and its settings; the seeds of its stability and of the number of types."""
     entry, clustering = plan.partitions[model, partition], plan.config.clustering
     # The names of earlier rules stay: another name would be another seed.
-    features = entry.task if entry.of == "weights" else f"{entry.task}-{entry.of}"
+    read = entry.task if entry.of == "weights" else f"{entry.task}-{entry.of}"
     return {
         "method": entry.method,
         "k": entry.k,
@@ -25,12 +25,12 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
         "seed": plan.seed("cluster_heads", model, partition),
         "stability": {
             "seed": plan.seed("measure_stability", model, partition),
-            "numbers_seed": plan.seed("choose_clustering", model, features),
+            "numbers_seed": plan.seed("choose_clustering", model, read),
         },
     }
 
 
-@stage(calls="analyses.types.clustering:run")
+@stage(calls="analyses.types.clustering:run_import")
 def import_partition(plan: Plan, model: str, partition: str) -> dict:
     """The resolution in which the types are described."""
     return plan.config.clustering.features()

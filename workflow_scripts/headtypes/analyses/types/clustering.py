@@ -306,7 +306,7 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
     return per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(_KINDS)
 
 
-def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+def run_import(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `import_partition`."""
     features, shape = read_head_features(inputs.features, **spec)
     write_partition(outputs.partition, import_partition(inputs.table, features, shape))
