@@ -98,7 +98,7 @@ def test_edited_code_schedules_the_rules_whose_hash_differs_and_what_follows(pla
     edits = {
         # One figure; one kind of task, which jobs load by its name; and what changes no result.
         "analyses/ablation/curves_figure.py": ("the least important first", "the least first"),
-        "data/kinds/coreference/conll2012.py": ('"#end document"', '"#end"'),
+        "data/kinds/coreference.py": ('"#end document"', '"#end"'),
         "planning/resources.py": ("_MB, _MARGIN = 1e6", "_MB, _MARGIN = 2e6"),
         "planning/provenance.py": ("was damaged or changed", "was changed"),
         "core/progress.py": ("elapsed", "gone"),

@@ -9,8 +9,7 @@ from transformers import BertForSequenceClassification, RobertaForSequenceClassi
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.files import read_json
-from headtypes.data.kinds.question_answering.squad import Question, questions_of
-from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.question_answering import Question, QuestionAnswering, build_windows
 from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.data.records import Sample
 from headtypes.data.windows import Windows
@@ -44,7 +43,7 @@ def recorded(model, tokenizer, folder: Path, **more) -> dict:
 
 def read_squad(path: Path) -> list[Question]:
     """The questions of a file of SQuAD v1.1, as the workflow reads them."""
-    return questions_of(read_json(path), path)
+    return QuestionAnswering().rows_of_file(read_json(path), str(path), "", None)
 
 
 def types_in(windows: Windows, window: int) -> np.ndarray | None:

@@ -13,7 +13,7 @@ import torch
 from datasets import ClassLabel, Dataset, Features, List, Value
 from transformers import BertConfig, BertForMaskedLM, BertForQuestionAnswering
 
-from headtypes.data.kinds.question_answering.squad import Question
+from headtypes.data.kinds.question_answering import Question
 from tests.support.demo import demo_rows
 from tests.support.models import saved
 from tests.support.places import ROOT

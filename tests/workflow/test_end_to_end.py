@@ -11,7 +11,7 @@ from snakemake.utils import update_config
 
 from commands.export import UNDECIDED
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.data.kinds.question_answering.answers import score_predictions
+from headtypes.data.kinds.question_answering import score_predictions
 from headtypes.data.kinds.registry import KINDS
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan

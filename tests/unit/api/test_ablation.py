@@ -13,7 +13,7 @@ from headtypes.api.reading import read_heads
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.question_answering import build_windows
 from tests.support.dense import CHANGES, dense_output, head_outputs_for
 from tests.support.models import tiny_bert, tiny_language_model
 from tests.support.planted import typed

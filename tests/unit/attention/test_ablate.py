@@ -11,7 +11,7 @@ from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import model_inputs
 from headtypes.attention.hook import Layer, run
 from headtypes.attention.operations import Reading, reading_matters
-from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.question_answering import build_windows
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.dense import CHANGES, dense_output, dropped_pairs, head_outputs_for, mixed
 from tests.support.layers import attention_of, layer_of

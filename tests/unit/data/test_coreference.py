@@ -4,8 +4,7 @@ import pytest
 from udapi.core.document import Document
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.coreference.kind import Coreference
-from headtypes.data.kinds.coreference.records import AnnotatedDocument, Mention
+from headtypes.data.kinds.coreference import AnnotatedDocument, Coreference, Mention
 from tests.support.conllu import lines_of
 from tests.support.places import SHARED_DATA
 from tests.support.refusals import refusal

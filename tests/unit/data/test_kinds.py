@@ -1,6 +1,7 @@
 """Kinds of task: what they say of themselves fits the rest, and a further one needs a module and a line."""
 
 import json
+import sys
 from dataclasses import dataclass, fields
 
 import pytest
@@ -56,7 +57,8 @@ class Notes(Kind):
 
 
 def test_a_further_kind_is_read_drawn_and_encoded_by_its_module_and_a_line(tmp_path, monkeypatch):
-    monkeypatch.setitem(registry._CLASSES, "notes", f"{__name__}:Notes")
+    monkeypatch.setitem(registry._CLASSES, "notes", "Notes")
+    monkeypatch.setitem(sys.modules, registry.module_of("notes"), sys.modules[__name__])
     (tmp_path / "notes.json").write_text(json.dumps({"a": ["The cat sat.", "It ran."], "b": ["A dog."]}))
     rows, _ = fetch_task("mine", "notes", {"file": str(tmp_path / "notes.json")}, None)
     write_records(tmp_path / "rows.jsonl", rows)

@@ -5,7 +5,7 @@ import pytest
 from datasets import Dataset
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering.squad import Question, questions_from_rows
+from headtypes.data.kinds.question_answering import Question, questions_from_rows
 from tests.support.records import read_squad
 
 CONTEXT = "Café Ada opened in 1843. It stands in Narrow Street."

@@ -9,7 +9,7 @@ from datasets import Dataset
 from headtypes.data import fetching
 from headtypes.data.encoding import encode_samples
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.text.documents import Document, segments_of
+from headtypes.data.kinds.text import Document, segments_of
 from headtypes.data.records import Sample
 from headtypes.data.tokens import separates_texts
 from tests.support.refusals import refusal

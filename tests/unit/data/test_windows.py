@@ -7,7 +7,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
-from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.question_answering import build_windows
 from headtypes.data.sentences import split_sentences
 from headtypes.data.windows import draw_part, read_windows, write_windows
 from tests.support.records import question_of

@@ -18,7 +18,7 @@ from headtypes.attention.hook import Layer, run
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
-from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.question_answering import build_windows
 from headtypes.data.records import Sample
 from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model

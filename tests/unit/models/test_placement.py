@@ -11,7 +11,7 @@ from headtypes.analyses.ablation.importance import measure_importance
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.outputs.measure import measure_outputs
 from headtypes.attention.run import ModelOnTask
-from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.question_answering import build_windows
 from headtypes.models.loading import load_model
 from headtypes.models.placement import device_of, gpus_for, limit
 from tests.support.models import tiny_family

@@ -17,7 +17,7 @@ from headtypes.core.stage import given
 from headtypes.data.files import files_of
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.kinds.text.kind import Text
+from headtypes.data.kinds.text import Text
 from headtypes.models.files import model_files
 from headtypes.planning.config.checks import check, left_out, types_in
 from headtypes.planning.config.files import Layers, laid_over

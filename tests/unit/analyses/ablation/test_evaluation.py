@@ -11,8 +11,7 @@ from headtypes.attention.ablate import Ablation
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
-from headtypes.data.kinds.question_answering.answers import score_predictions
-from headtypes.data.kinds.question_answering.squad import Question
+from headtypes.data.kinds.question_answering import Question, score_predictions
 from headtypes.data.windows import Windows
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta

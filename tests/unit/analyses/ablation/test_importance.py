@@ -9,8 +9,7 @@ import torch
 from headtypes.analyses.ablation.importance import head_importance, measure_importance, normalise
 from headtypes.analyses.ablation.results import read_importance
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering.squad import Question
-from headtypes.data.kinds.question_answering.windows import answer_positions, build_windows
+from headtypes.data.kinds.question_answering import Question, answer_positions, build_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import build_pairs
 from tests.support.models import QUESTIONS, tiny_bert, tiny_roberta

@@ -7,7 +7,7 @@ import pytest
 from headtypes.analyses.coreference.accuracy import measure_coreference
 from headtypes.analyses.coreference.measure import AntecedentReducer
 from headtypes.analyses.coreference.mentions import CANDIDATES, AntecedentGuesses, anaphors, spans_of
-from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
+from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentence, Mention
 from tests.support.word_maps import dense_words, random_maps, read_planted, tokens_of
 
 

@@ -13,7 +13,7 @@ from headtypes.analyses.coreference.baselines import (
     type_of,
 )
 from headtypes.analyses.coreference.mentions import anaphors, head_by_parse, head_of, parts_of
-from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
+from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentence, Mention
 from tests.support.conllu import sentence
 
 

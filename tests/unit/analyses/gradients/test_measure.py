@@ -21,7 +21,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import write_csv
 from headtypes.data.encoding import encode_samples
-from headtypes.data.kinds.question_answering.windows import answer_positions, build_windows
+from headtypes.data.kinds.question_answering import answer_positions, build_windows
 from headtypes.data.kinds.sentence_pair import build_pairs
 from headtypes.data.masking import mask_words
 from headtypes.data.records import Sample

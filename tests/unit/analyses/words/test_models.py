@@ -11,7 +11,7 @@ from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.relations.measure import extract_arcs
 from headtypes.analyses.words.words import encode_sentences
 from headtypes.core.hdf5_files import read_groups, write_arrays
-from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence, Mention
+from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentence, Mention
 from headtypes.papers.clark2019.tables import relation_tables, relations_page, relations_table
 from tests.support.clark_results import PUBLISHED
 from tests.support.models import plain_attentions, tiny_bert, tiny_family

@@ -13,7 +13,7 @@ from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
 from headtypes.data.encoding import encode_samples
-from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.question_answering import build_windows
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import Pair, SentencePair, build_pairs, label_numbers, labels_of, score_pairs
 from tests.support.models import tiny_bert, tiny_roberta

@@ -3,8 +3,7 @@ import pytest
 from torchmetrics.functional.text import squad
 
 from headtypes.core.files import read_json
-from headtypes.data.kinds.question_answering.answers import score_predictions
-from headtypes.data.kinds.question_answering.kind import QuestionAnswering
+from headtypes.data.kinds.question_answering import QuestionAnswering, score_predictions
 from tests.support.places import SHARED_DATA
 from tests.support.records import question_of, read_squad
 

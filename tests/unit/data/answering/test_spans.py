@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering.answers import Spans, answer_questions, best_spans
-from headtypes.data.kinds.question_answering.windows import build_windows
+from headtypes.data.kinds.question_answering import Spans, answer_questions, best_spans, build_windows
 from headtypes.data.windows import Windows
 from tests.support.records import question_of
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer

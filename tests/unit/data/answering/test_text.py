@@ -14,7 +14,7 @@ from headtypes.attention.operations import Reading
 from headtypes.data import answering
 from headtypes.data.encoding import encode_samples, prepare_windows
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.kinds.text.documents import Document, segments_of
+from headtypes.data.kinds.text import Document, segments_of
 from headtypes.data.tokens import separates_texts
 from headtypes.models.model_config import language_head
 from tests.support.dense import CHANGES, dense_output

@@ -12,7 +12,7 @@ from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.maps.measure import readable
 from headtypes.api.ablation import ablated
 from headtypes.data.encoding import encode_samples
-from headtypes.data.kinds.question_answering.answers import best_spans
+from headtypes.data.kinds.question_answering import best_spans
 from headtypes.data.records import Sample
 from headtypes.pages.atlas.live import Live
 from headtypes.pages.atlas.live_server import LOOPBACK, LiveServer

@@ -20,7 +20,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import ratio_intervals
 from headtypes.core.table_files import table_reader, write_csv
-from headtypes.data.kinds.coreference.records import AnnotatedDocument
+from headtypes.data.kinds.coreference import AnnotatedDocument
 from headtypes.data.records import read_records
 
 ALL = "all"

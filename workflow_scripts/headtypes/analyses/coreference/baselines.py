@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 from headtypes.analyses.coreference.mentions import Anaphor, Span, sentence_of, spans_of
-from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
+from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentence
 
 Number = Literal["singular", "plural"]
 Gender = Literal["male", "female", "neuter"]

@@ -13,7 +13,7 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import write_arrays
-from headtypes.data.kinds.coreference.records import AnnotatedDocument
+from headtypes.data.kinds.coreference import AnnotatedDocument
 from headtypes.data.records import read_records
 from headtypes.models.records import ModelRecord, read_model_record
 

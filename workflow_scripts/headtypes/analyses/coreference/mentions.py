@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Int16, Int32
 
 from headtypes.analyses.words.settings import Extent
-from headtypes.data.kinds.coreference.records import AnnotatedDocument, AnnotatedSentence
+from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentence
 
 _BIT = re.compile(r"\(([^()*]+)|\*|\)")
 

@@ -1,10 +1,10 @@
 """The protocol of a kind of task; `registry.KINDS` lists the kinds.
 
-A kind is a module beside this file, or a folder, with a subclass of `Kind`: how data become rows, how rows become
-samples, and what the configuration needs to know. That is all that measuring attention takes. A kind without samples
-(`samples` is not among its keys) is read whole by analyses of its own. On a kind with a `head`, models are evaluated as
-well: it says what a model reads, should answer and does answer, and how good that is. Its methods have the types that
-are written here.
+A kind is a module beside this file, of the kind's name, with a subclass of `Kind`: how data become rows, how rows
+become samples, and what the configuration needs to know. That is all that measuring attention takes. A kind without
+samples (`samples` is not among its keys) is read whole by analyses of its own. On a kind with a `head`, models are
+evaluated as well: it says what a model reads, should answer and does answer, and how good that is. Its methods have the
+types that are written here.
 
 Planning imports the kinds, so none of them imports a heavy library (NumPy included) except inside functions.
 """

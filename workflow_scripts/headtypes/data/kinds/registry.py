@@ -2,44 +2,44 @@
 
 import importlib
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from headtypes.core.files import StrPath
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.records import read_records
 
-# Where the class of each kind stands.
+# The class of each kind, which stands in the module of the kind's name, in the order in which documentation lists them.
 _CLASSES = {
-    "question_answering": "headtypes.data.kinds.question_answering.kind:QuestionAnswering",
-    "sentence_pair": "headtypes.data.kinds.sentence_pair:SentencePair",
-    "multiple_choice": "headtypes.data.kinds.multiple_choice:MultipleChoice",
-    "text": "headtypes.data.kinds.text.kind:Text",
-    "treebank": "headtypes.data.kinds.treebank:Treebank",
-    "coreference": "headtypes.data.kinds.coreference.kind:Coreference",
+    "question_answering": "QuestionAnswering",
+    "sentence_pair": "SentencePair",
+    "multiple_choice": "MultipleChoice",
+    "text": "Text",
+    "treebank": "Treebank",
+    "coreference": "Coreference",
 }
 
 
 def module_of(kind: str) -> str:
     """The name of the module that holds a kind."""
-    return _CLASSES[kind].partition(":")[0]
+    return f"headtypes.data.kinds.{kind}"
 
 
 class _Kinds(Mapping[str, Kind]):
-    """The kinds by their names, in the order in which documentation lists them."""
-
-    def __init__(self):
-        self._loaded: dict[str, Kind] = {}
+    """The kinds by their names."""
 
     def __getitem__(self, name: str) -> Kind:
-        if name not in self._loaded:
-            module, _, kind = _CLASSES[name].partition(":")
-            self._loaded[name] = getattr(importlib.import_module(module), kind)()
-        return self._loaded[name]
+        return _loaded(name, _CLASSES[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(_CLASSES)
 
     def __len__(self) -> int:
         return len(_CLASSES)
+
+
+@cache
+def _loaded(name: str, kind: str) -> Kind:
+    return getattr(importlib.import_module(module_of(name)), kind)()
 
 
 KINDS: Mapping[str, Kind] = _Kinds()

@@ -29,7 +29,7 @@ from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import RESAMPLES, effective_units, resampled_sums
-from headtypes.data.kinds.coreference.records import AnnotatedDocument
+from headtypes.data.kinds.coreference import AnnotatedDocument
 from headtypes.data.records import read_records
 from headtypes.papers.clark2019.claims.texts import HIGH
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation

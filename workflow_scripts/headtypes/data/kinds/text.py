@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from headtypes.core.errors import InputError
+from headtypes.core.errors import InputError, shortened
+from headtypes.core.files import numbered_objects, read_json
+from headtypes.core.texts import text_of
 from headtypes.data.kinds.metrics import MEASURES, SIZES
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
-from headtypes.data.kinds.text.documents import Document, documents_of_columns, read_documents, segments_of
-from headtypes.data.records import Sample
+from headtypes.data.records import Sample, Strict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +24,14 @@ if TYPE_CHECKING:
 
 # Between two paragraphs that are read as running text; as in `encoding.encode_samples`.
 _BETWEEN = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Document(Strict):
+    """A text of paragraphs, in their order."""
+
+    id: str
+    paragraphs: tuple[str, ...]
 
 
 class Text(Kind):
@@ -38,12 +51,19 @@ class Text(Kind):
     metrics, counted = MEASURES["text"]
 
     def rows_of_file(self, data, where, key, columns):
-        """The documents of files: SQuAD's JSON, JSON Lines or plain text."""
-        return read_documents(data, where)
+        """The documents in files of one form, in their order.
+
+        They are .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt (an empty line ends a paragraph; a
+        form feed or the end of the file a document).
+        """
+        suffix = Path(data[0]).suffix.lower()
+        if suffix not in _READERS:
+            raise InputError(f"{data[0]}: a text must be one of {', '.join(_READERS)}; found {suffix or 'no suffix'}.")
+        return _with_segments([document for file in data for document in _READERS[suffix](file)], where)
 
     def rows_of_hub(self, data, where, key, columns):
         """The documents of a dataset with a `title` and a `context` in each row, such as `rajpurkar/squad`."""
-        return documents_of_columns(data, where)
+        return _with_segments(_by_title(data, where), where)
 
     def draw_samples(self, rows, draw):
         """Segments: paragraphs 2i and 2i + 1 of a document."""
@@ -89,6 +109,90 @@ class Text(Kind):
         tokens = int(scores[SIZES].sum())
         loss = float(scores["loss"].sum() / tokens)
         return {"loss": loss, "perplexity": float(np.exp(loss)), f"n_{self.counted}": len(scores), "n_tokens": tokens}
+
+
+def _read_squad(file: str) -> list[Document]:
+    data = read_json(file)
+    try:
+        rows = [
+            {"title": article["title"], "context": paragraph["context"]}
+            for article in data["data"]
+            for paragraph in article["paragraphs"]
+        ]
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{file} is not in the layout of SQuAD v1.1 ({type(error).__name__}: {error}). Its 'data' must be articles "
+            "with 'title' and 'paragraphs', each of these with 'context'."
+        ) from error
+    return _by_title(rows, file)
+
+
+def _read_json_lines(file: str) -> Iterator[Document]:
+    for number, row in numbered_objects(file):
+        name, paragraphs = row.get("id"), row.get("paragraphs")
+        are_texts = isinstance(paragraphs, list) and paragraphs and all(isinstance(part, str) for part in paragraphs)
+        # True would count as 1.
+        if type(name) not in (str, int) or name == "" or not are_texts:
+            raise InputError(
+                f"{file}, line {number} is no document, which has text or a whole number as its id and a list of "
+                'texts as its paragraphs: {"id": ..., "paragraphs": [...]}.'
+            )
+        yield Document(str(name), tuple(paragraphs))
+
+
+def _read_plain(file: str) -> list[Document]:
+    documents = [paragraphs for part in text_of(file).split("\f") if (paragraphs := _paragraphs(part))]
+    if not documents:
+        raise InputError(f"{file} has no text; give one that has some, or delete it.")
+    return [Document(f"{Path(file).stem}-{number}", paragraphs) for number, paragraphs in enumerate(documents)]
+
+
+def _paragraphs(text: str) -> tuple[str, ...]:
+    """The paragraphs between empty lines, with the lines of each joined by spaces."""
+    lines = map(str.strip, text.split("\n"))
+    return tuple(" ".join(paragraph) for has_text, paragraph in groupby(lines, key=bool) if has_text)
+
+
+_READERS = {".json": _read_squad, ".jsonl": _read_json_lines, ".txt": _read_plain}
+
+
+def _by_title(rows: Iterable[Mapping[str, Any]], where: str) -> list[Document]:
+    contexts: dict[str, dict[str, None]] = {}
+    for number, row in enumerate(rows, start=1):
+        for key in ("title", "context"):
+            if key not in row:
+                raise InputError(f"{where} has no column {key}; documents are made of the columns title and context.")
+            if not isinstance(row[key], str):
+                raise InputError(
+                    f"{where}: the {key} of paragraph {number} is not text, but {shortened(repr(row[key]))}."
+                )
+        if not row["title"].strip():
+            raise InputError(f"{where}: paragraph {number} has no title, which says which document it belongs to.")
+        contexts.setdefault(row["title"], {})[row["context"]] = None
+    return [Document(title, tuple(paragraphs)) for title, paragraphs in contexts.items()]
+
+
+def _with_segments(documents: list[Document], where: str) -> list[Document]:
+    if not any(map(segments_of, documents)):
+        raise InputError(
+            f"{where} gives no segment, which takes a document with two paragraphs of text; in plain text, an empty "
+            "line ends a paragraph."
+        )
+    return documents
+
+
+def segments_of(document: Document) -> list[Sample]:
+    """Paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3), where both give tokens."""
+    pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
+    return [
+        Sample(f"{document.id}-{number}", *pair) for number, pair in enumerate(pairs) if all(map(_gives_tokens, pair))
+    ]
+
+
+def _gives_tokens(paragraph: str) -> bool:
+    """Whether there is a letter, digit, mark of punctuation or symbol; tokenizers may drop all other characters."""
+    # BERT also drops the replacement character, which Unicode counts among the symbols.
+    return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
 
 
 def build_texts(

@@ -1,0 +1,340 @@
+"""Coreference as a kind of task: rows are documents with mentions of entities, of which none are drawn."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from headtypes.core.errors import InputError
+from headtypes.data import conllu
+from headtypes.data.conllu import malformed
+from headtypes.data.kinds.protocol import Kind, Rows
+from headtypes.data.records import Strict
+
+
+@dataclass(frozen=True, slots=True)
+class Mention(Strict):
+    """Words that refer to an entity: from `start` to `end`, both included, counted from 0 in the document."""
+
+    start: int
+    end: int
+    entity: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedSentence(Strict):
+    """A sentence of a document with mentions; every list has one entry for each word.
+
+    words:     as they are written, not re-cased.
+    heads:     as in `treebank.Sentence`, counted within the sentence; None if there is no dependency tree.
+    relations: likewise.
+    upos, xpos: universal and language-specific parts of speech (CoNLL-2012 has the latter alone); empty where there is
+        none.
+    numbers:   the feature Number (`Sing`, `Plur`, ...); empty where there is none.
+    parse:     the pieces of a bracketed parse, such as `(NP*`; None if there is none.
+    speakers:  who says each word; empty where that is not known.
+    """
+
+    words: tuple[str, ...]
+    heads: tuple[int, ...] | None
+    relations: tuple[str, ...] | None
+    upos: tuple[str, ...]
+    xpos: tuple[str, ...]
+    numbers: tuple[str, ...]
+    parse: tuple[str, ...] | None
+    speakers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedDocument(Strict):
+    """A document with the mentions of those entities that have two or more.
+
+    mentions: in the order of their first words; of those, the longer first.
+    left_out: mentions that are not one span of words, and therefore are not among `mentions`.
+    """
+
+    id: str
+    sentences: tuple[AnnotatedSentence, ...]
+    mentions: tuple[Mention, ...]
+    left_out: int
+
+    @property
+    def words(self) -> list[str]:
+        """The words of all sentences."""
+        return [word for sentence in self.sentences for word in sentence.words]
+
+
+class Coreference(Kind):
+    """Documents whose coreferent mentions the heads are asked to find (Clark et al. 2019, section 4.3)."""
+
+    name = "coreference"
+    row = AnnotatedDocument
+    title = "coreference"
+    form = "files"
+    formats = "CoNLL-U or CoNLL-2012"
+    keys = ("max_seq_length",)
+    source_keys = ("folder",)
+
+    def rows_of_file(self, data, where, key, columns):
+        """The documents of files in CoNLL-U or CoNLL-2012, in their order."""
+        read = [document for file in data for document in _read(file)]
+        with_mentions = [document for document in read if document is not None]
+        if not with_mentions:
+            raise InputError(f"{where} has no document with a mention; give files in which mentions are marked.")
+        return Rows(with_mentions, {"documents without mentions": len(read) - len(with_mentions)})
+
+
+def _read(file: str) -> Iterator[AnnotatedDocument | None]:
+    """The documents of a file; None for one without mentions."""
+    suffix = Path(file).suffix.lower()
+    if suffix == ".conllu":
+        return read_conllu(file)
+    # OntoNotes' own files end in .v4_gold_conll.
+    if suffix.endswith("conll"):
+        return read_conll2012(file)
+    ending = suffix or "no suffix"
+    raise InputError(f"{file}: coreference is read from .conllu (CoNLL-U) or .conll (CoNLL-2012); found {ending}.")
+
+
+_MARK = re.compile(r"(\()?([^()]+)(\))?")
+# An entity's id, which of several spans this is, and further fields.
+_ENTITY = re.compile(r"([^\[\]-]+)(\[[0-9]+/[0-9]+\])?(-.*)?")
+
+
+class DocumentBuilder:
+    """Collects the sentences and mentions of a document; path, line: where it begins."""
+
+    def __init__(self, id_: str, path: str, line: int):
+        self.id = id_
+        self._path, self._line = path, line
+        self._sentences: list[AnnotatedSentence] = []
+        self._mentions: set[Mention] = set()
+        # By entity and piece: the line and the word at which each open mention begins.
+        self._open: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        self._words, self._left_out, self._marked = 0, 0, False
+
+    def mark(self, marks: str, line: int, start: int, end: int) -> None:
+        """Open and close mentions.
+
+        marks:      brackets with ids of entities, one after the other, such as `(1(2)` or `3)4)`.
+        start, end: the words, counted in the sentence, where a mention opens or closes; of an empty node, the next and
+            the previous one.
+        Raises `InputError` with file and line if the marks cannot be read or a mention is closed that is not open.
+        """
+        brackets = list(_MARK.finditer(marks))
+        if "".join(match[0] for match in brackets) != marks or not all(match[1] or match[3] for match in brackets):
+            raise malformed(self._path, line, f"the brackets of {marks!r} cannot be read")
+        for match in brackets:
+            entity = _ENTITY.fullmatch(match[2])
+            if entity is None:
+                raise malformed(self._path, line, f"{match[2]!r} does not begin with the id of an entity")
+            key = entity[1], entity[2] or ""
+            if match[1]:
+                self._open[key].append((line, self._words + start))
+            if match[3]:
+                self._close(key, line, self._words + end)
+        self._marked = True
+
+    def _close(self, key: tuple[str, str], line: int, end: int) -> None:
+        name, part = key
+        if not self._open[key]:
+            problem = f"a mention of the entity {name}{part} is closed that is not open in this sentence"
+            raise malformed(self._path, line, problem)
+        _, start = self._open[key].pop()
+        if not part and start <= end:
+            self._mentions.add(Mention(start, end, name))
+        elif not part or part.startswith("[1/"):
+            self._left_out += 1
+
+    def end_sentence(self, sentence: AnnotatedSentence) -> None:
+        """Add the sentence whose mentions have been marked; raises `InputError` where one of them is still open."""
+        for (name, part), openings in self._open.items():
+            if openings:
+                problem = f"the mention of the entity {name}{part} that opens here is not closed in its sentence"
+                raise malformed(self._path, openings[-1][0], problem)
+        self._sentences.append(sentence)
+        self._words += len(sentence.words)
+
+    def finish(self) -> AnnotatedDocument | None:
+        """The document; None where nothing in it is marked as a mention. Raises `InputError` if it has no words."""
+        if not self._sentences:
+            raise malformed(self._path, self._line, f"the document {self.id} that begins here has no words")
+        if not self._marked:
+            return None
+        often = Counter(mention.entity for mention in self._mentions)
+        coreferent = [mention for mention in self._mentions if often[mention.entity] > 1]
+        coreferent.sort(key=lambda mention: (mention.start, -mention.end, mention.entity))
+        return AnnotatedDocument(self.id, tuple(self._sentences), tuple(coreferent), self._left_out)
+
+
+# CoNLL-U: the key `Entity` of MISC, as in the corpora of CorefUD.
+
+# A mention with several fields of which the first is not a number, as the id of an entity is.
+_UNNUMBERED = re.compile(r"\((?![A-Za-z]?[0-9]+[\[-])[^()]*-")
+_NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
+
+
+def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
+    """The documents of a file: each begins at `# newdoc`; without any, the file is one. None for one without mentions.
+
+    Without an id, a document is named by the file and, from the second on, its number. `InputError` names file and
+    line.
+    """
+    builder, number, declared = None, 0, False
+    for block in conllu.read_blocks(path):
+        begins = _beginning(block)
+        if builder is None or begins is not None:
+            if builder is not None:
+                yield builder.finish()
+            number += 1
+            line, name = begins or (block.words[0].number, None)
+            builder = DocumentBuilder(name or _name(path, number), path, line)
+        conllu.check_words(conllu.forms(block), path, block.words[0].number)
+        declared = _has_fields(block, path) or declared
+        nodes = [(line, index, index) for index, line in enumerate(block.words)]
+        nodes += [(line, before, before - 1) for before, line in block.empty]
+        for line, start, end in sorted(nodes):
+            _mark(builder, line, start, end, declared, path)
+        builder.end_sentence(_sentence(block, path))
+    if builder is not None:
+        yield builder.finish()
+
+
+def _name(path: str, number: int) -> str:
+    return Path(path).stem if number == 1 else f"{Path(path).stem}-{number}"
+
+
+def _beginning(block: conllu.Block) -> tuple[int, str | None] | None:
+    """The line of the comment that begins a document, and the document's id if it has one."""
+    for line, comment in block.comments:
+        if match := _NEWDOC.fullmatch(comment):
+            return line, match[1]
+    return None
+
+
+def _has_fields(block: conllu.Block, path: str) -> bool:
+    """Whether fields of entities are declared here; `InputError` if the first is not the id: entities would be few."""
+    fields = conllu.value_of(block, "global.Entity")
+    if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
+        raise malformed(path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}")
+    return fields is not None
+
+
+def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int, declared: bool, path: str) -> None:
+    for item in line.columns[conllu.MISC].split("|"):
+        key, _, value = item.partition("=")
+        if key == "Entity":
+            if not declared and _UNNUMBERED.search(value):
+                problem = f"in {value!r} the id of an entity cannot be told; declare its fields: # global.Entity"
+                raise malformed(path, line.number, problem)
+            builder.mark(value, line.number, start, end)
+
+
+def _sentence(block: conllu.Block, path: str) -> AnnotatedSentence:
+    annotated = any(columns[conllu.HEAD] != "_" for _, columns in block.words)
+    heads, relations = conllu.tree_of(block, path) if annotated else (None, None)
+    speaker = conllu.value_of(block, "speaker")
+    return AnnotatedSentence(
+        words=conllu.forms(block),
+        heads=heads,
+        relations=relations,
+        upos=conllu.filled_in(block, conllu.UPOS),
+        xpos=conllu.filled_in(block, conllu.XPOS),
+        numbers=tuple(_number(columns[conllu.FEATS]) for _, columns in block.words),
+        parse=None,
+        speakers=(speaker[1] if speaker else "",) * len(block.words),
+    )
+
+
+def _number(feats: str) -> str:
+    return next((item.removeprefix("Number=") for item in feats.split("|") if item.startswith("Number=")), "")
+
+
+# The layout of CoNLL-2012, as OntoNotes and LitBank have it.
+
+_BEGIN = re.compile(r"#begin document \((.*)\); part ([0-9]{1,9})")
+_END = "#end document"
+_WORD, _XPOS, _PARSE, _SPEAKER = 3, 4, 5, 9
+# Up to the speaker, and the last one, with the mentions; between these, a column for each predicate.
+_LEAST_COLUMNS = 11
+_SEPARATOR = re.compile("[ \t]+")
+_PARSE_BIT = re.compile(r"((?:\([^()*]+)*)\*(\)*)")
+_NONE = ("-", "_")
+
+
+def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
+    """The documents of a file, one for each part, named `NAME/PART`; None for one without mentions.
+
+    Raises `InputError` with file and line of what is malformed.
+    """
+    builder, begun, number = None, 0, 0
+    lines: list[conllu.Line] = []
+    for number, text in conllu.numbered_lines(path):
+        line = text.strip()
+        if builder is None and line:
+            match = _BEGIN.fullmatch(line)
+            if match is None:
+                raise malformed(path, number, "a document begins with '#begin document (NAME); part NUMBER'")
+            builder, begun = DocumentBuilder(f"{match[1]}/{int(match[2])}", path, number), number
+        elif line and not line.startswith("#"):
+            lines.append(_columns(text, path, number))
+        elif builder is not None:
+            if lines:
+                _end_sentence(builder, lines, path)
+                lines = []
+            if line == _END:
+                yield builder.finish()
+                builder = None
+            elif line:
+                raise malformed(path, number, f"the document of line {begun} has not ended ({_END})")
+    if builder is not None:
+        raise malformed(path, number, f"the document of line {begun} has not ended ({_END})")
+
+
+def _columns(text: str, path: str, number: int) -> conllu.Line:
+    columns = _SEPARATOR.split(text.strip(" \t"))
+    if len(columns) < _LEAST_COLUMNS:
+        raise malformed(path, number, f"{len(columns)} columns; CoNLL-2012 has {_LEAST_COLUMNS} or more")
+    return conllu.Line(number, columns)
+
+
+def _end_sentence(builder: DocumentBuilder, lines: list[conllu.Line], path: str) -> None:
+    for index, (number, columns) in enumerate(lines):
+        for mark in columns[-1].split("|") if columns[-1] not in _NONE else ():
+            builder.mark(mark, number, index, index)
+    words = tuple(columns[_WORD] for _, columns in lines)
+    conllu.check_words(words, path, lines[0].number)
+    xpos, speakers = (
+        tuple("" if columns[column] in _NONE else columns[column] for _, columns in lines)
+        for column in (_XPOS, _SPEAKER)
+    )
+    nothing = ("",) * len(words)
+    builder.end_sentence(
+        AnnotatedSentence(
+            words=words,
+            heads=None,
+            relations=None,
+            upos=nothing,
+            xpos=xpos,
+            numbers=nothing,
+            parse=_parse(lines, path),
+            speakers=speakers,
+        )
+    )
+
+
+def _parse(lines: list[conllu.Line], path: str) -> tuple[str, ...] | None:
+    """The bits of a sentence's parse, checked; None if no word has one."""
+    bits = tuple(columns[_PARSE] for _, columns in lines)
+    if all(bit in _NONE for bit in bits):
+        return None
+    depth = 0
+    for (number, _), bit in zip(lines, bits, strict=True):
+        match = _PARSE_BIT.fullmatch(bit)
+        if match is None:
+            raise malformed(path, number, f"the parse bit {bit!r} cannot be read; it is such as (S(NP* or *))")
+        depth += match[1].count("(") - len(match[2])
+        if (depth == 0) != (number == lines[-1].number) or depth < 0:
+            raise malformed(path, number, "the brackets of the parse do not end with the sentence")
+    return bits

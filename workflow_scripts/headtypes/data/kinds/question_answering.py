@@ -1,0 +1,364 @@
+"""Question answering as a kind of task: rows are questions of SQuAD v1.1, samples are question and context."""
+
+from __future__ import annotations
+
+import copy
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headtypes.core.errors import InputError, shortened
+from headtypes.data.kinds.metrics import MEASURES
+from headtypes.data.kinds.protocol import Kind
+from headtypes.data.records import Sample, Strict
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from transformers import PreTrainedTokenizerBase
+
+    from headtypes.data.windows import Windows
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Strict):
+    """A question about a context, with reference answers and the character of the context at which each starts.
+
+    article: the title of the article that the context is part of.
+    """
+
+    id: str
+    article: str
+    question: str
+    context: str
+    answers: tuple[str, ...]
+    answer_starts: tuple[int, ...]
+
+
+class QuestionAnswering(Kind):
+    """Questions about contexts, answered by a span of the context."""
+
+    name = "question_answering"
+    row = Question
+    title = "question answering"
+    form = "json"
+    formats = "SQuAD v1.1 JSON, or its rows as JSON Lines"
+    keys = ("samples", "divided_by", "questions")
+    source_keys = ("training_file",)
+    truncation = "only_second"
+    head = "question_answering"
+    window_keys = ("doc_stride", "max_query_length")
+    answer_keys = ("max_answer_length",)
+    metrics, counted = MEASURES["question_answering"]
+    target_names = ("start_positions", "end_positions")
+    answer_columns = ("score", "start", "end")
+
+    def rows_of_file(self, data, where, key, columns):
+        """The questions of SQuAD's JSON (Rajpurkar et al. 2016), or of a list of rows as a dataset has them."""
+        if isinstance(data, list):
+            return questions_from_rows(data, where)
+        try:
+            rows = [
+                {
+                    "id": qa["id"],
+                    "title": article.get("title") or f"article {number}",
+                    "context": paragraph["context"],
+                    "question": qa["question"],
+                    "answers": {key: [answer[key] for answer in qa["answers"]] for key in ("text", "answer_start")},
+                }
+                for number, article in enumerate(data["data"], start=1)
+                for paragraph in article["paragraphs"]
+                for qa in paragraph["qas"]
+            ]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{where} is not in the layout of SQuAD v1.1 ({type(error).__name__}: {error}). Its 'data' must be "
+                "articles with 'paragraphs'; each paragraph needs 'context' and 'qas', and each of these 'id', "
+                "'question' and 'answers' (with 'text' and 'answer_start')."
+            ) from error
+        return questions_from_rows(rows, where)
+
+    def rows_of_hub(self, data, where, key, columns):
+        """The questions of a dataset with the columns of `rajpurkar/squad`."""
+        return questions_from_rows(data, where)
+
+    def draw_samples(self, rows, draw):
+        """Questions, each with its context."""
+        return [Sample(rows[index].id, rows[index].question, rows[index].context) for index in draw(len(rows))]
+
+    def cut_windows(self, rows, tokenizer, **shape):
+        """Sliding windows, as `build_windows` cuts them."""
+        return build_windows(rows, tokenizer, **shape)
+
+    def answer_targets(self, rows, windows, record):
+        """First and last token of the first answer in every window, as `answer_positions` finds them."""
+        return answer_positions(rows, windows)
+
+    def training_targets(self, rows, windows):
+        """The same, but the first token (`[CLS]`) where a window lacks the answer, as in run_squad; and no labels."""
+        return answer_positions(rows, windows).clip(0), None
+
+    def answer_logits(self, output, mask):
+        """Those of the first and of the last token; padding cannot be an answer."""
+        import torch
+
+        logits = torch.stack([output.start_logits, output.end_logits], dim=2)
+        return logits.masked_fill(mask[:, :, None] == 0, -torch.inf)
+
+    def read_answers(self, output, sentences, *, max_answer_length):
+        """The best span of each window, as `best_spans` finds it."""
+        import numpy as np
+
+        context = np.zeros(output.start_logits.shape, dtype=bool)
+        for row, sentence in enumerate(sentences):
+            context[row, : len(sentence)] = sentence > 0
+        start, end = (logits.float().cpu().numpy() for logits in (output.start_logits, output.end_logits))
+        return best_spans(start, end, context, max_answer_length)
+
+    def score_answers(self, rows, windows, record, values):
+        """The answers, and the scores of `score_predictions`, from the spans of all windows."""
+        answers = answer_questions(rows, windows, Spans(*values))
+        return answers, score_predictions(rows, answers)
+
+
+def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[Question]:
+    """Questions from rows as the dataset `rajpurkar/squad` has them, in their order.
+
+    rows: each with `id` (text, or a whole number), `context`, `question` and `answers`, two equally long lists `text`
+        and `answer_start` (characters into the context); and `title`, without which each context is an article of its
+        own.
+    source: the file or dataset, for the messages.
+    Raises `InputError` that names the question and what to do: no text, no answer (SQuAD v2), or an answer that the
+    context does not have at its start.
+    """
+    contexts: dict[str, str] = {}
+    questions = [_question(row, number, source, contexts) for number, row in enumerate(rows, start=1)]
+    if not questions:
+        raise InputError(f"{source} has no questions; give a SQuAD v1.1 file or split that has some.")
+    return questions
+
+
+def _question(row: Mapping[str, Any], number: int, source: str, contexts: dict[str, str]) -> Question:
+    """The question of a row; contexts: names of those without a title, which grow with it."""
+    try:
+        name, context, text = (row[key] for key in ("id", "context", "question"))
+        # True would count as 1.
+        name = str(name) if type(name) is int else name
+        article = row.get("title") or contexts.setdefault(context, f"context {1 + len(contexts)}")
+        answers = list(zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"{source}, question {number} is not in the form of SQuAD v1.1: {type(error).__name__} {error}. "
+            "It must have id, context, question and answers, with as many entries in text as in answer_start."
+        ) from error
+    for key, value in {"id": name, "title": article, "context": context, "question": text}.items():
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(f"{source}, question {number} (id {name!r}): {key} must be text, and not empty.")
+    if not answers:
+        raise InputError(
+            f"{source}: question {name} has no answers. Every question of SQuAD v1.1 has one: give the v1.1 "
+            "file instead of v2, or leave out the questions without an answer."
+        )
+    for answer, start in answers:
+        if not isinstance(answer, str) or not answer.strip():
+            raise InputError(f"{source}: question {name} has an empty answer; remove it or the question.")
+        # True would count as 1.
+        if type(start) is not int or start < 0 or not context.startswith(answer, start):
+            raise InputError(
+                f"{source}: the answer {answer!r} of question {name} is not in the context at answer_start "
+                f"{shortened(str(start))}. Offsets count characters from 0; correct them, or remove the question."
+            )
+    texts, starts = zip(*answers, strict=True)
+    return Question(name, article, text, context, texts, starts)
+
+
+def build_windows(
+    questions: Sequence[Question],
+    tokenizer: PreTrainedTokenizerBase,
+    *,
+    max_length: int | None = None,
+    max_seq_length: int = 384,
+    doc_stride: int = 128,
+    max_query_length: int = 64,
+) -> Windows:
+    """Questions with their contexts in sliding windows, as the original run_squad of BERT cuts them.
+
+    tokenizer: a fast one; its own truncation and padding are ignored.
+    max_length: tokens of the longest input that the model takes; max_seq_length: most tokens in a window.
+    doc_stride: tokens from the start of one window's context to that of the next (Hugging Face's `stride` is the
+        overlap).
+    max_query_length: most tokens of a question; of a longer one, only the first are kept.
+
+    Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
+    """
+    from headtypes.data.sentences import split_sentences
+    from headtypes.data.windows import arrays_of_pair, joined_windows
+
+    if max_length is not None and max_seq_length > max_length:
+        raise InputError(
+            f"Windows of {max_seq_length} tokens are longer than the model's {max_length}; "
+            "lower windows.max_seq_length."
+        )
+    backend = copy.deepcopy(tokenizer.backend_tokenizer)
+    backend.no_truncation()
+    backend.no_padding()
+    backend.encode_special_tokens = tokenizer.split_special_tokens
+    plain, n_special = copy.deepcopy(backend), backend.num_special_tokens_to_add(is_pair=True)
+    # What adds special tokens also corrects offsets, which may happen once.
+    plain.post_processor = None
+    boundaries = {context: split_sentences(context) for context in {question.context for question in questions}}
+    windows, owners = [], []
+    for index, question in enumerate(questions):
+        asked, context = plain.encode(question.question), plain.encode(question.context)
+        asked.truncate(max_query_length)
+        room = max_seq_length - n_special - len(asked)
+        if room < 1:
+            raise InputError(
+                f"A window of {max_seq_length} tokens has no room for the context of question {question.id}: the "
+                f"question takes {len(asked)} and the special tokens {n_special}; make windows.max_seq_length larger "
+                "or max_query_length smaller."
+            )
+        # Like run_squad, never advance by more than a window holds, so that no token is skipped.
+        context.truncate(room, stride=room - min(doc_stride, room))
+        for part in (context, *context.overflowing):
+            window = backend.post_process(asked, part)
+            windows.append(arrays_of_pair(window, question.context, boundaries[question.context]))
+            owners.append(index)
+    ids, types, sentence, *characters = zip(*windows, strict=True)
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    names = [question.id for question in questions]
+    return joined_windows(ids, types if has_types else None, sentence, owners, names, characters=characters)
+
+
+def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
+    """First and last token of the question's first answer in every window, [window, 2] int64; -1 if it is not whole."""
+    import numpy as np
+
+    from headtypes.data.windows import check_same
+
+    check_same(questions, windows)
+    begin = np.array([question.answer_starts[0] for question in questions])
+    stop = begin + [len(question.answers[0]) for question in questions]
+    positions = np.full((len(windows), 2), -1)
+    for window, question in enumerate(windows.question):
+        starts, ends = windows.char_start[windows.tokens(window)], windows.char_end[windows.tokens(window)]
+        first = np.flatnonzero((starts >= 0) & (starts <= begin[question]) & (begin[question] < ends))
+        last = np.flatnonzero((starts >= 0) & (starts < stop[question]) & (stop[question] <= ends))
+        if len(first) and len(last):
+            positions[window] = first[0], last[-1]
+    return positions
+
+
+class Spans(NamedTuple):
+    """The best answer span of each window: start plus end logit, and first and last token, counted within the window.
+
+    score float64, start and end int64, each [window]; -inf and -1 where the window has no context.
+    """
+
+    score: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+
+def best_spans(
+    start_logits: np.ndarray, end_logits: np.ndarray, context_mask: np.ndarray, max_answer_length: int = 30
+) -> Spans:
+    """The span of context tokens with the largest sum of start and end logit in each window.
+
+    start_logits, end_logits: float [window, token], any precision; padding may hold anything.
+    context_mask: bool [window, token], true on the context, which is one stretch; max_answer_length: tokens of a span.
+
+    Of equal spans, the one that starts first is taken, then the one that ends first; sums are in double precision, so
+    that rounding creates no ties. Raises `InputError` if a logit of the context is not finite.
+    """
+    import numpy as np
+
+    from headtypes.data.windows import check_finite
+
+    for logits in (start_logits, end_logits):
+        check_finite(logits[context_mask], "logits are")
+    starts = np.where(context_mask, start_logits.astype(np.float64), -np.inf)
+    ends = np.where(context_mask, end_logits.astype(np.float64), -np.inf)
+    n_windows, n_tokens = starts.shape
+    score = np.full((n_windows, n_tokens), -np.inf)
+    further = np.zeros((n_windows, n_tokens), np.int64)
+    for distance in range(min(max_answer_length, n_tokens)):
+        fits = n_tokens - distance
+        total = starts[:, :fits] + ends[:, distance:]
+        better = total > score[:, :fits]
+        score[:, :fits][better] = total[better]
+        further[:, :fits][better] = distance
+    start = score.argmax(axis=1)
+    window = np.arange(n_windows)
+    has_context = context_mask.any(axis=1)
+    return Spans(
+        score[window, start],
+        np.where(has_context, start, -1),
+        np.where(has_context, start + further[window, start], -1),
+    )
+
+
+def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
+    """Each question's answer: the best span over all its windows, the first of equal ones, cut from the context.
+
+    questions: those that the windows were built from; spans: of all windows, in their order; returns text by id.
+
+    The original run_squad considers a start only in the window in which the token has most context, and only the twenty
+    best starts and ends; here every span is considered.
+    """
+    import numpy as np
+
+    from headtypes.data.windows import check_same
+
+    check_same(questions, windows)
+    best = np.full(len(questions), -np.inf)
+    answers = {question.id: "" for question in questions}
+    for window, (score, start, end) in enumerate(zip(*spans, strict=True)):
+        index = windows.question[window]
+        if score > best[index]:
+            best[index] = score
+            first = windows.offsets[window]
+            begin, stop = windows.char_start[first + start], windows.char_end[first + end]
+            answers[questions[index].id] = questions[index].context[begin:stop]
+    return answers
+
+
+def score_predictions(questions: Sequence[Question], predictions: Mapping[str, str]) -> pd.DataFrame:
+    """Scores of every question's answer: id, article, exact_match (0 or 100), f1 (0..100), in their order.
+
+    predictions: answer text by question id; those of other questions are ignored, as in the official evaluator. A
+    missing one, which that evaluator counts as wrong, is a `KeyError`, so that an incomplete run shows.
+
+    An answer matches exactly where it equals one of the question's, both normalised; of F1, the largest over these
+    counts. Rajpurkar et al. 2016, section 6.1.
+    """
+    import pandas as pd
+
+    rows = []
+    for question in questions:
+        predicted = normalize_answer(predictions[question.id])
+        answers = [normalize_answer(answer) for answer in dict.fromkeys(question.answers)]
+        exact_match, f1 = 100.0 * (predicted in answers), 100.0 * max(_f1(predicted, answer) for answer in answers)
+        rows.append((question.id, question.article, exact_match, f1))
+    return pd.DataFrame(rows, columns=["id", "article", "exact_match", "f1"])
+
+
+def normalize_answer(text: str) -> str:
+    """Lower case, without ASCII punctuation and the articles a, an, the; single spaces."""
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def _f1(predicted: str, answer: str) -> float:
+    """F1 of the words (as multisets) of two normalised answers, 0..1.
+
+    Without a shared word it is 0, even where neither has a word, as in the evaluator of v1.1 and unlike that of v2.
+    """
+    words, others = predicted.split(), answer.split()
+    common = (Counter(words) & Counter(others)).total()
+    return 2 * common / (len(words) + len(others)) if common else 0.0

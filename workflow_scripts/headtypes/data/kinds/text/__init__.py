@@ -1,1 +1,0 @@
-"""Documents of paragraphs, read two paragraphs at a time."""
