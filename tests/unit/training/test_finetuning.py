@@ -15,9 +15,8 @@ from transformers import (
 )
 
 from headtypes.core.errors import InputError
-from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS
-from headtypes.data.kinds.sentence_pair import Pair
+from headtypes.data.kinds.sentence_pair import Pair, build_pairs
 from headtypes.models.fetching import fetch_model
 from headtypes.training import finetuning
 from headtypes.training.finetuning import finetune_model
@@ -130,7 +129,7 @@ def test_padding_follows_the_text_whatever_the_tokenizer_would_do():
     tokenizer = gpt2_tokenizer(["the", "cat"])
     tokenizer.padding_side = "left"
     tokenizer.model_input_names = ["input_ids"]
-    windows = prepare_windows(PAIRS, tokenizer, kind="sentence_pair", max_length=512, max_seq_length=64)
+    windows = build_pairs(PAIRS, tokenizer, max_length=64)
     targets, _ = KINDS["sentence_pair"].training_targets(PAIRS, windows)
     planned = PlannedExamples(windows, targets, ["labels"], range(len(windows)))
     made = [planned[place] for place in range(len(planned))]

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.records import Sample
 from headtypes.data.tokens import separates_texts, token_kinds
-from headtypes.data.windows import Windows, write_windows
+from headtypes.data.windows import write_windows
 from headtypes.models.fetching import load_tokenizer
-from headtypes.models.records import ModelRecord, read_model_record
+from headtypes.models.records import read_model_record
 
 _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the question out of the data."
 
@@ -87,31 +86,9 @@ def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:
     return [sample.first for sample in samples], [sample.second for sample in samples]
 
 
-def prepare_windows(
-    rows: Sequence,
-    tokenizer,
-    *,
-    kind: str,
-    max_length: int,
-    max_seq_length: int,
-    record: ModelRecord | None = None,
-    seed: int | None = None,
-    **shape: int,
-) -> Windows:
-    """A task's rows as a model with a head reads them.
-
-    kind: one that models answer; the rest as in `Kind.cut_windows`, where keys that the kind does not have are ignored.
-    record, seed: the model, and the seed of the words that are hidden, for a kind that language models answer.
-    """
-    shape = {key: value for key, value in shape.items() if key in KINDS[kind].window_keys}
-    if KINDS[kind].head == LANGUAGE_MODEL:
-        shape |= {"record": record, "seed": seed}
-    return KINDS[kind].cut_windows(rows, tokenizer, max_length=max_length, max_seq_length=max_seq_length, **shape)
-
-
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `prepare_windows`."""
+    """The job of the rule `prepare_windows`: rows as a model with a head reads them."""
     model = read_model_record(inputs.model)
-    rows, tokenizer = read_rows(inputs.questions, spec["kind"]), load_tokenizer(model)
-    windows = prepare_windows(rows, tokenizer, record=model, max_length=model.max_length, **spec)
+    rows, shape = read_rows(inputs.questions, spec["kind"]), {key: spec[key] for key in spec if key != "kind"}
+    windows = KINDS[spec["kind"]].cut_windows(rows, load_tokenizer(model), model, **shape)
     write_windows(outputs.windows, windows, provenance)

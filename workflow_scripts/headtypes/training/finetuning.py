@@ -17,7 +17,6 @@ from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from headtypes.core.errors import InputError, told
 from headtypes.core.files import StrPath, canonical_json, read_json, write_json
 from headtypes.core.progress import progress
-from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import fetch_model, load_tokenizer
@@ -50,8 +49,7 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, 
             f"{chosen.max_seq_length}) in the models that are fine-tuned from it."
         )
     tokenizer, head = load_tokenizer(record), HEADS[learned.head]
-    lengths = {"max_length": record.max_length, "max_seq_length": chosen.max_seq_length}
-    windows = prepare_windows(rows, tokenizer, kind=kind, **lengths)
+    windows = learned.cut_windows(rows, tokenizer, record, max_seq_length=chosen.max_seq_length)
     targets, labels = learned.training_targets(rows, windows)
     # Trainer seeds the random generators. Reading CUDA's starts it, so a GPU is taken first.
     keep_to_gpus(1)

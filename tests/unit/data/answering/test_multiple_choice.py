@@ -10,7 +10,6 @@ from headtypes.analyses.gradients.measure import measure_answer_gradients
 from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
 from headtypes.data.answering import load_for
-from headtypes.data.encoding import prepare_windows
 from headtypes.data.kinds.multiple_choice import ChoiceQuestion
 from headtypes.data.kinds.registry import KINDS
 from tests.support.models import tiny_language_model
@@ -40,8 +39,7 @@ def prepared(name, folder):
 
 
 def windows_for(record, tokenizer, questions=QUESTIONS, max_seq_length=60):
-    shape = {"max_length": record.max_length, "max_seq_length": max_seq_length}
-    return prepare_windows(questions, tokenizer, kind=KIND, record=record, **shape)
+    return KINDS[KIND].cut_windows(questions, tokenizer, record, max_seq_length=max_seq_length)
 
 
 def plain_likelihoods(model, tokenizer, questions=QUESTIONS) -> list[tuple[float, int]]:

@@ -12,7 +12,7 @@ from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.attention.operations import Reading
 from headtypes.data import answering
-from headtypes.data.encoding import encode_samples, prepare_windows
+from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text import Document, segments_of
 from headtypes.data.tokens import separates_texts
@@ -45,8 +45,7 @@ def prepared(name, folder, seed=5):
 
 
 def windows_for(record, tokenizer, seed=5, documents=DOCUMENTS):
-    shape = {"max_length": record.max_length, "max_seq_length": 40, "seed": seed}
-    return prepare_windows(documents, tokenizer, kind="text", record=record, **shape)
+    return KINDS["text"].cut_windows(documents, tokenizer, record, max_seq_length=40, seed=seed)
 
 
 def plain_losses(model, windows) -> pd.DataFrame:

@@ -63,7 +63,7 @@ def evaluate_condition(
 ) -> Scored:
     """Answer questions, classify pairs, predict texts or choose, while some heads are ablated, and score the answers.
 
-    rows, windows: questions, pairs or documents as drawn, and as cut for this model (`encoding.prepare_windows`).
+    rows, windows: questions, pairs or documents as drawn, and as cut for this model (`Kind.cut_windows`).
     partition: the type of every head. record: the model; it needs the task's head.
     head_outputs: as `head_outputs.measure_head_outputs` returns them, for the operations that need them.
     condition: its name, for messages. operations: {target: operation}, as `operations_by_head` reads them.

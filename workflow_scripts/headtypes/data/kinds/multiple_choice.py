@@ -76,9 +76,9 @@ class MultipleChoice(TableKind):
         """Questions, each with its right answer."""
         return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
 
-    def cut_windows(self, rows, tokenizer, *, max_length, max_seq_length):
+    def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
         """One window for each choice, as `build_choices` makes them."""
-        return build_choices(rows, tokenizer, max_length=min(max_length, max_seq_length))
+        return build_choices(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
 
     def answer_targets(self, rows, windows, record):
         """How many tokens the right choice has, which are to be predicted; -1 of another one: [window, 1] int64."""

@@ -121,12 +121,18 @@ class Kind(ABC):
         raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")
 
     def cut_windows(
-        self, rows: Sequence, tokenizer: PreTrainedTokenizerBase, *, max_length: int, max_seq_length: int, **shape: Any
+        self,
+        rows: Sequence,
+        tokenizer: PreTrainedTokenizerBase,
+        record: ModelRecord,
+        *,
+        max_seq_length: int,
+        **shape: int,
     ) -> Windows:
         """The encoded rows, as a model reads them.
 
-        max_length, max_seq_length: tokens of the longest input that the model takes, and of the longest window.
-        shape: the kind's `window_keys`; of what a language model answers, its record and a seed.
+        max_seq_length: most tokens of a window, for a model that takes as many.
+        shape: the kind's `window_keys`; of what a `LANGUAGE_MODEL` answers, the seed of the words that are hidden.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 

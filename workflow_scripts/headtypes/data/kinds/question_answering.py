@@ -92,9 +92,14 @@ class QuestionAnswering(Kind):
         """Questions, each with its context."""
         return [Sample(rows[index].id, rows[index].question, rows[index].context) for index in draw(len(rows))]
 
-    def cut_windows(self, rows, tokenizer, **shape):
-        """Sliding windows, as `build_windows` cuts them."""
-        return build_windows(rows, tokenizer, **shape)
+    def cut_windows(self, rows, tokenizer, record, *, max_seq_length, **shape):
+        """Sliding windows, as `build_windows` cuts them; `InputError` where the model takes none as long."""
+        if max_seq_length > record.max_length:
+            raise InputError(
+                f"Windows of {max_seq_length} tokens are longer than the model's {record.max_length}; "
+                "lower windows.max_seq_length."
+            )
+        return build_windows(rows, tokenizer, max_seq_length=max_seq_length, **shape)
 
     def answer_targets(self, rows, windows, record):
         """First and last token of the first answer in every window, as `answer_positions` finds them."""
@@ -182,7 +187,6 @@ def build_windows(
     questions: Sequence[Question],
     tokenizer: PreTrainedTokenizerBase,
     *,
-    max_length: int | None = None,
     max_seq_length: int = 384,
     doc_stride: int = 128,
     max_query_length: int = 64,
@@ -190,7 +194,7 @@ def build_windows(
     """Questions with their contexts in sliding windows, as the original run_squad of BERT cuts them.
 
     tokenizer: a fast one; its own truncation and padding are ignored.
-    max_length: tokens of the longest input that the model takes; max_seq_length: most tokens in a window.
+    max_seq_length: most tokens in a window.
     doc_stride: tokens from the start of one window's context to that of the next (Hugging Face's `stride` is the
         overlap).
     max_query_length: most tokens of a question; of a longer one, only the first are kept.
@@ -200,11 +204,6 @@ def build_windows(
     from headtypes.data.sentences import split_sentences
     from headtypes.data.windows import arrays_of_pair, joined_windows
 
-    if max_length is not None and max_seq_length > max_length:
-        raise InputError(
-            f"Windows of {max_seq_length} tokens are longer than the model's {max_length}; "
-            "lower windows.max_seq_length."
-        )
     backend = copy.deepcopy(tokenizer.backend_tokenizer)
     backend.no_truncation()
     backend.no_padding()

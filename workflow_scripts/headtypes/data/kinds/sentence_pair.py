@@ -81,9 +81,9 @@ class SentencePair(TableKind):
         """Pairs without their labels."""
         return [Sample(rows[index].id, rows[index].first, rows[index].second) for index in draw(len(rows))]
 
-    def cut_windows(self, rows, tokenizer, *, max_length, max_seq_length):
+    def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
         """One window each, as `build_pairs` cuts them."""
-        return build_pairs(rows, tokenizer, max_length=min(max_length, max_seq_length))
+        return build_pairs(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
 
     def answer_targets(self, rows, windows, record):
         """The index of each pair's label among the model's: [pair, 1] int64."""

@@ -70,7 +70,7 @@ class Text(Kind):
         segments = [segment for row in rows for segment in segments_of(row)]
         return [segments[index] for index in draw(len(segments))]
 
-    def cut_windows(self, rows, tokenizer, *, max_length, max_seq_length, record, seed):
+    def cut_windows(self, rows, tokenizer, record, *, max_seq_length, seed):
         """One window for each segment, as `build_texts` makes them for this model."""
         from headtypes.models.model_config import language_head
 
@@ -80,7 +80,8 @@ class Text(Kind):
                 f"models.{record.name}: its tokenizer has no mask token, so no word can be hidden from it; evaluate "
                 "another model on texts."
             )
-        return build_texts(rows, tokenizer, max_length=min(max_length, max_seq_length), seed=None if causal else seed)
+        max_length = min(record.max_length, max_seq_length)
+        return build_texts(rows, tokenizer, max_length=max_length, seed=None if causal else seed)
 
     def answer_targets(self, rows, windows, record):
         """How many tokens of each window are to be predicted, -1 for none; `windows` has them: [window, 1] int64."""
