@@ -163,8 +163,7 @@ def build_choices(
     """
     import numpy as np
 
-    from headtypes.data.sentences import sentence_of, split_sentences
-    from headtypes.data.windows import joined_windows, without_space
+    from headtypes.data.windows import joined_windows, sentence_of, split_sentences, without_space
 
     texts = [question.text(choice) for question in questions for choice in range(len(question.choices))]
     question_of_text = [index for index, question in enumerate(questions) for _ in question.choices]

@@ -201,8 +201,7 @@ def build_windows(
 
     Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
     """
-    from headtypes.data.sentences import split_sentences
-    from headtypes.data.windows import arrays_of_pair, joined_windows
+    from headtypes.data.windows import arrays_of_pair, joined_windows, split_sentences
 
     backend = copy.deepcopy(tokenizer.backend_tokenizer)
     backend.no_truncation()

@@ -138,8 +138,7 @@ def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows
     returns windows whose `question` is the pair; sentence 0 is the first text and 1, 2, ... are the sentences of the
         second, into which char_start and char_end count.
     """
-    from headtypes.data.sentences import split_sentences
-    from headtypes.data.windows import arrays_of_pair, joined_windows
+    from headtypes.data.windows import arrays_of_pair, joined_windows, split_sentences
 
     first, second = ([getattr(pair, name) for pair in pairs] for name in ("first", "second"))
     encoded = tokenizer(first, second, truncation="longest_first", max_length=max_length, padding=False)

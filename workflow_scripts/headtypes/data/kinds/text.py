@@ -247,8 +247,7 @@ def _sentences(texts: list[str], segment: Sample, encoded) -> np.ndarray:
     """The sentence of each token of a segment, those of the second paragraph after those of the first; -1 for none."""
     import numpy as np
 
-    from headtypes.data.sentences import sentence_of, split_sentences
-    from headtypes.data.windows import without_space
+    from headtypes.data.windows import sentence_of, split_sentences, without_space
 
     first, second = split_sentences(segment.first), split_sentences(segment.second)
     if len(texts) == 1:
