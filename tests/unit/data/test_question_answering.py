@@ -1,11 +1,80 @@
+"""Questions about contexts: read from SQuAD's forms, answered by spans, and scored as the official evaluator does."""
+
+import copy
+import json
+
 import numpy as np
 import pytest
+from datasets import Dataset
+from torchmetrics.functional.text import squad
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.question_answering import Spans, answer_questions, best_spans, build_windows
+from headtypes.core.files import read_json
+from headtypes.data.kinds.question_answering import (
+    Question,
+    QuestionAnswering,
+    Spans,
+    answer_questions,
+    best_spans,
+    build_windows,
+    questions_from_rows,
+    score_predictions,
+)
 from headtypes.data.windows import Windows
-from tests.support.records import question_of
+from tests.support.places import SHARED_DATA
+from tests.support.records import question_of, read_squad
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer
+
+DATA = SHARED_DATA / "squad"
+OF_CAFES = "Café Ada opened in 1843. It stands in Narrow Street."
+ASKED = [("a1", "When did it open?", ["1843", "in 1843"], [19, 16]), ("a2", "Where is it?", ["Narrow Street"], [38])]
+
+
+def answers_of(texts, starts):
+    return [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)]
+
+
+QAS = [{"id": name, "question": question, "answers": answers_of(*answers)} for name, question, *answers in ASKED]
+SQUAD = {"version": "1.1", "data": [{"title": "Cafés", "paragraphs": [{"context": OF_CAFES, "qas": QAS}]}]}
+
+
+def written(tmp_path, data):
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps(data))
+    return path
+
+
+def test_questions_carry_article_context_and_all_answers(tmp_path):
+    assert read_squad(written(tmp_path, SQUAD)) == [
+        Question("a1", "Cafés", "When did it open?", OF_CAFES, ("1843", "in 1843"), (19, 16)),
+        Question("a2", "Cafés", "Where is it?", OF_CAFES, ("Narrow Street",), (38,)),
+    ]
+
+
+def test_rows_of_a_dataset_give_the_same_questions(tmp_path):
+    rows = [
+        {"id": name, "title": "Cafés", "context": OF_CAFES, "question": question}
+        | {"answers": {"text": texts, "answer_start": starts}}
+        for name, question, texts, starts in ASKED
+    ]
+    assert questions_from_rows(Dataset.from_list(rows), "rajpurkar/squad") == read_squad(written(tmp_path, SQUAD))
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ([], r"a2 has no answers.*v2"),
+        (answers_of(["Narrow Street"], [39]), r"a2 is not in the context"),
+        (answers_of(["Narrow Street"], [-14]), r"a2 is not in the context"),
+    ],
+)
+def test_unusable_file_is_named_with_the_reason(tmp_path, answers, message):
+    data = copy.deepcopy(SQUAD)
+    data["data"][0]["paragraphs"][0]["qas"][1]["answers"] = answers
+    path = written(tmp_path, data)
+    with pytest.raises(InputError, match=message) as caught:
+        read_squad(path)
+    assert str(path) in str(caught.value)
 
 
 def naive_span(start_logits, end_logits, mask, max_answer_length):
@@ -68,7 +137,7 @@ WORDS = sorted(set(CONTEXT.split()) | {"Who", "What", "?"})
 def test_planted_answers_come_back(make):
     windows = build_windows(QUESTIONS, make(WORDS), max_seq_length=18, doc_stride=4)
     n_tokens = int(np.diff(windows.offsets).max())
-    starts, ends, mask = np.zeros((len(windows), n_tokens)), np.zeros((len(windows), n_tokens)), None
+    starts, ends = np.zeros((2, len(windows), n_tokens))
     mask = np.zeros((len(windows), n_tokens), bool)
     wanted = {"q0": "Bob wrote", "q1": "Zoë 😀"}
     for window, (first, last) in enumerate(zip(windows.offsets[:-1], windows.offsets[1:], strict=True)):
@@ -111,3 +180,48 @@ def test_question_without_context_tokens_has_an_empty_answer():
     questions, windows = three_windows()
     spans = Spans(np.array([1.0, 0.0, -np.inf]), np.array([1, 1, -1]), np.array([1, 1, -1]))
     assert answer_questions(questions, windows, spans)["q1"] == ""
+
+
+def planted(n):
+    rng = np.random.default_rng(3)
+    content = ["cat,", "Cat", "sat", "U.S.", "é", "theatre", "24\u201310", "the\u2019s"]
+
+    def text():
+        return " ".join([rng.choice(content), *rng.choice([*content, "the", "a", "An", "-", "on"], rng.integers(0, 6))])
+
+    questions = [
+        question_of(f"q{i}", "?", "", [text() for _ in range(rng.integers(1, 4))], article=f"t{i % 7}")
+        for i in range(n)
+    ]
+    return questions, {question.id: text() for question in questions}
+
+
+def test_scores_are_those_of_torchmetrics():
+    questions, predictions = planted(400)
+    scores = score_predictions(questions, predictions)
+    assert list(scores.columns) == ["id", "article", "exact_match", "f1"]
+    for row, question in zip(scores.itertuples(), questions, strict=True):
+        assert (row.id, row.article) == (question.id, question.article)
+        answers = {"text": [*question.answers], "answer_start": [*question.answer_starts]}
+        predicted = {"id": question.id, "prediction_text": predictions[question.id]}
+        expected = squad(predicted, {"id": question.id, "answers": answers})
+        assert row.exact_match == expected["exact_match"].item()
+        assert row.f1 == pytest.approx(expected["f1"].item())
+    assert 0 < scores["exact_match"].mean() < scores["f1"].mean() < 100
+
+
+def test_without_a_word_that_is_no_article_f1_is_zero():
+    """As in the evaluator of SQuAD v1.1, and not in that of v2."""
+    (row,) = score_predictions([question_of("q", "?", "", ["a"])], {"q": "the"}).itertuples()
+    assert (row.exact_match, row.f1) == (100, 0)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not DATA.exists(), reason="no real data")
+def test_official_scores_of_the_ensemble_on_dev():
+    questions = read_squad(DATA / "dev-v1.1.json")
+    predictions = read_json(DATA / "pred_bert_ensemble.json")
+    scores = QuestionAnswering().mean_scores(score_predictions(questions, predictions))
+    assert scores["n_questions"] == 10570
+    assert scores["exact_match"] == pytest.approx(86.2062, abs=5e-5)
+    assert scores["f1"] == pytest.approx(92.1956, abs=5e-5)
