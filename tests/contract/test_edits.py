@@ -96,7 +96,8 @@ def test_leaves_that_are_in_no_spec_schedule_their_readers(place, finished):
 
 def test_edited_code_schedules_the_rules_whose_hash_differs_and_what_follows(place, finished):
     edits = {
-        # One figure; one kind of task, which jobs load by its name; and what changes no result.
+        # One figure; one kind of task, which jobs load by its name or for the class of its rows; and what changes no
+        # result.
         "analyses/ablation/curves_figure.py": ("the least important first", "the least first"),
         "data/kinds/coreference.py": ('"#end document"', '"#end"'),
         "planning/resources.py": ("_MB, _MARGIN = 1e6", "_MB, _MARGIN = 2e6"),
@@ -114,7 +115,8 @@ def test_edited_code_schedules_the_rules_whose_hash_differs_and_what_follows(pla
     assert scheduled(after) == reasons.keys()
     edited = {job for job, reason in reasons.items() if reason == "code"}
     assert {job for job in edited if job[0].startswith(("fetch_", "extract_", "sample_"))} == {
-        ("fetch_task", "stories")
+        ("fetch_task", "stories"),
+        ("extract_antecedents", "trained", "stories"),
     }
     assert {rule for rule, *_ in edited} >= {"plot_curves"}
     assert not {rule for rule, *_ in edited} & {"cluster_heads", "evaluate_condition", "finetune_model"}

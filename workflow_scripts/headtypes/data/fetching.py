@@ -27,19 +27,19 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
     if "hub" in source:
+        where, rows_of = source["hub"], chosen.rows_of_hub
         data, origin = read_data_set(source, f"{key}.source")
-        rows = chosen.rows_of_hub(data, source["hub"], f"{key}.columns", columns)
     elif "folder" in source:
-        folder = source["folder"]
-        data = files_of(folder, f"{key}.source.folder")
-        digests = {Path(file).relative_to(folder).as_posix(): sha256_file(file) for file in data}
+        where, rows_of = source["folder"], chosen.rows_of_file
+        data = files_of(where, f"{key}.source.folder")
+        digests = {Path(file).relative_to(where).as_posix(): sha256_file(file) for file in data}
         sha256 = hashlib.sha256(canonical_json(digests).encode()).hexdigest()
-        origin = {"folder": folder, "sha256": sha256, "revision": None}
-        rows = chosen.rows_of_file(data, folder, f"{key}.columns", columns)
+        origin = {"folder": where, "sha256": sha256, "revision": None}
     else:
-        data, origin = read_file(source["file"], chosen.form, f"{key}.source.file")
-        rows = chosen.rows_of_file(data, source["file"], f"{key}.columns", columns)
-    _check_ids(rows, origin.get("file") or origin.get("folder") or origin.get("hub") or key)
+        where, rows_of = source["file"], chosen.rows_of_file
+        data, origin = read_file(where, chosen.form, f"{key}.source.file")
+    rows = rows_of(data, where, f"{key}.columns", columns)
+    _check_ids(rows, where)
     left_out = getattr(rows, "left_out", {})
     for what, count in left_out.items():
         print(f"{task}: {count} {what} left out, {len(rows)} rows read")
@@ -66,12 +66,11 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     if not Path(path).is_file():
         raise InputError(f"{key}: there is no file {path}.")
     origin = {"file": path, "sha256": sha256_file(path), "revision": None}
-    readers = {"json": _read_json, "table": _read_table, "files": lambda path: [path]}
-    return readers[form](path), origin
-
-
-def _read_json(path: str) -> Any:
-    return read_json_lines(path) if Path(path).suffix.lower() == ".jsonl" else read_json(path)
+    if form == "files":
+        return [path], origin
+    if form == "table":
+        return _read_table(path), origin
+    return read_json_lines(path) if Path(path).suffix.lower() == ".jsonl" else read_json(path), origin
 
 
 def _read_table(path: str) -> pd.DataFrame:

@@ -70,7 +70,8 @@ def encoding_of(plan: Plan, task: str) -> dict:
     """How samples of a task are encoded: its kind and, where the kind has this key, the most tokens of a sample."""
     entry = plan.config.tasks[task]
     kind = KINDS[entry.kind]
-    return {"kind": kind.name, **{key: entry.max_seq_length for key in kind.keys if key == "max_seq_length"}}
+    longest = {"max_seq_length": entry.max_seq_length} if "max_seq_length" in kind.keys else {}
+    return {"kind": kind.name, **longest}
 
 
 def _read(plan: Plan) -> list[dict[str, str]]:

@@ -49,7 +49,8 @@ class Windows:
     @property
     def texts(self) -> tuple[list | None, ...]:
         """Of each window the tokens, their segments (None as `token_type_ids`) and their sentences."""
-        return tuple(rows_of(array, self.offsets) for array in (self.input_ids, self.token_type_ids, self.sentence))
+        arrays = self.input_ids, self.token_type_ids, self.sentence
+        return tuple(None if array is None else np.split(array, self.offsets[1:-1]) for array in arrays)
 
     def tokens(self, window: int) -> slice:
         """Where a window's tokens are in the arrays of tokens."""
@@ -76,11 +77,6 @@ class Windows:
             question=np.searchsorted(questions, self.question[chosen]).astype(np.int32),
             question_ids=[self.question_ids[index] for index in questions],
         )
-
-
-def rows_of(tokens: np.ndarray | None, offsets: np.ndarray) -> list[np.ndarray] | None:
-    """Split concatenated rows: row `i` is tokens[offsets[i] : offsets[i + 1]]. None stays None."""
-    return None if tokens is None else np.split(tokens, offsets[1:-1])
 
 
 def joined_windows(
