@@ -1,1 +1,1 @@
-"""What belongs to kinds."""
+"""Kinds of task, one module each."""

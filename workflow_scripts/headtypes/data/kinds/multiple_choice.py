@@ -13,7 +13,6 @@ from headtypes.data.kinds.tables import TableKind, checked_table, read_ids
 from headtypes.data.records import Sample, Strict
 
 if TYPE_CHECKING:
-    import numpy as np
     from transformers import PreTrainedTokenizerBase
 
     from headtypes.data.windows import Windows
@@ -180,8 +179,9 @@ def build_choices(
         sentence = np.where(ordinary, sentence_of(starts, split_sentences(text)), -1)
         if not in_choice.any():
             raise InputError(f"question {question.id}: one of its choices has no tokens; leave it out of the data.")
-        kept = _kept(ordinary & ~in_choice, max_length)
-        if not (kept & ordinary & ~in_choice).any():
+        kept, of_question = np.ones(len(tokens), bool), np.flatnonzero(ordinary & ~in_choice)
+        kept[of_question[: max(0, len(tokens) - max_length)]] = False
+        if not kept[of_question].any():
             raise InputError(
                 f"question {question.id}: its choice {text[len(question.question) + 1 :][:40]!r} leaves no room for "
                 f"the question in {max_length} tokens; leave it out of the data, or make windows.max_seq_length larger."
@@ -193,12 +193,3 @@ def build_choices(
     types = list(map(np.zeros_like, ids)) if "token_type_ids" in tokenizer.model_input_names else None
     names = [question.id for question in questions]
     return joined_windows(ids, types, sentences, question_of_text, names, targets=targets)
-
-
-def _kept(of_question: np.ndarray, max_length: int) -> np.ndarray:
-    """Which tokens fit, [token] bool: all but as many of the question's first as are too many."""
-    import numpy as np
-
-    kept = np.ones(len(of_question), bool)
-    kept[np.flatnonzero(of_question)[: max(0, len(kept) - max_length)]] = False
-    return kept
