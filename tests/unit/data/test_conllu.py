@@ -81,6 +81,15 @@ def test_a_malformed_file_is_refused_in_one_sentence_with_file_and_line(tmp_path
     assert problem in message
 
 
+@pytest.mark.parametrize("kind", ["treebank", "coreference"])
+@pytest.mark.parametrize("form", ["_", "___"])
+def test_masked_words_are_refused(tmp_path, kind, form):
+    path = tmp_path / "masked.conllu"
+    path.write_text("\n".join(lines_of(f"1 {form} DET DT 2 det Entity=(1)", f"2 {form} NOUN NN 0 root Entity=(1)")))
+    message = refusal(fetch_task, "bank", kind, {"file": str(path)}, None)
+    assert message.startswith(f"{path}, line 1: all words of the sentence are '{form}': they are masked; restore them")
+
+
 def of_udapi(path) -> list[Sentence]:
     """The sentences of a file as udapi reads them; it names those without an id by none."""
     read = []

@@ -4,6 +4,7 @@ import pytest
 from udapi.core.document import Document
 
 from headtypes.core.errors import InputError
+from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.coreference import AnnotatedDocument, Coreference, Mention
 from tests.support.conllu import lines_of
 from tests.support.places import SHARED_DATA
@@ -102,6 +103,8 @@ MALFORMED_CONLLU = {
     "closed before it opens": ([marked(A, "1)"), B], 1, "a mention of the entity 1 is closed that is not open"),
     "never closed": ([A, marked(B, "(1")], 2, "the mention of the entity 1 that opens here is not closed"),
     "no bracket": ([marked(A, "1"), B], 1, "the brackets of '1' cannot be read"),
+    # As in older GUM.
+    "an id behind another field": ([marked(A, "(person-1)"), B], 1, "declare its fields: # global.Entity"),
     "half a tree": ([A, B.replace("\t0\t", "\t_\t")], 2, "the head '_' is not a whole number"),
 }
 BEGIN, END = "#begin document (d); part 0", "#end document"
@@ -127,6 +130,17 @@ def test_a_malformed_file_is_refused_in_one_sentence_with_file_and_line(tmp_path
     message = refusal(read, path)
     assert message.startswith(f"{path}, line {number}: ")
     assert problem in message
+
+
+def test_a_part_without_mentions_is_left_out_and_counted(tmp_path, capsys):
+    path, without = tmp_path / "a.v4_gold_conll", [BEGIN.replace("0", "1"), word("c", marks="-"), END]
+    path.write_text("\n".join([BEGIN, word("a"), word("b"), END, *without]))
+    documents, record = fetch_task("stories", "coreference", {"file": str(path)}, None)
+    assert [document.id for document in documents] == ["d/0"]
+    assert record["left_out"] == {"documents without mentions": 1}
+    assert "1 documents without mentions left out" in capsys.readouterr().out
+    path.write_text("\n".join(without))
+    assert "there has no document with a mention" in refusal(read, path)
 
 
 def test_files_of_another_format_are_refused(tmp_path):

@@ -71,6 +71,27 @@ def test_without_an_id_the_row_is_the_id_and_without_a_label_there_is_none(file,
     assert read_rows(tmp_path / "rows.jsonl", "sentence_pair") == rows
 
 
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_tables_of_a_spreadsheet_are_read_whatever_separates_their_columns(file, separator):
+    text = f"\ufeffone{separator}two\r\nA cat, a dog{separator}It; sat.\r\n"
+    if separator != "\t":
+        text = text.replace("A cat, a dog", '"A cat, a dog"').replace("It; sat.", '"It; sat."')
+    pairs, _ = fetch(file("a.csv", text))
+    assert [(pair.first, pair.second) for pair in pairs] == [("A cat, a dog", "It; sat.")]
+
+
+def test_pairs_that_nobody_could_decide_are_left_out_and_counted(file, capsys):
+    """As in SNLI and MNLI, where annotators disagreed."""
+    labels = ["entailment", "-", "neutral", "-"]
+    path = file("nli.tsv", "one\ttwo\tgold\n" + "".join(f"a\tb\t{label}\n" for label in labels))
+    pairs, record = fetch(path, {"label": "gold", "labels": {"-": None}})
+    assert [(pair.id, pair.label) for pair in pairs] == [("0", "entailment"), ("2", "neutral")]
+    assert record["left_out"] == {"rows whose label is null in labels": 2}
+    assert "2 rows whose label is null in labels left out, 2 rows read" in capsys.readouterr().out
+    none = {"label": "gold", "labels": dict.fromkeys(labels)}
+    assert f"tasks.pairs.labels: every row of {path} is left out; keep a label" in refusal(fetch, path, none)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "fragment"),
     [

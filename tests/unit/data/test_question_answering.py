@@ -10,6 +10,7 @@ from torchmetrics.functional.text import squad
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json
+from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.question_answering import (
     Question,
     QuestionAnswering,
@@ -58,6 +59,23 @@ def test_rows_of_a_dataset_give_the_same_questions(tmp_path):
         for name, question, texts, starts in ASKED
     ]
     assert questions_from_rows(Dataset.from_list(rows), "rajpurkar/squad") == read_squad(written(tmp_path, SQUAD))
+
+
+def test_rows_as_json_lines_are_read_and_those_without_a_title_are_of_one_article_for_each_context(tmp_path):
+    row = {"id": "q", "context": "A cat ran.", "question": "Who ran?"}
+    row["answers"] = {"text": ["A cat"], "answer_start": [0]}
+    rows = [row, {**row, "id": "r"}, {**row, "id": "s", "context": "A cat sat."}, {**row, "id": "t", "title": "Cats"}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    questions, _ = fetch_task("t", "question_answering", {"file": str(tmp_path / "a.jsonl")}, None)
+    assert [question.article for question in questions] == ["context 1", "context 1", "context 2", "Cats"]
+
+
+def test_whole_numbers_are_ids_and_articles_without_titles_are_numbered(tmp_path):
+    data = copy.deepcopy(SQUAD)
+    del data["data"][0]["title"]
+    data["data"][0]["paragraphs"][0]["qas"][0]["id"] = 7
+    asked = [(question.id, question.article) for question in read_squad(written(tmp_path, data))]
+    assert asked == [("7", "article 1"), ("a2", "article 1")]
 
 
 @pytest.mark.parametrize(

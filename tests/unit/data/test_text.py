@@ -115,20 +115,21 @@ def test_what_cannot_be_used_is_refused_by_file_and_line(tmp_path, name, content
     assert fragment in refused(written(tmp_path / name, content))
 
 
-def test_files_are_read_in_the_order_of_their_names(tmp_path):
+def test_files_are_read_in_the_order_of_their_paths(tmp_path):
     folder = tmp_path / "texts"
     written(folder / "b.txt", "Three.\n\nFour.")
     written(folder / "a.TXT", "One.\n\nTwo.")
     written(folder / ".hidden", "not read")
-    (folder / "further").mkdir()
+    written(folder / "c/a1.txt", "Five.\n\nSix.")
     rows, record = fetch_task("mine", "text", {"folder": str(folder)}, None)
-    assert rows == [Document("a-0", ("One.", "Two.")), Document("b-0", ("Three.", "Four."))]
+    read = [("a-0", "One.", "Two."), ("b-0", "Three.", "Four."), ("a1-0", "Five.", "Six.")]
+    assert rows == [Document(name, tuple(paragraphs)) for name, *paragraphs in read]
     assert record == {
         "task": "mine",
         "folder": str(folder),
         "sha256": record["sha256"],
         "revision": None,
-        "rows": 2,
+        "rows": 3,
     }
 
 
