@@ -80,18 +80,18 @@ class Windows:
 
 
 def joined_windows(
+    rows: Sequence,
+    owners: Sequence[int],
     input_ids: Sequence[np.ndarray],
     token_types: Sequence[np.ndarray] | None,
     sentences: Sequence[np.ndarray],
-    question: Sequence[int],
-    question_ids: list[str],
     *,
     characters: tuple[Sequence[np.ndarray], Sequence[np.ndarray]] | None = None,
     targets: Sequence[np.ndarray] | None = None,
 ) -> Windows:
-    """Windows from the arrays of each, [token]; characters: char_start and char_end, where there is a context.
+    """Windows of a task's rows from the arrays of each, [token].
 
-    question, question_ids: as in `Windows`.
+    owners: of each window, the index of its row; characters: char_start and char_end, where there is a context.
     """
 
     def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:
@@ -106,8 +106,8 @@ def joined_windows(
         char_start=start,
         char_end=end,
         offsets=offsets,
-        question=np.array(question, np.int32),
-        question_ids=question_ids,
+        question=np.array(owners, np.int32),
+        question_ids=[row.id for row in rows],
         targets=None if targets is None else joined(targets),
     )
 

@@ -191,5 +191,4 @@ def build_choices(
         sentences.append(sentence[kept])
         targets.append(wanted[kept])
     types = list(map(np.zeros_like, ids)) if "token_type_ids" in tokenizer.model_input_names else None
-    names = [question.id for question in questions]
-    return joined_windows(ids, types, sentences, question_of_text, names, targets=targets)
+    return joined_windows(questions, question_of_text, ids, types, sentences, targets=targets)

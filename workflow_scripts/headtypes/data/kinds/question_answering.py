@@ -230,8 +230,7 @@ def build_windows(
             owners.append(index)
     ids, types, sentence, *characters = zip(*windows, strict=True)
     has_types = "token_type_ids" in tokenizer.model_input_names
-    names = [question.id for question in questions]
-    return joined_windows(ids, types if has_types else None, sentence, owners, names, characters=characters)
+    return joined_windows(questions, owners, ids, types if has_types else None, sentence, characters=characters)
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:

@@ -148,8 +148,8 @@ def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows
     ]
     ids, types, sentence, *characters = zip(*arrays, strict=True)
     has_types = "token_type_ids" in tokenizer.model_input_names
-    names = [pair.id for pair in pairs]
-    return joined_windows(ids, types if has_types else None, sentence, range(len(pairs)), names, characters=characters)
+    owners = range(len(pairs))
+    return joined_windows(pairs, owners, ids, types if has_types else None, sentence, characters=characters)
 
 
 def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np.ndarray:

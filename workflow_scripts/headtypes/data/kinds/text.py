@@ -238,9 +238,8 @@ def build_texts(
         ids.append(tokens)
         types.append(encoded.get("token_type_ids"))
         targets.append(wanted)
-    of_segment, names = [index for index, _ in segments], [document.id for document in documents]
-    types = None if types[0] is None else types
-    return joined_windows(ids, types, sentences, of_segment, names, targets=targets)
+    types, owners = None if types[0] is None else types, [index for index, _ in segments]
+    return joined_windows(documents, owners, ids, types, sentences, targets=targets)
 
 
 def _sentences(texts: list[str], segment: Sample, encoded) -> np.ndarray:
