@@ -11,9 +11,8 @@ from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.papers import claims
 from headtypes.papers.claims import Claim, Verdict
 from headtypes.papers.guan2020.comparison import CLAIMS as PAPERS
-from headtypes.papers.guan2020.model import Model, name_operations
 from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.quantities import published_quantities
+from headtypes.papers.guan2020.quantities import Model, name_operations, published_quantities
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, THIRDS, Measured
 from tests.support.places import GUAN
 

@@ -35,10 +35,12 @@ def answers(diagonal: float = 4.59) -> Answers:
 
 
 def collected(partitions: dict, answered: dict | None = None, **more) -> pd.DataFrame:
-    conditions = {key: {it.id: str(it.id) for it in REFERENCE.conditions} for key in partitions}
-    return compare_with_guan(
-        collect_quantities(partitions, answered or {}, conditions, REFERENCE, **more), {}, REFERENCE
-    )
+    rows = [
+        {"model": model, "partition": name, "condition": str(it.id), "operations": it.operations}
+        for model, name in partitions
+        for it in REFERENCE.conditions
+    ]
+    return compare_with_guan(collect_quantities(partitions, answered or {}, rows, REFERENCE, **more), {}, REFERENCE)
 
 
 def claims(table: pd.DataFrame) -> pd.DataFrame:

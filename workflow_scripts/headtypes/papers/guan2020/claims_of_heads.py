@@ -19,7 +19,7 @@ import numpy as np
 
 from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.papers.claims import Claims
-from headtypes.papers.guan2020.model import OTHERS, Model, beside_permutations, beyond_others, by_thirds
+from headtypes.papers.guan2020.quantities import OTHERS, Model, beside_permutations, beyond_others, by_thirds
 from headtypes.papers.quantities import Measured, NoVerdictError, Quantity, in_each_reading, join
 
 claim = Claims("heads")

@@ -12,14 +12,14 @@ from headtypes.papers import comparison
 from headtypes.papers.claims import BASES
 from headtypes.papers.comparison import OWN_READING
 from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
-from headtypes.papers.guan2020.model import Model, bracket, name_operations
 from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
 from headtypes.papers.guan2020.quantities import (
     Answers,
+    Model,
+    bracket,
     collect_quantities,
     families_of,
-    numbered_conditions,
-    parents_of,
+    name_operations,
     published_quantities,
     read_answers,
     read_stabilities,
@@ -45,16 +45,18 @@ def compare_files(
 ) -> Compared:
     """Judge the paper's claims on the files that `paper.GUAN2020` names; partitions, ablations: as of its `spec`."""
     read = read_each(read_partition, found["partitions"])
+    described = {(it["model"], it["partition"]): it for it in partitions}
     quantities = collect_quantities(
         read,
         read_answers(found["scores"], seed),
-        numbered_conditions(ablations, published),
+        ablations,
         published,
         stabilities=read_stabilities(read, found["stabilities"], found["numbers"]),
-        parents=parents_of(partitions, read),
+        # Made in the same way on the same task.
+        parents={key: read.get((it["parent"], it["partition"])) for key, it in described.items()},
         families=families_of(partitions, read),
     )
-    rows = {(partition["model"], partition["partition"]): partition["published"] for partition in partitions}
+    rows = {key: it["published"] for key, it in described.items()}
     table = compare_with_guan(quantities, rows, published, repeats)
     for path in found["readings"].values():
         columns = ["model", "partition", "id", "reading", "verdict"]
@@ -165,14 +167,15 @@ def readings_table(
     returns a row per model, partition, claim and reading, of the claims that answers decide under some reading: columns
       as in the comparison, the claim's text as `claim`, and depends (whether the readings differ in the verdict).
     """
-    # Claims about shares of types, for instance, do not depend on answers.
-    of_answers = [claim.id for claim in claims_of_answers.claim]
-    judged = []
+    judged, theirs = [], published_quantities(published)
     for reading in (None, *readings):
-        conditions = numbered_conditions(_under(rows, reading), published)
-        compared = compare_with_guan(collect_quantities(partitions, answers, conditions, published), {}, published)
-        claims = compared[(compared["kind"] == "claim") & compared["id"].isin(of_answers)]
-        claims = claims.rename(columns={"quantity": "claim"})
+        quantities = collect_quantities(partitions, answers, _under(rows, reading), published)
+        # Claims about shares of types, for instance, do not depend on answers.
+        subjects = [
+            comparison.Subject(dict(zip(PARTITION_KEYS, key, strict=True)), claims_of_answers.claim, ours, theirs)
+            for key, ours in quantities.items()
+        ]
+        claims = comparison.comparison_table(subjects, COLUMNS).rename(columns={"quantity": "claim"})
         judged.append(claims[[*_CLAIM, *_JUDGED]].assign(reading=reading or OWN_READING))
     table = pd.concat(judged, ignore_index=True)
     verdicts = table.groupby(_CLAIM, sort=False)["verdict"]
