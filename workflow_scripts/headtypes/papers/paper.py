@@ -166,7 +166,7 @@ class Paper:
         raise NotImplementedError
 
     def readings(self, plan: Plan) -> str:
-        """The table of its claims under further readings (`guan2020.comparison`); empty where there is none."""
+        """The table of its claims under further readings (`guan2020.readings`); empty where there is none."""
         return ""
 
     def finding(self, table: "pd.DataFrame", subject: tuple[str, str]) -> str:

@@ -4,8 +4,9 @@ import pandas as pd
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.papers.guan2020.comparison import CLAIMS, readings_page, readings_table, under_every_reading
+from headtypes.papers.guan2020.comparison import CLAIMS
 from headtypes.papers.guan2020.quantities import Answers
+from headtypes.papers.guan2020.readings import readings_page, readings_table, under_every_reading
 from tests.support.planted import typed
 from tests.unit.papers.guan2020.test_claims import REFERENCE
 

@@ -9,7 +9,7 @@ from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.paper import GUAN2020
 from headtypes.papers.guan2020.quantities import families_of, numbered_conditions, read_answers, read_stabilities
-from headtypes.papers.guan2020.tables import read_controls
+from headtypes.papers.guan2020.tables2_3 import read_controls
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import paths

@@ -6,16 +6,13 @@ import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.papers.guan2020.tables import (
+from headtypes.papers.guan2020.table1 import reservations, stability_page, stability_shown, stability_table
+from headtypes.papers.guan2020.tables2_3 import (
     ablation_page,
     ablation_shown,
     ablation_table,
     ablation_values,
-    reservations,
     shortages,
-    stability_page,
-    stability_shown,
-    stability_table,
 )
 from tests.support.planted import typed
 from tests.support.summaries import RESULTS
@@ -39,7 +36,7 @@ def stability(value: float) -> dict:
 
 def row(condition: str, operations: dict, model: str = "m", of: str = "p") -> dict:
     done = {"model": model, "partition": of, "condition": condition, "operations": operations}
-    return done | {"published": "squad", "control_questions": 100}
+    return done | {"published": "squad", "questions": None, "control_questions": 100}
 
 
 def scores(exact_match: float, f1: float) -> dict:
@@ -89,7 +86,7 @@ def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> 
 def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
     rows = [
         {"model": "a", "partition": "p", "published": "mnli", "samples": 1000, "samples_asked": 1000},
-        {"model": "b", "partition": "p", "published": None},
+        {"model": "b", "partition": "p", "published": None, "samples": 300, "samples_asked": 1000},
     ]
     partitions = [partition(["dense", "dense", "vertical", "diagonal"], "vertical"), partition(["type-1", "type-2"])]
     table = stability_table(rows, partitions, [stability(90), stability(80) | {"pairs": None}], REFERENCE)
@@ -100,7 +97,8 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
     assert table.loc[1, ["pairs_all_agree", "pairs_pairwise"]].isna().all()
     assert table.loc[0, ["share_dense", "share_diagonal", "share_vertical"]].tolist() == [50, 25, 25]
     assert table["doubtful"].tolist() == ["vertical", ""]
-    page = stability_page(table, rows, REFERENCE)
+    assert reservations(table) == ["b, p: 1,000 samples were asked for, and there are 300."]
+    page = stability_page(table, REFERENCE)
     assert "| a | p | 94.37 | 90.00 | 91.00 | 92.00 | 90.50 | 91.50 | 92.50 | 70.00 |  |" in page
     assert "| a | p | 1000 | 50.00 | 25.00 | 25.00 |  |  | vertical |" in page
     assert "| published |  |  | 26.04 | 25.56 | 13.28 |" in page
@@ -109,7 +107,7 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
 def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown():
     """That one cloud has such gaps, `analyses/types/test_numbers_of_types.py` tests."""
     gaps = {"alike": (-0.3, 0.1), "undecided": (-0.03, 0.1), "apart": (0.5, 0.1), "unknown": (None, None)}
-    rows = [{"model": name, "partition": "p", "published": None, "samples": 100} for name in gaps]
+    rows = [{"model": name, "partition": "p", "published": None, "samples": 100, "samples_asked": 5} for name in gaps]
     rows[2]["samples"] = 5
     stabilities = [stability(90) | {"gap": gap, "gap_error": error} for gap, error in gaps.values()]
     table = stability_table(rows, [ALL_TYPES] * 4, stabilities, REFERENCE)
@@ -120,7 +118,7 @@ def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown
         "no types.",
         "apart, p: 5 samples are few, where the paper has 1,000: others may give other types.",
     ]
-    page = stability_page(table, rows, REFERENCE)
+    page = stability_page(table, REFERENCE)
     assert all(sentence in page and sentence in stability_shown(table).in_brief().about for sentence in found)
     assert "| 0.50 [0.29, 0.71] |" in page
 
@@ -233,10 +231,10 @@ def test_p_values_beside_random_heads_are_corrected_for_the_conditions_that_have
     expected |= {("n", "a"): 0.02}
     assert table["holm_f1"].dropna().to_dict() == pytest.approx(expected)
     assert table["control_conditions"].dropna().to_dict() == {each: 5 if each[0] == "m" else 1 for each in expected}
-    (of_m, of_n) = ablation_shown(table.reset_index().query("table == 2"), 2)
+    (of_m, of_n) = ablation_shown(table.reset_index(), 2)
     assert "p, corrected for 5 conditions, is at least 0.025." in of_m.about
     assert "p, corrected for 1 condition, is at least 0.005." in of_n.about
-    few = table.assign(control_draws_planned=19).reset_index().query("table == 2")
+    few = table.assign(control_draws_planned=19).reset_index()
     assert "is at least 0.250, so that none can be told from random heads." in next(ablation_shown(few, 2)).about
 
 

@@ -13,7 +13,7 @@ from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS
 from headtypes.pages.summary.findings import left_out_alone
 from headtypes.papers.claims import join
-from headtypes.papers.guan2020.tables import least_p, of_asked
+from headtypes.papers.guan2020.tables2_3 import least_p, of_asked
 from headtypes.papers.quantities import VERDICTS, Measured
 
 ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"

@@ -12,7 +12,7 @@ from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS, tested_metric
 from headtypes.pages.summary.verdicts import Judged, counted, verdict_counts
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
-from headtypes.papers.guan2020.tables import least_p, of_asked
+from headtypes.papers.guan2020.tables2_3 import least_p, of_asked
 
 _QUANTITIES = {
     ("gradients", "mean"): "gradient for attention to {quantity} tokens",

@@ -1,20 +1,16 @@
-"""Our values beside those of Guan et al. 2020, which of the paper's claims hold, and which depend on how it is read."""
+"""Our values beside those of Guan et al. 2020, and which of the paper's claims hold."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
-from headtypes.core.tables import document, markdown_table
 from headtypes.papers import comparison
-from headtypes.papers.claims import BASES
-from headtypes.papers.comparison import OWN_READING
 from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
 from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
 from headtypes.papers.guan2020.quantities import (
-    Answers,
     Model,
     bracket,
     collect_quantities,
@@ -24,14 +20,13 @@ from headtypes.papers.guan2020.quantities import (
     read_answers,
     read_stabilities,
 )
+from headtypes.papers.guan2020.readings import under_every_reading
 from headtypes.papers.paper import PARTITION_KEYS, Compared, Found, Key
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, join
+from headtypes.papers.quantities import Measured
 
 CLAIMS = (*claims_of_heads.claim, *claims_of_answers.claim)
 _HALVES = {half: half for half in HALVES} | {"pairs": "pairs of a head and a sample"}
 COLUMNS = [*PARTITION_KEYS, *comparison.COLUMNS, "doubtful", "n_questions"]
-_CLAIM = ["model", "partition", "basis", "id", "place", "claim"]
-_JUDGED = ["verdict", "ours", "low", "high", "p", "reason"]
 
 
 def compare_files(
@@ -90,19 +85,6 @@ def compare_with_guan(
     return comparison.comparison_table(subjects, COLUMNS, repeats).astype({"n_questions": "Int64"})
 
 
-def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
-    """The comparison with those verdicts open that are not the same under every reading that gives one."""
-    judged = readings[readings["verdict"] != NO_VERDICT].groupby(["model", "partition", "id"])
-    by_reading = {key: dict(zip(rows["reading"], rows["verdict"], strict=True)) for key, rows in judged}
-    compared = compared.copy()
-    for index, row in compared[(compared["kind"] == "claim") & compared["verdict"].isin([HOLDS, FAILS])].iterrows():
-        verdicts = by_reading.get((row["model"], row["partition"], row["id"]), {})
-        if len(set(verdicts.values())) > 1:
-            said = join(f"{verdict} under {reading}" for reading, verdict in verdicts.items())
-            compared.loc[index, ["verdict", "verdict_holm", "reason"]] = OPEN, OPEN, f"{said}; {row['reason']}"
-    return compared
-
-
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
     """The comparison as Markdown: a section per model and partition, verdicts first, then the values."""
     introduction = [
@@ -149,70 +131,3 @@ def _values(ours: Model, theirs: Model, published: Guan2020) -> Iterator[dict]:
                 weights, id_ = {of_baseline: 1.0, score: -1.0}, f"{condition.id}.drop_{metric}"
                 drop, published_drop = ours.weighted_sum(weights, False), theirs.weighted_sum(weights).value
                 yield row(types, place, id_, f"drop of {label}, {done}", drop, published_drop)
-
-
-def readings_table(
-    rows: list[dict],
-    readings: Sequence[str],
-    partitions: Mapping[Key, Partition],
-    answers: Mapping[Key, Answers],
-    published: Guan2020,
-) -> pd.DataFrame:
-    """Judge the paper's claims on answers under every reading.
-
-    rows: one per evaluation: model, partition, condition (as evaluated), base (the condition itself), reading (None for
-        the config's own) and operations.
-    readings: the further readings. A condition that one cannot change counts there as under the config's own.
-    answers: by partition, as `quantities.read_answers` gives them.
-    returns a row per model, partition, claim and reading, of the claims that answers decide under some reading: columns
-      as in the comparison, the claim's text as `claim`, and depends (whether the readings differ in the verdict).
-    """
-    judged, theirs = [], published_quantities(published)
-    for reading in (None, *readings):
-        quantities = collect_quantities(partitions, answers, _under(rows, reading), published)
-        # Claims about shares of types, for instance, do not depend on answers.
-        subjects = [
-            comparison.Subject(dict(zip(PARTITION_KEYS, key, strict=True)), claims_of_answers.claim, ours, theirs)
-            for key, ours in quantities.items()
-        ]
-        claims = comparison.comparison_table(subjects, COLUMNS).rename(columns={"quantity": "claim"})
-        judged.append(claims[[*_CLAIM, *_JUDGED]].assign(reading=reading or OWN_READING))
-    table = pd.concat(judged, ignore_index=True)
-    verdicts = table.groupby(_CLAIM, sort=False)["verdict"]
-    table["depends"] = verdicts.transform("nunique") > 1
-    decided = verdicts.transform(lambda verdict: (verdict != NO_VERDICT).any())
-    columns = [*_CLAIM, "reading", *_JUDGED, "depends"]
-    return table.assign(claim_number=verdicts.ngroup())[decided].sort_values("claim_number", kind="stable")[columns]
-
-
-def readings_page(table: pd.DataFrame) -> str:
-    """The table as Markdown: per model and partition, first the claims that depend on the reading."""
-    parts = [
-        f"{OWN_READING} is the config's own reading; `readings` in the config says what the others change. Claims that "
-        "no reading changes are listed below those that depend on it. Verdicts are not corrected for their number."
-    ]
-    for (model, partition), section in table.groupby(["model", "partition"], sort=False):
-        claims = section.drop_duplicates("id")
-        counts = [
-            f"{int(rows['depends'].sum())} of {len(rows)} claims {label}"
-            for basis, label in BASES.items()
-            if not (rows := claims[claims["basis"] == basis]).empty
-        ]
-        parts += [f"## {model}, {partition}", f"The reading decides {join(counts)}."]
-        for _, some in sorted(section.groupby("depends"), reverse=True, key=lambda group: group[0]):
-            parts.append(markdown_table(pd.DataFrame([_line(claim) for _, claim in some.groupby("id", sort=False)])))
-    return document("Which conclusions depend on how the paper is read", parts)
-
-
-def _line(claim: pd.DataFrame) -> dict[str, str]:
-    first = claim.iloc[0]
-    said = {"claims": BASES[first["basis"]], "place": first["place"], "claim": first["claim"]}
-    return {**said, **claim.set_index("reading")["verdict"].to_dict()}
-
-
-def _under(rows: list[dict], reading: str | None) -> list[dict]:
-    """The evaluations that count under a reading: its own where there is one, else the config's own."""
-    found = {}
-    for wanted in (None, reading):
-        found |= {(row["model"], row["partition"], row["base"]): row for row in rows if row["reading"] == wanted}
-    return list(found.values())

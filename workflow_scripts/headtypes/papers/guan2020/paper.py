@@ -237,14 +237,14 @@ def _curved(plan: Plan) -> list[Any]:
 
 def _stability(path: str) -> "Iterable[Table]":
     from headtypes.papers.comparison import read_named
-    from headtypes.papers.guan2020.tables import stability_shown
+    from headtypes.papers.guan2020.table1 import stability_shown
 
     return [stability_shown(read_named(path, "partition"))]
 
 
 def _ablations(path: str, number: str) -> "Iterable[Table]":
     from headtypes.papers.comparison import read_named
-    from headtypes.papers.guan2020.tables import ablation_shown
+    from headtypes.papers.guan2020.tables2_3 import ablation_shown
 
     return ablation_shown(read_named(path, "partition", "condition"), int(number))
 

@@ -33,7 +33,7 @@ def ledger_table(
     """Every verdict of the papers' comparisons, and those under further readings that change anything.
 
     comparisons, readings: CSV files by paper, as `papers.comparison.comparison_table` and
-        `papers.guan2020.comparison.readings_table` make them, each beside its page.
+        `papers.guan2020.readings.readings_table` make them, each beside its page.
     families: the family of each model; partitions: model, partition, task, and method, k and of, as in the plan, of
         each; page: where the ledger will lie, which `decided_in` is relative to.
     returns the columns `COLUMNS`, a row for each claim (paper, id) and cell: the model, with its family; the partition,

@@ -1,0 +1,100 @@
+"""The paper's claims under every reading of its text on ablation, and which of them depend on it."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from headtypes.analyses.types.partitions import Partition
+from headtypes.core.tables import document, markdown_table
+from headtypes.papers import comparison
+from headtypes.papers.claims import BASES
+from headtypes.papers.comparison import OWN_READING
+from headtypes.papers.guan2020.claims_of_answers import claim
+from headtypes.papers.guan2020.published import Guan2020
+from headtypes.papers.guan2020.quantities import Answers, collect_quantities, published_quantities
+from headtypes.papers.paper import PARTITION_KEYS, Key
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, join
+
+_CLAIM = ["model", "partition", "basis", "id", "place", "claim"]
+_JUDGED = ["verdict", "ours", "low", "high", "p", "reason"]
+
+
+def readings_table(
+    rows: list[dict],
+    readings: Sequence[str],
+    partitions: Mapping[Key, Partition],
+    answers: Mapping[Key, Answers],
+    published: Guan2020,
+) -> pd.DataFrame:
+    """Judge the paper's claims on answers under every reading.
+
+    rows: one per evaluation: model, partition, condition (as evaluated), base (the condition itself), reading (None for
+        the config's own) and operations.
+    readings: the further readings. A condition that one cannot change counts there as under the config's own.
+    answers: by partition, as `quantities.read_answers` gives them.
+    returns a row per model, partition, claim and reading, of the claims that answers decide under some reading: columns
+      as in the comparison, the claim's text as `claim`, and depends (whether the readings differ in the verdict).
+    """
+    judged, theirs = [], published_quantities(published)
+    for reading in (None, *readings):
+        quantities = collect_quantities(partitions, answers, _under(rows, reading), published)
+        # Claims about shares of types, for instance, do not depend on answers.
+        subjects = [
+            comparison.Subject(dict(zip(PARTITION_KEYS, key, strict=True)), claim, ours, theirs)
+            for key, ours in quantities.items()
+        ]
+        claims = comparison.comparison_table(subjects, [*PARTITION_KEYS, *comparison.COLUMNS])
+        claims = claims.rename(columns={"quantity": "claim"})[[*_CLAIM, *_JUDGED]]
+        judged.append(claims.assign(reading=reading or OWN_READING))
+    table = pd.concat(judged, ignore_index=True)
+    verdicts = table.groupby(_CLAIM, sort=False)["verdict"]
+    table["depends"] = verdicts.transform("nunique") > 1
+    decided = verdicts.transform(lambda verdict: (verdict != NO_VERDICT).any())
+    columns = [*_CLAIM, "reading", *_JUDGED, "depends"]
+    return table.assign(claim_number=verdicts.ngroup())[decided].sort_values("claim_number", kind="stable")[columns]
+
+
+def readings_page(table: pd.DataFrame) -> str:
+    """The table as Markdown: per model and partition, first the claims that depend on the reading."""
+    parts = [
+        f"{OWN_READING} is the config's own reading; `readings` in the config says what the others change. Claims that "
+        "no reading changes are listed below those that depend on it. Verdicts are not corrected for their number."
+    ]
+    for (model, partition), section in table.groupby(["model", "partition"], sort=False):
+        claims = section.drop_duplicates("id")
+        counts = [
+            f"{int(rows['depends'].sum())} of {len(rows)} claims {label}"
+            for basis, label in BASES.items()
+            if not (rows := claims[claims["basis"] == basis]).empty
+        ]
+        parts += [f"## {model}, {partition}", f"The reading decides {join(counts)}."]
+        for _, some in sorted(section.groupby("depends"), reverse=True, key=lambda group: group[0]):
+            parts.append(markdown_table(pd.DataFrame([_line(claim) for _, claim in some.groupby("id", sort=False)])))
+    return document("Which conclusions depend on how the paper is read", parts)
+
+
+def _line(claim: pd.DataFrame) -> dict[str, str]:
+    first = claim.iloc[0]
+    said = {"claims": BASES[first["basis"]], "place": first["place"], "claim": first["claim"]}
+    return {**said, **claim.set_index("reading")["verdict"].to_dict()}
+
+
+def _under(rows: list[dict], reading: str | None) -> list[dict]:
+    """The evaluations that count under a reading: its own where there is one, else the config's own."""
+    found = {}
+    for wanted in (None, reading):
+        found |= {(row["model"], row["partition"], row["base"]): row for row in rows if row["reading"] == wanted}
+    return list(found.values())
+
+
+def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
+    """The comparison with those verdicts open that are not the same under every reading that gives one."""
+    judged = readings[readings["verdict"] != NO_VERDICT].groupby(["model", "partition", "id"])
+    by_reading = {key: dict(zip(rows["reading"], rows["verdict"], strict=True)) for key, rows in judged}
+    compared = compared.copy()
+    for index, row in compared[(compared["kind"] == "claim") & compared["verdict"].isin([HOLDS, FAILS])].iterrows():
+        verdicts = by_reading.get((row["model"], row["partition"], row["id"]), {})
+        if len(set(verdicts.values())) > 1:
+            said = join(f"{verdict} under {reading}" for reading, verdict in verdicts.items())
+            compared.loc[index, ["verdict", "verdict_holm", "reason"]] = OPEN, OPEN, f"{said}; {row['reason']}"
+    return compared

@@ -1,0 +1,157 @@
+"""Table 1 of the paper, how stable types are and how many heads are of each: its values, and how a reader sees them."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from headtypes.analyses.types.stability import GAP_FREEDOM
+from headtypes.analyses.types.partitions import Partition
+from headtypes.core.tables import Column, Table, TextColumn, document, interval
+from headtypes.papers.guan2020.published import HALVES, Guan2020
+from headtypes.papers.quantities import Measured
+
+# A tenth of the paper's.
+_FEW_SAMPLES = 100
+_AGREEMENTS = {"all_agree": "all agree", "pairwise": "pairwise"}
+# The paper's one value is one of these.
+_ALL_AGREE = [f"{half}_all_agree" for half in HALVES]
+_STABILITY = [
+    *(
+        Column(
+            f"{half}_{agreement}",
+            f"{half}, {label}",
+            brief=f"agree, {half}",
+            brief_digits=0,
+            note=f"percent on which all clusterings of half of the {half} agree",
+        )
+        for agreement, label in _AGREEMENTS.items()
+        for half in HALVES
+    ),
+    Column("own_cluster", "own cluster"),
+    Column(
+        "gap",
+        "gap",
+        ends=interval("gap"),
+        note="gap statistic of the clusters less that of one: below 0, heads are one cloud, and there are no types",
+    ),
+]
+
+
+def stability_table(
+    rows: Sequence[Mapping], partitions: Sequence[Partition], stabilities: Sequence[Mapping], published: Guan2020
+) -> pd.DataFrame:
+    """Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
+
+    rows: one per clustering: model, partition, `published`, the paper's row beside which it stands, or None, and
+        samples and samples_asked. partitions, stabilities: of the same, in the same order.
+    returns one row per clustering: model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's
+      one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster, gap, gap_low
+      and gap_high, the gap statistic of the clusters less that of a single one with its interval, share_{type}, the
+      types whose name is doubtful, samples and samples_asked.
+    """
+    table = []
+    for row, partition, stability in zip(rows, partitions, stabilities, strict=True):
+        entry = {"model": row["model"], "partition": row["partition"]}
+        entry["published_stability"] = published.stability.models.get(row["published"], math.nan)
+        for agreement in _AGREEMENTS:
+            entry |= {f"{half}_{agreement}": (stability[half] or {}).get(agreement, math.nan) for half in HALVES}
+        entry["own_cluster"] = stability["own_cluster"]
+        gap = Measured(math.nan)
+        if stability["gap"] is not None:
+            gap = Measured.with_error(stability["gap"], stability["gap_error"], GAP_FREEDOM)
+        entry |= {"gap": gap.value, "gap_low": gap.low, "gap_high": gap.high}
+        shares = 100 * partition.table["type"].value_counts(normalize=True)
+        entry |= {f"share_{name}": shares[name] for name in partition.types}
+        entry["doubtful"] = ", ".join(partition.doubtful)
+        entry |= {count: row[count] for count in ("samples", "samples_asked")}
+        table.append(entry)
+    return pd.DataFrame(table)
+
+
+def reservations(table: pd.DataFrame) -> list[str]:
+    """A sentence for each partition of Table 1 of few samples, or whose heads may all be alike."""
+    found = []
+    for row in table.itertuples():
+        where = f"{row.model}, {row.partition}"
+        if row.samples < row.samples_asked:
+            found.append(f"{where}: {row.samples_asked:,.0f} samples were asked for, and there are {row.samples:,.0f}.")
+        if row.gap_high < 0:
+            found.append(
+                f"{where}: the clusters are looser than those of one cloud of heads, so that these are no types."
+            )
+        elif row.gap_low <= 0:
+            found.append(
+                f"{where}: the clusters are not shown to be tighter than those of one cloud of heads, so that there "
+                "may be no types."
+            )
+        if row.samples < _FEW_SAMPLES:
+            found.append(
+                f"{where}: {row.samples:.0f} samples are few, where the paper has 1,000: others may give other types."
+            )
+    return found
+
+
+def stability_shown(table: pd.DataFrame) -> Table:
+    """Table 1; table: as `stability_table` makes it."""
+    types = [column.removeprefix("share_") for column in table if column.startswith("share_")]
+    doubtful = [str(names).split(", ") for names in table["doubtful"]]
+    doubts = {f"doubt_{name}": ["?" if name in names else "" for names in doubtful] for name in types}
+    shares = [
+        Column(f"share_{it}", it, brief=f"{it} %", brief_digits=1, note="share of the heads", after=f"doubt_{it}")
+        for it in types
+    ]
+    columns = [
+        TextColumn("model", "model"),
+        TextColumn("partition", "partition", brief="types from"),
+        Column(
+            "published_stability",
+            "published",
+            brief="paper",
+            brief_digits=1,
+            note="the paper's stability; it does not say what was halved",
+        ),
+        *_STABILITY,
+        Column("samples", "samples", digits=0),
+        *shares,
+        TextColumn("doubtful", "doubtful"),
+    ]
+    of_types = [share.name for share in shares]
+    published = ["published_stability"] if table["published_stability"].notna().any() else []
+    return Table(
+        "Table 1. Types and their stability",
+        table.assign(**doubts),
+        columns,
+        brief=["model", "partition", *of_types, *_ALL_AGREE, "gap", *published, "samples"],
+        printed=["model", "partition", *_ALL_AGREE, *of_types],
+        about=" ".join(
+            [
+                "Shares of the types, and how stable they are: percent on which clusterings of halves all agree.",
+                "A question mark follows a share whose type's name is doubtful, since its heads do not look where the "
+                "name says.",
+                *reservations(table),
+            ]
+        ),
+    )
+
+
+def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
+    """Table 1 as Markdown, with the paper's shares below ours; table: as `stability_table` makes it."""
+    shares = [column for column in table if column.startswith("share_")]
+    paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in shares}
+    beside = paper and table["published_stability"].notna().any()
+    with_paper = pd.concat([table, pd.DataFrame([{"model": "published", **paper}])]) if beside else table
+    stability = ("published_stability", *(column.name for column in _STABILITY))
+    parts = [
+        "Stability of the types: percent of the heads to which clusterings, each fitted on a random half of the heads "
+        "or of the samples, give the same type; or of the pairs of a head and a sample, for clusterings of half of the "
+        "pairs. All of them agree, as the paper counts, or two of them on average (pairwise). Own cluster: percent of "
+        "the pairs that are nearest to the head's cluster. Gap: the gap statistic of the clusters less that of "
+        "one, with its interval over sets of heads drawn from one cloud.",
+        stability_shown(table).markdown("model", "partition", *stability),
+        "Shares of the types, in percent of the heads. A type is marked as doubtful if its name does not fit what "
+        "its heads look at.",
+        stability_shown(with_paper).markdown("model", "partition", "samples", *shares, "doubtful"),
+        *reservations(table),
+    ]
+    return document("Table 1: stability and shares of the types", parts)

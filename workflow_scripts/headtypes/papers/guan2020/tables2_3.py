@@ -1,0 +1,370 @@
+"""Tables 2 and 3 of the paper, what a model loses under each condition: their values, and how a reader sees them."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from headtypes.analyses.ablation.control_drops import (
+    LAYER,
+    MASS,
+    PROFILE,
+    SEEDS,
+    control_drops,
+    drops_over_seeds,
+    prefix,
+    read_scored,
+)
+from headtypes.analyses.types.partitions import Partition, order_types
+from headtypes.attention.operations import operations_by_head, table_of
+from headtypes.core.files import StrPath
+from headtypes.core.statistics import ALPHA, holm
+from headtypes.core.tables import Column, Table, TextColumn, document, interval, probability
+from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by, tested_metric
+from headtypes.papers.guan2020.published import MAIN_MODEL, Guan2020
+from headtypes.papers.paper import Key
+
+# In the order of their columns: percentages first, and of these what kinds of task are first of all measured by.
+_METRICS = sorted(METRICS.values(), key=lambda metric: (metric.unit != "%", metric.name not in MAIN_METRICS))
+# Those of the paper's kinds have columns in every table; the others do where some model is evaluated by them.
+_ALWAYS = {metric for kind in ("question_answering", "sentence_pair") for metric in MEASURES[kind][0]}
+_ENDS = ("low", "high", "low_by_article", "high_by_article")
+_TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
+# Of questions, pairs or documents, in the metrics.
+_NUMBERS = {f"n_{counted}" for _, counted in MEASURES.values()}
+# What there may be less of than was asked for, in columns of these names and with `_asked` behind them: of what it is.
+_ASKED = {"n_questions": "", "control_questions": " for random heads"}
+
+_TITLES = {2: "Types left out or made uniform", 3: "Attention within and between sentences"}
+_CONTROLS = (
+    "Below each score, conditions stand beside random heads: the same operations on as many heads, on the same "
+    "questions. *Own* is the condition's own drop on these questions; *random* the mean of the draws, with the lowest "
+    "and the highest; *own less random* their difference, with its 95 % interval over questions and draws. *Rank* is "
+    "the place of the own drop among the draws and itself, from the costliest, and *p* says how often heads drawn at "
+    "random cost at least as much, by the one score that is tested; *p, Holm* is corrected for the conditions that "
+    "have controls. No further heads are drawn once p cannot fall to 5 % any more. *Detectable* is what an own drop "
+    "would have had to exceed for a p of 5 %, not corrected. *Overlap* is the percent of the drawn heads that are the "
+    "condition's own."
+)
+_FAMILIES = {
+    LAYER: "random heads, as many heads of each layer, from all of its heads",
+    PROFILE: "random heads, from heads of the whole model that are alike by near, special and far",
+    MASS: "random pairs of tokens in the same heads, which lose as much attention at the same distances",
+    SEEDS: (
+        "random heads, those of each layer permuted in the same way in all models that differ from this one in their "
+        "seed alone, means over these"
+    ),
+}
+_CONDITION = [
+    Column("id", "ID", digits=0),
+    TextColumn("condition", "condition"),
+    Column("heads", "heads", digits=0),
+]
+
+
+def ablation_table(
+    rows: list[dict],
+    partitions: Mapping[Key, Partition],
+    metrics: list[dict],
+    published: Guan2020,
+    *,
+    intervals: Mapping[Key, pd.DataFrame],
+    controls: Mapping[tuple[str, str, str], dict],
+) -> pd.DataFrame:
+    """Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
+
+    A loss is in nats per token, and its drop is by how much it rises (`Metric`).
+
+    rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many inputs
+        were asked for, where not all: questions, control_questions; and `published`, the paper's model that it stands
+        beside.
+    metrics: of the evaluations, in the order of the rows, as `metrics.json` has them.
+    intervals: `intervals.condition_intervals` of each partition; controls: `control_drops.control_drops` by model,
+        partition and condition.
+    returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or 3), id
+      (the paper's, or none), condition, the number of heads that something is done to, operation_{target} of every type
+      and head that a condition names; for exact_match, f1 and accuracy, and for what some language model is evaluated
+      by: the score, its drop, both with the ends of their intervals over questions and over articles, the drop with its
+      p-values and false discovery rates too, and both as published; then what is known of the controls, with
+      control_questions_asked, the own_rank_p of the one metric by which they are tested (`tested_metric`), and
+      holm_{metric}, corrected for the control_conditions of the partition; n_questions (or pairs, or documents),
+      n_questions_asked, the types whose name is doubtful and, with a loss, the perplexity.
+    """
+    baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
+    ends = {key: table.set_index("condition") for key, table in intervals.items()}
+    types = order_types(name for partition in partitions.values() for name in partition.types)
+    targets = dict.fromkeys([*types, *(target for row in rows for target in row["operations"])])
+    measured = [metric for metric in _METRICS if metric in _ALWAYS or any(metric.name in score for score in metrics)]
+    table = []
+    for row, score in zip(rows, metrics, strict=True):
+        key, done = _key(row), row["operations"]
+        of_paper = published.condition_with(done)
+        entry = {"model": row["model"], "partition": row["partition"]}
+        entry["table"] = table_of(done.values())
+        entry["id"] = of_paper.id if of_paper else math.nan
+        entry["condition"] = row["condition"]
+        by_head = operations_by_head(partitions[key].type_of, done, f"conditions.{row['condition']}")
+        entry["heads"] = int((by_head != "keep").sum())
+        entry |= {f"operation_{name}": done.get(name, "") for name in targets}
+        of_row = ends[key].loc[row["condition"]] if key in ends else {}
+        # The paper's F1 is that of answers, not of sentence pairs.
+        theirs = of_paper if row["published"] == MAIN_MODEL and "exact_match" in score else None
+        for about in measured:
+            metric = about.name
+            value, before = (of.get(metric, math.nan) for of in (score, baselines.get(key, {})))
+            for name, number, tests in ((metric, value, ()), (f"drop_{metric}", about.drop(before, value), _TESTS)):
+                entry[name] = number
+                entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}", math.nan) for end in (*_ENDS, *tests)}
+            shown, baseline = (getattr(of, metric, math.nan) for of in (theirs, published.baseline))
+            entry |= {f"published_{metric}": shown, f"published_drop_{metric}": baseline - shown}
+        if of_controls := controls.get((*key, row["condition"])):
+            tested = tested_metric(score).name
+            entry |= {
+                name: value
+                for name, value in of_controls.items()
+                if "own_rank_p_" not in name or name.endswith(f"own_rank_p_{tested}")
+            }
+            entry["control_questions_asked"] = row["control_questions"] or math.nan
+        entry["n_questions"] = next(number for name, number in score.items() if name in _NUMBERS)
+        entry["n_questions_asked"] = row["questions"] or math.nan
+        entry["doubtful"] = ", ".join(partitions[key].doubtful)
+        entry |= {about.beside: score.get(about.beside, math.nan) for about in measured if about.beside}
+        table.append(entry)
+    order = ["model", "partition", "table", "id"]
+    found = pd.DataFrame(table).sort_values(order, kind="stable", ignore_index=True)
+    tested = {name: name.replace("own_rank_p", "holm") for name in found if "own_rank_p_" in name}
+    if not tested:
+        return found
+    of_partition = found.groupby(order[:2])
+    corrected = of_partition[list(tested)].transform(lambda p: holm(p.to_numpy())).rename(columns=tested)
+    conditions = of_partition["control_draws"].transform("count").where(found["control_draws"].notna())
+    return found.join(corrected).assign(control_conditions=conditions)
+
+
+def read_controls(
+    files: Mapping[tuple[str, str, str], Sequence[StrPath]], repeats: Iterable[Sequence[str]], *, seed: int
+) -> dict[tuple[str, str, str], dict[str, float | int]]:
+    """What conditions cost beside random heads, `control_drops`, and over models that differ in a seed alone.
+
+    files: of the scores with random heads, with the condition's own and of the baseline, by model, partition and
+        condition; repeats: the models of each group that differ in a seed.
+    """
+    controls = {key: control_drops(*read_scored(*each), seed=seed) for key, each in files.items()}
+    for models in repeats:
+        for of in dict.fromkeys(key[1:] for key in files if key[0] in models):
+            several = [key for model in models if (key := (model, *of)) in files]
+            together = drops_over_seeds([read_scored(*files[key]) for key in several], seed=seed)
+            controls |= {key: controls[key] | together for key in several}
+    return controls
+
+
+def least_p(rows: pd.DataFrame) -> float:
+    """The smallest p beside random heads, corrected for the conditions, that the draws of these rows can give."""
+    return min(1.0, float((rows["control_conditions"] / (1 + rows["control_draws_planned"])).min()))
+
+
+def shortages(table: pd.DataFrame) -> list[str]:
+    """A sentence for each time that more questions, or questions for random heads, were asked for than there are."""
+    sentences = []
+    for taken, what in _ASKED.items():
+        if taken in table:
+            short = table[table[f"{taken}_asked"] > table[taken]]
+            for (model, partition, there, wanted), rows in short.groupby(
+                ["model", "partition", taken, f"{taken}_asked"], sort=False
+            ):
+                counted = f"{wanted:,.0f} {counted_by(measured_in(rows))}{what}"
+                sentences.append(f"{model}, {partition}: {counted} were asked for, and there are {there:,.0f}.")
+    return sentences
+
+
+def measured_in(section: pd.DataFrame) -> list[Metric]:
+    """The metrics by which conditions are measured, in the order of their columns."""
+    return [metric for metric in _METRICS if metric.name in section and section[metric.name].notna().any()]
+
+
+def of_asked(section: pd.DataFrame, taken: str) -> str:
+    """How many questions or pairs, and how many were asked for where that is more: "408 pairs (1,000 asked for)"."""
+    there, wanted = section[taken].iloc[0], section[f"{taken}_asked"].iloc[0]
+    unit = counted_by(measured_in(section))
+    counted = f"{there:,.0f} {unit if there != 1 else unit.removesuffix('s')}"
+    return counted + (f" ({wanted:,.0f} asked for)" if pd.notna(wanted) and wanted > there else "")
+
+
+def _key(row: Mapping) -> Key:
+    return row["model"], row["partition"]
+
+
+def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
+    """Table 2 or 3, which the baseline heads, one for each model and partition; table: as of `ablation_table`."""
+    of_number = table[(table["table"] == number) | (table["id"] == 1)]
+    for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
+        measured = measured_in(section)
+        main, *others = measured
+        name, tested = main.name, tested_metric([metric.name for metric in measured]).name
+        counted = counted_by(measured)
+        random, columns, data = _controlled(section, name), [*_CONDITION], section.copy()
+        for family, before in ((family, prefix(family)) for family in _FAMILIES):
+            if f"{before}control_overlap" in data:
+                if family != MASS:
+                    data[f"{before}overlap"] = 100 * data[f"{before}control_overlap"]
+                    columns.append(Column(f"{before}overlap", "overlap"))
+                for metric in (it for it in measured if f"{before}own_rank_{it.name}" in data):
+                    ranks = zip(data[f"{before}own_rank_{metric.name}"], data[f"{before}control_draws"], strict=True)
+                    ranked = [None if pd.isna(rank) else f"{rank:.0f} of {1 + of:.0f}" for rank, of in ranks]
+                    data[f"{before}rank_{metric.name}"] = ranked
+                    columns += (it for it in _columns_of_controls(metric, family) if it.name in data)
+        for metric in measured:
+            data[f"other_{metric.name}"] = data[f"drop_{metric.name}"]
+            rate = f"drop_{metric.name}_fdr"
+            by_article = data[f"{rate}_by_article"]
+            data[rate] = by_article.fillna(data[rate])
+            columns += _columns(metric, counted, "articles" if by_article.notna().any() else counted)
+        yield Table(
+            f"Table {number}. {_TITLES[number]}: {model}, {partition}",
+            data,
+            columns,
+            brief=[
+                *("id", "condition", "heads", name, f"drop_{name}", f"drop_{name}_fdr"),
+                *([f"own_drop_{tested}", f"control_drop_{tested}", f"holm_{tested}"] if len(random) else []),
+                *(f"other_{metric.name}" for metric in others),
+                *([f"published_drop_{name}"] if section[f"published_drop_{name}"].notna().any() else []),
+            ],
+            about=" ".join(_about(section, random, main, counted)),
+            printed=["id", "condition", "heads", *_scores(measured)],
+        )
+
+
+def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
+    """Of Table 2 or 3 what the paper prints: scores and drops, each with its interval and the published value."""
+    scores = [column for name in _scores(measured_in(table)) for column in (name, *interval(name), f"published_{name}")]
+    return table[["model", "partition", "id", "condition", "heads", "n_questions", *scores]]
+
+
+def ablation_page(table: pd.DataFrame, number: int) -> str:
+    """Table 2 or 3 as Markdown, a section per model and partition; table: as `ablation_table` makes it."""
+    tables = list(ablation_shown(table, number))
+    controlled = any(shown.data.filter(["control_draws"]).notna().any(axis=None) for shown in tables)
+    parts = [
+        "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with 95 % intervals over "
+        "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
+        "rate over the conditions of a model, Benjamini and Hochberg 1995; by articles where these are known)."
+        + (f" {_CONTROLS}" if controlled else ""),
+        *(metric.note for metric in measured_in(table) if metric.note),
+    ]
+    for shown in tables:
+        section = shown.data
+        first = section.iloc[0]
+        about = [f"{of_asked(section, 'n_questions')}."]
+        if first["doubtful"]:
+            about.append(f"Doubtful, since the name does not fit what the heads look at: {first['doubtful']}.")
+        parts += [f"## {first['model']}, {first['partition']}", " ".join(about)]
+        # A table for each score, since one table of all scores would be wider than a screen.
+        for metric in measured_in(section):
+            name, optional = metric.name, [f"drop_{metric.name}_fdr", f"published_{metric.name}"]
+            fdr, published = (section[column].notna().any() for column in optional)
+            scores = [name, *([metric.beside] if metric.beside else []), f"drop_{name}", *(optional[:1] if fdr else [])]
+            scores += [f"published_{name}", f"published_drop_{name}"] if published else []
+            parts.append(shown.markdown("id", "condition", "heads", *scores))
+            random = _controlled(section, name)
+            for family in _FAMILIES if len(random) else ():
+                of_family = _controlled(section, name, family)
+                if len(of_family):
+                    parts += _beside(shown, of_family, family, name)
+    return document(f"Table {number}: {_TITLES[number][0].lower()}{_TITLES[number][1:]}", parts)
+
+
+def _beside(shown: Table, drawn: pd.DataFrame, family: str, metric: str) -> Iterator[str]:
+    """What stands on the page about the draws of one family; drawn: the conditions with such."""
+    most = int(drawn["control_draws_planned"].max())
+    yield f"Beside {_FAMILIES[family]}: {_at_most(most)} on {of_asked(drawn, 'control_questions')}."
+    of_family = ["control_drop", "own_excess", "rank", "own_rank_p", "holm", "detectable_drop"]
+    names = [f"{prefix(family)}{kind}_{metric}" for kind in of_family]
+    of_drawn = shown.where(shown.data.index.isin(drawn.index))
+    own = f"{prefix(family)}own_drop_{metric}"
+    shown_names = [name for name in (*names, f"{prefix(family)}overlap") if name in shown.data]
+    yield of_drawn.markdown("id", "condition", own, *shown_names)
+
+
+def _scores(measured: list[Metric]) -> list[str]:
+    return [name for metric in measured for name in (metric.name, f"drop_{metric.name}")]
+
+
+def _columns_of_controls(metric: Metric, family: str) -> Iterator[Column]:
+    before, name = prefix(family), metric.name
+    numbers = {"digits": metric.decimals, "brief_digits": metric.decimals - 1}
+    random, excess = f"{before}control_drop_{name}", f"{before}own_excess_{name}"
+    note = f"{metric.change} without the type, on the inputs of the random heads beside it"
+    yield Column(
+        f"{before}own_drop_{name}", f"{metric.change} of {metric.label}, own", **numbers, brief="same inputs", note=note
+    )
+    yield Column(
+        random,
+        "random",
+        **numbers,
+        ends=interval(random),
+        between=" ({} to {})",
+        brief="random heads",
+        note=f"mean {metric.change} of as many heads of the same layers; lowest to highest",
+    )
+    yield Column(excess, "own less random", **numbers, ends=interval(excess))
+    yield TextColumn(f"{before}rank_{name}", "rank")
+    yield Column(f"{before}own_rank_p_{name}", "p", write=probability)
+    note = "how often random heads cost at least as much, corrected for the conditions that have controls (Holm 1979)"
+    yield Column(f"{before}holm_{name}", "p, Holm", write=probability, brief="p, random", note=note)
+    yield Column(f"{before}detectable_drop_{name}", "detectable", **numbers)
+
+
+def _at_most(draws: int) -> str:
+    return "1 draw" if draws == 1 else f"at most {draws} draws"
+
+
+def _columns(metric: Metric, counted: str, units: str) -> Iterator[Column]:
+    """What there is of one metric; counted: what intervals are over; units: what the false discovery rate is over."""
+    name, digits, unit = metric.name, metric.decimals, "percent" if metric.unit == "%" else metric.unit
+    change, over = f"{metric.change} of {metric.label}", f"with its 95 % interval over {counted}"
+    numbers = {"digits": digits, "brief_digits": digits - 1}
+    yield Column(name, metric.label, **numbers, ends=interval(name), note=f"{unit}, {over}")
+    if metric.beside:
+        yield Column(metric.beside, metric.beside)
+    drop = f"drop_{name}"
+    note = f"{metric.steps} from the baseline, {over}"
+    yield Column(drop, metric.change, **numbers, ends=interval(drop), brief=change, note=note)
+    yield Column(f"other_{name}", change, digits=1)
+    yield Column(
+        f"{drop}_fdr",
+        f"FDR, {units}",
+        brief="FDR",
+        write=probability,
+        note=f"false discovery rate over the conditions, of p-values over {units}",
+    )
+    yield Column(f"published_{name}", "published")
+    note = "published by Guan et al. 2020"
+    yield Column(f"published_{drop}", "drop published", brief="paper's drop", brief_digits=1, note=note)
+
+
+def _controlled(section: pd.DataFrame, metric: str, family: str = LAYER) -> pd.DataFrame:
+    name = f"{prefix(family)}control_drop_{metric}"
+    return section[section[name].notna()] if name in section else section[:0]
+
+
+def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, counted: str) -> Iterator[str]:
+    asked = int(section["n_questions"].iloc[0])
+    if metric.unit == "%":
+        yield f"Percent and points on {asked:,} {counted}; intervals are 95 % over these."
+    else:
+        yield (
+            f"Mean {metric.title} in {metric.unit} on {asked:,} {counted}, and how much it rises; intervals are 95 % "
+            "over these."
+        )
+    if len(random):
+        counts = ("control_draws_planned", "control_questions", "control_conditions")
+        most, of, conditions = (int(random[count].max()) for count in counts)
+        least = least_p(random)
+        yield (
+            f"Random heads: {_at_most(most)} of as many heads of each layer, on {of:,} of them; with so many, p, "
+            f"corrected for {conditions} {'condition' if conditions == 1 else 'conditions'}, is at least {least:.3f}"
+            f"{', so that none can be told from random heads' if least > ALPHA else ''}."
+        )
+    doubtful = section["doubtful"].iloc[0]
+    if isinstance(doubtful, str) and doubtful:
+        yield f"Doubtful names: {doubtful}."
