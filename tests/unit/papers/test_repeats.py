@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from headtypes.papers.claims import Claims, Verdict, verdict_of
+from headtypes.papers.claims import Claims, Verdict, judge
 from headtypes.papers.comparison import COLUMNS, Subject, comparison_table, value_row
 from headtypes.papers.paper import Published
 from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
@@ -127,7 +127,8 @@ def test_models_that_are_asked_for_other_findings_are_judged_and_have_no_mean():
 
 def test_one_of_several_findings_fails_by_a_p_that_is_corrected_for_their_number():
     def verdict(low: float) -> Verdict:
-        return verdict_of(claim[0], tuple(Quantity("", Measured.with_error(it, 1)).above(0) for it in (low, 9.0)))
+        found = [Quantity("", Measured.with_error(it, 1)).above(0) for it in (low, 9.0)]
+        return judge(replace(claim[0], ask=lambda quantities: found), Quantities({}))
 
     for p, expected in ((0.0185, "fails"), (0.019, "open")):
         low = verdict(-norm.isf(p / 2))

@@ -75,12 +75,10 @@ class Claim:
 
     def find(self, quantities: Quantities) -> tuple[Finding, ...]:
         """What is found. Raises `NoVerdictError` where a quantity or a type is missing, or a type's name doubtful."""
-        for types, reason in (
-            ([name for name in self.types if name not in quantities.types], "the partition lacks "),
-            ([name for name in self.types if name in quantities.doubtful], "doubtful name: "),
-        ):
-            if types:
-                raise NoVerdictError(reason + join(types))
+        if lacking := [name for name in self.types if name not in quantities.types]:
+            raise NoVerdictError(f"the partition lacks {join(lacking)}")
+        if doubtful := [name for name in self.types if name in quantities.doubtful]:
+            raise NoVerdictError(f"doubtful name: {join(doubtful)}")
         found = self.ask(quantities)
         return (found,) if isinstance(found, Finding) else tuple(found)
 
@@ -143,11 +141,6 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
         findings = claim.find(quantities)
     except NoVerdictError as error:
         return Verdict(claim, NO_VERDICT, str(error))
-    return verdict_of(claim, findings)
-
-
-def verdict_of(claim: Claim, findings: tuple[Finding, ...]) -> Verdict:
-    """The verdict on a claim of which something was found."""
     verdicts = _of_each(findings)
     verdict = _of_all(findings, verdicts)
     several = len(_by_reading(findings)) > 1

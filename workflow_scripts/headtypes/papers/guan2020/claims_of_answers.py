@@ -149,32 +149,19 @@ table_2(
     ask=lambda model: model.left(9, INOPERATIVE).below(0),
 )
 
-table_2(
-    "uniform-dense-costlier",
-    basis="from_table",
-    types=("dense",),
-    text="Uniform attention in the dense heads is worse than no dense heads.",
-    limit="a larger drop (published, 8.17 and 2.93)",
-    ask=lambda model: model.drop_beyond(8, 2).above(0),
-)
-
-table_2(
-    "uniform-dense_vertical-costlier",
-    basis="from_table",
-    types=("dense_vertical",),
-    text="Uniform attention in the dense_vertical heads is worse than no dense_vertical heads.",
-    limit="a larger drop (published, 73.72 and 9.52)",
-    ask=lambda model: model.drop_beyond(10, 4).above(0),
-)
-
-table_2(
-    "uniform-vertical-costlier",
-    basis="from_table",
-    types=("vertical",),
-    text="Uniform attention in the vertical heads is worse than no vertical heads.",
-    limit="a larger drop (published, 29.68 and 1.43)",
-    ask=lambda model: model.drop_beyond(11, 5).above(0),
-)
+for id_, name, uniform, zero, drops in (
+    ("uniform-dense-costlier", "dense", 8, 2, "8.17 and 2.93"),
+    ("uniform-dense_vertical-costlier", "dense_vertical", 10, 4, "73.72 and 9.52"),
+    ("uniform-vertical-costlier", "vertical", 11, 5, "29.68 and 1.43"),
+):
+    table_2(
+        id_,
+        basis="from_table",
+        types=(name,),
+        text=f"Uniform attention in the {name} heads is worse than no {name} heads.",
+        limit=f"a larger drop (published, {drops})",
+        ask=lambda model, conditions=(uniform, zero): model.drop_beyond(*conditions).above(0),
+    )
 
 table_3(
     "drop_intra-diagonal-breaks",

@@ -28,7 +28,7 @@ figure_3 = claim.at("section 4, Figure 3")
 figure_4 = claim.at("section 4, Figure 4")
 
 
-@claim(
+claim(
     "patterns-differ",
     place="abstract",
     text="Dividing the heads gains more than dividing a single cloud that is fitted to them.",
@@ -37,11 +37,8 @@ figure_4 = claim.at("section 4, Figure 4")
         "no test is named; the gap statistic (Tibshirani et al. 2001) beside logistic-normal clouds is above that of a "
         "single cluster; heads along a curve would pass this, too"
     ),
+    ask=lambda model: model.quantity("gap", "gap statistic of the clusters less that of a single one").above(0),
 )
-def _(model: Model):
-    gap = model.known("gap", "the division was not compared with a single cloud")
-    return Quantity("gap statistic of the clusters less that of a single one", gap).above(0)
-
 
 claim(
     "types-stable",
@@ -81,9 +78,9 @@ section_4(
 )
 def _(model: Model):
     model.check_number_of_types()
-    reason, label = "k-means was not compared with a Gaussian mixture", "adjusted Rand index of k-means and a mixture"
-    known = {form: model.known(f"mixture_agreement.{form}", f"{reason} ({form})") for form in MIXTURES.values()}
-    return in_each_reading({each: Quantity(f"{label}, {each}", index).above(0.65) for each, index in known.items()})
+    label = "adjusted Rand index of k-means and a mixture"
+    found = {form: model.quantity(f"mixture_agreement.{form}", f"{label}, {form}") for form in MIXTURES.values()}
+    return in_each_reading({form: index.above(0.65) for form, index in found.items()})
 
 
 @section_4(
@@ -147,9 +144,9 @@ figure_3(
     ),
 )
 def _(model: Model):
-    kept = _kept(model)
-    label = f"percent of the heads that are in their parent's cluster ({kept}) less what permutations give"
-    return Quantity(label, model["kept_beyond_chance"]).above(0)
+    kept = model.quantity("kept", "percent of the heads that are in their parent's cluster")
+    label = f"{kept.label} ({kept.measured}) less what permutations give"
+    return model.quantity("kept_beyond_chance", label).above(0)
 
 
 @figure_4(
@@ -164,7 +161,7 @@ def _(model: Model):
     ),
 )
 def _(model: Model):
-    if _kept(model).value == 100:
+    if model.quantity("kept", "").measured.value == 100:
         raise NoVerdictError("no head changed its cluster")
     heads = np.sum(list(model.layout(model.types).values()), axis=0)
     percent = {int(layer): percent for layer, percent in model.of_kind("changed").items()}
@@ -221,10 +218,6 @@ def _(model: Model):
     label = f"dense_vertical heads in the last layer: {heads}; the fewest of {join(more)} less the most of the others"
     layouts = [np.stack([of_model["dense_vertical"], of_model[OTHERS]]) for of_model in models.values()]
     return beside_permutations(label, difference, *layouts).above(0)
-
-
-def _kept(model: Model) -> Measured:
-    return model.known("kept", "there is no parent to compare with")
 
 
 def _correlation(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:

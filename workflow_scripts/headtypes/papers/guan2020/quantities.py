@@ -25,6 +25,7 @@ Quantities of the family are those of other models of the run, and known for the
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ import numpy as np
 from headtypes.analyses.ablation.intervals import weighted_sums
 from headtypes.analyses.ablation.results import read_scores
 from headtypes.analyses.types.matching import matched_clusters
+from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import GAP_FREEDOM
 from headtypes.comparisons.models.compared import kept_by_chance
@@ -55,16 +57,21 @@ from headtypes.papers.quantities import (
 
 OTHERS = "others"  # types that a layout does not name
 _PERMUTATIONS = 1999
+_MISSING = {
+    "gap": "the division was not compared with a single cloud",
+    "kept": "there is no parent to compare with",
+    **{
+        f"mixture_agreement.{form}": f"k-means was not compared with a Gaussian mixture ({form})"
+        for form in MIXTURES.values()
+    },
+}
 
 
+@dataclass(frozen=True)
 class Model(Quantities):
     """Quantities of a model under a partition; methods raise `NoVerdictError` where what they need is not known."""
 
-    def known(self, name: str, reason: str) -> Measured:
-        """The quantity of this name; reason: why it is not known where it is not."""
-        if name not in self:
-            raise NoVerdictError(reason)
-        return self[name]
+    missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
     def left(self, condition: int, percent: int) -> Quantity:
         """Exact match under a condition, less so many percent of the baseline's."""
