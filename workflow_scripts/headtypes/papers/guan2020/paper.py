@@ -1,6 +1,6 @@
 """Guan et al., "How Far Does BERT Look At" (COLING 2020): its rules and results, and what of them is shown."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,25 +40,23 @@ def tabulate_guan2020(plan: Plan) -> dict:
         }
         for partition in plan.clustered
     ]
-    of_controls = _number(plan.config.controls.questions)
     ablations = [
-        row
-        | {
+        {
+            **_row(plan, ablation),
             "questions": _number(plan.config.tasks[ablation.task].questions),
-            "control_questions": of_controls,
+            "control_questions": _number(plan.config.controls.questions),
             "published": plan.config.models[ablation.model].published.get("guan2020"),
         }
-        for row, ablation in zip(_rows(plan, plan.tabulated), plan.tabulated, strict=True)
+        for ablation in plan.tabulated
     ]
-    baselines = {ablation.key: plan.baseline(ablation.model, ablation.partition).key for ablation in plan.controlled}
     return {
         "stability": stability,
         "partitions": [(partition.model, partition.name) for partition in plan.ablated],
         "ablations": ablations,
-        "controls": [(*key, baseline[-1]) for key, baseline in baselines.items()],
+        "controls": [(*it.key, plan.baseline(it.model, it.partition).name) for it in plan.controlled],
         "repeats": list(plan.repeats.values()),
         "readings": plan.readings,
-        "rows_of_readings": _rows(plan, plan.ablations) if plan.readings else [],
+        "rows_of_readings": [_row(plan, it) for it in plan.ablations] if plan.readings else [],
         "seeds": {name: plan.seed(name) for name in ("tabulate_ablations", "tabulate_readings")},
     }
 
@@ -84,18 +82,15 @@ def _number(questions: int | str) -> int | None:
     return None if questions == "all" else questions
 
 
-def _rows(plan: Plan, ablations: list) -> list[dict]:
-    return [
-        {
-            "model": ablation.model,
-            "partition": ablation.partition,
-            "condition": ablation.name,
-            "base": ablation.condition,
-            "reading": ablation.reading,
-            "operations": plan.operations(ablation.condition),
-        }
-        for ablation in ablations
-    ]
+def _row(plan: Plan, ablation: Any) -> dict:
+    return {
+        "model": ablation.model,
+        "partition": ablation.partition,
+        "condition": ablation.name,
+        "base": ablation.condition,
+        "reading": ablation.reading,
+        "operations": plan.operations(ablation.condition),
+    }
 
 
 def clusterings(plan: Plan) -> list[dict[str, str]]:
@@ -110,7 +105,7 @@ _RESULTS = (
     _of_tables(
         "results/guan2020/table1.{csv,tex,md,html}",
         about="types and their stability, Table 1 of Guan et al. (2020)",
-        of=lambda plan: [{}] if plan.clustered else [],
+        of=if_any(lambda plan: plan.clustered),
         content="Table 1: stability and shares of the types; stability over halves of heads, samples and pairs of "
         "both, by agreement of all clusterings and pairwise; `own_cluster`, as in the file of stability; `gap`, the "
         "gap statistic less that of one cluster, with its interval; how many samples were asked for and taken",
@@ -118,14 +113,14 @@ _RESULTS = (
     _of_tables(
         "results/guan2020/table2.{csv,tex,md,html}",
         about="what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
-        of=lambda plan: [{}] if plan.ablations else [],
+        of=if_any(lambda plan: plan.ablations),
         content="Table 2: types left out or made uniform; scores and drops with intervals over questions, and the "
         "published values; random heads in Markdown and HTML; the `tex` files of all tables need booktabs",
     ),
     _of_tables(
         "results/guan2020/table{2,3}.all.csv",
         about="what the model loses under each condition, with all that is known of random heads",
-        of=lambda plan: [{}] if plan.ablations else [],
+        of=if_any(lambda plan: plan.ablations),
         content="Tables 2 and 3 with all columns: types next to random heads (`operation_*`: what is done to each "
         "type, and to each head that a condition names; for each score `control_drop_*`, the mean drop of "
         "the draws with the lowest and the highest; `own_drop_*`; `own_excess_*`, own less the mean of random; "
@@ -140,13 +135,13 @@ _RESULTS = (
     _of_tables(
         "results/guan2020/table3.{csv,tex,md,html}",
         about="what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
-        of=lambda plan: [{}] if plan.ablations else [],
+        of=if_any(lambda plan: plan.ablations),
         content="Table 3: attention within and between sentences taken away, in the same way",
     ),
     _of_tables(
         "results/guan2020/readings.{csv,md,html}",
         about="conditions under other readings of the paper",
-        of=lambda plan: [{}] if plan.readings and plan.ablations else [],
+        of=if_any(lambda plan: plan.readings and plan.ablations),
         content="the paper's claims under each reading, if the config has `readings`",
     ),
     _of_partition(
@@ -222,17 +217,12 @@ def _further(name: str, title: str, entries: Entries, of: tuple[str, ...] = PART
     return Figure(name, title, name, f"results/{name}/{{{of[0]}}}/{{{of[1]}}}.png", of, entries)
 
 
-def _clustered(plan: Plan) -> list[Any]:
-    return [partition for partition in shown_partitions(plan) if partition in plan.clustered]
+def _shown_if_among(partitions: Callable[[Plan], list[Any]]) -> Entries:
+    return lambda plan: [partition for partition in shown_partitions(plan) if partition in partitions(plan)]
 
 
-def _controlled(plan: Plan) -> list[Any]:
-    controlled = {(ablation.model, ablation.partition) for ablation in plan.controlled}
-    return [partition for partition in shown_partitions(plan) if (partition.model, partition.name) in controlled]
-
-
-def _curved(plan: Plan) -> list[Any]:
-    return shown_partitions(plan) if plan.curved else []
+def _numbers(plan: Plan) -> list[dict[str, str]]:
+    return [{"number": number} for number in "23" if plan.ablations]
 
 
 def _stability(path: str) -> "Iterable[Table]":
@@ -273,24 +263,33 @@ class _Guan2020(Paper):
         _figure(2, "projection", "Heads in two dimensions"),
         _figure(3, "layers", "Types by layer"),
         Figure(
-            *("models", "Figure 4. Types of all models", "figure4", "results/guan2020/{clustering}/figure4.png"),
-            *(("clustering",), clusterings),
+            "models",
+            "Figure 4. Types of all models",
+            "figure4",
+            "results/guan2020/{clustering}/figure4.png",
+            ("clustering",),
+            clusterings,
         ),
         _figure(5, "maps", "The attention of every head"),
         Figure(
-            *("numbers_of_types", "How many types there are, and how stable they are", "stability"),
-            *("results/stability/{model}/{partition}.png", PARTITION, _clustered),
+            "numbers_of_types",
+            "How many types there are, and how stable they are",
+            "stability",
+            "results/stability/{model}/{partition}.png",
+            PARTITION,
+            _shown_if_among(lambda plan: plan.clustered),
         ),
-        _further("controls", "What types cost, beside random heads", _controlled),
-        _further("curves", "Heads left out in growing sets", _curved),
+        _further(
+            "controls",
+            "What types cost, beside random heads",
+            _shown_if_among(lambda plan: plan.beside_random_heads),
+        ),
+        _further("curves", "Heads left out in growing sets", _shown_if_among(lambda plan: plan.curved)),
         _further("outputs", "What heads write into the residual stream", shown_texts, TASK),
     )
     tables = (
         Tables("types", "results/guan2020/table1.csv", (), if_any(lambda plan: plan.clustered), _stability),
-        Tables(
-            *("ablations", "results/guan2020/table{number}.all.csv", ("number",)),
-            *(lambda plan: [{"number": number} for number in "23" if plan.ablations], _ablations),
-        ),
+        Tables("ablations", "results/guan2020/table{number}.all.csv", ("number",), _numbers, _ablations),
         Tables("compared", "results/compared/{clustering}/pairs.csv", ("clustering",), clusterings, _compared),
     )
 
@@ -321,7 +320,7 @@ class _Guan2020(Paper):
             }
             for partition in _judged(plan).values()
         ]
-        ablations = _rows(plan, _answered(plan))
+        ablations = [_row(plan, ablation) for ablation in _answered(plan)]
         return {"partitions": partitions, "ablations": ablations, "seed": plan.seed("compare_with_paper")}
 
     def readings(self, plan: Plan) -> str:
