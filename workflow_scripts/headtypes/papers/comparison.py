@@ -151,6 +151,14 @@ def subject_title(model: str, other: str) -> str:
     return f"{model}, {other or 'what it does not read'}"
 
 
+def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
+    """The rows of one subject as parts of a page: verdicts first, then values by their place in the paper."""
+    if "doubtful" in rows and rows["doubtful"].any():
+        yield "Types in brackets have a doubtful name."
+    yield from _claim_parts(rows[rows["kind"] == "claim"])
+    yield from _value_parts(rows[rows["kind"] == "figure"])
+
+
 def comparison_page(
     title: str,
     introduction: Iterable[str],
@@ -159,7 +167,7 @@ def comparison_page(
     claims: Sequence[Claim],
     published: Published,
     units: Sequence[str],
-    section: Callable[[pd.DataFrame], Iterable[str]],
+    section: Callable[[pd.DataFrame], Iterable[str]] = subject_parts,
 ) -> str:
     """The comparison as Markdown: all claims, a section for each subject, and the notes on the published values.
 
@@ -213,12 +221,6 @@ def _claim_list(claims: Iterable[Claim]) -> str:
         if claim.basis == basis
     ]
     return markdown_table(pd.DataFrame(rows))
-
-
-def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """The rows of one subject as parts of a page: verdicts first, then values by their place in the paper."""
-    yield from _claim_parts(rows[rows["kind"] == "claim"])
-    yield from _value_parts(rows[rows["kind"] == "figure"])
 
 
 def read_named(path: str, *columns: str) -> pd.DataFrame:

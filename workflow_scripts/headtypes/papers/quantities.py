@@ -26,11 +26,6 @@ _EQUAL_TO_CHANCE = 1e-6
 STRICTER = {8: math.inf, 20: 5, 50: 2}
 
 
-def third_of(layer: int, layers: int) -> Third:
-    """The third of the layers that the middle of a layer (from 0) lies in, for models of any depth."""
-    return THIRDS[(6 * layer + 3) // (2 * layers)]
-
-
 @dataclass(frozen=True)
 class Ranked:
     """A measure of several numbers, [..., number], of which the `rank`-th largest is claimed (from -1, the smallest).
@@ -64,6 +59,13 @@ def _two(value: float) -> str:
 
 class NoVerdictError(Exception):
     """The quantities do not decide a claim; the message is the reason."""
+
+
+def layers_of_third(third: Third, layers: int) -> list[int]:
+    """The layers (from 0) whose middle lies in a third of so many. Raises `NoVerdictError` for fewer than three."""
+    if layers < len(THIRDS):
+        raise NoVerdictError("the model has fewer than three layers")
+    return [layer for layer in range(layers) if THIRDS[(6 * layer + 3) // (2 * layers)] == third]
 
 
 @dataclass(frozen=True)

@@ -93,14 +93,8 @@ def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
         f"{comparison.HOW_CLAIMS_ARE_JUDGED} A claim that rests on a doubtful name has no verdict.",
     ]
     return comparison.comparison_page(
-        "Beside the paper", introduction, table, PARTITION_KEYS, CLAIMS, published, ["n_questions"], _section
+        "Beside the paper", introduction, table, PARTITION_KEYS, CLAIMS, published, ["n_questions"]
     )
-
-
-def _section(rows: pd.DataFrame) -> Iterator[str]:
-    if rows["doubtful"].any():
-        yield "Types in brackets have a doubtful name."
-    yield from comparison.subject_parts(rows)
 
 
 def _values(ours: Model, theirs: Model, published: Guan2020) -> Iterator[dict]:

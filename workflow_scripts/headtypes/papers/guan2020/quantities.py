@@ -52,7 +52,7 @@ from headtypes.papers.quantities import (
     Scale,
     Third,
     join,
-    third_of,
+    layers_of_third,
 )
 
 OTHERS = "others"  # types that a layout does not name
@@ -192,13 +192,9 @@ def _permuted(layout: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
-    """Sums over the layers of each third, [..., third], by that in which the middle of the layer lies."""
-    by_layer = np.asarray(by_layer)
-    layers = by_layer.shape[-1]
-    if layers < len(THIRDS):
-        raise NoVerdictError("the model has fewer than three layers")
-    of_layer = np.array([third_of(layer, layers) for layer in range(layers)])
-    return np.stack([by_layer[..., of_layer == third].sum(axis=-1) for third in THIRDS], axis=-1)
+    """Sums over the layers of each third, [..., third]; errors as of `layers_of_third`."""
+    of_thirds = [layers_of_third(third, by_layer.shape[-1]) for third in THIRDS]
+    return np.stack([by_layer[..., layers].sum(axis=-1) for layers in of_thirds], axis=-1)
 
 
 def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:

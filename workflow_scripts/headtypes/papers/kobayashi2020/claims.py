@@ -76,7 +76,7 @@ def compare_files(
         ]
         names = dict(zip(TASK_KEYS, key, strict=True)) | {"n_samples": samples}
         subjects.append(comparison.Subject(names, claim, ours, theirs, values))
-    table = comparison.comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "doubtful", "n_samples"], repeats)
+    table = comparison.comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "n_samples"], repeats)
     introduction = [
         f"Published: {published.paper}. Only what its abstract says of {published.model} is judged.",
         "Shares are means over all heads and samples: of each row of attention the part that goes to tokens of a kind, "
@@ -84,14 +84,7 @@ def compare_files(
         f"{comparison.HOW_CLAIMS_ARE_JUDGED}",
     ]
     page = comparison.comparison_page(
-        "Beside Kobayashi et al. 2020",
-        introduction,
-        table,
-        TASK_KEYS,
-        claim,
-        published,
-        ["n_samples"],
-        comparison.subject_parts,
+        "Beside Kobayashi et al. 2020", introduction, table, TASK_KEYS, claim, published, ["n_samples"]
     )
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, page)
 

@@ -24,8 +24,8 @@ from headtypes.papers.quantities import (
     Ranked,
     Side,
     Third,
+    layers_of_third,
     resampled,
-    third_of,
 )
 
 # Each statistic in words, as tables and reasons have it; `gradient.{kind}` is about the kind of the attended token.
@@ -102,10 +102,7 @@ class Statistics:
     def of_third(self, name: str, third: Third) -> np.ndarray:
         """[...] the mean of a statistic over a third of the layers. Raises `NoVerdictError` where it is not known."""
         by_layer = self.of_layers(name)
-        layers = by_layer.shape[-1]
-        if layers < 3:
-            raise NoVerdictError("the model has fewer than three layers")
-        return by_layer[..., [layer for layer in range(layers) if third_of(layer, layers) == third]].mean(axis=-1)
+        return by_layer[..., layers_of_third(third, by_layer.shape[-1])].mean(axis=-1)
 
     def of_depth(self, name: str, start: float, end: float) -> np.ndarray:
         """[...] the mean over the layers whose middle lies between two depths, of 1. Errors as of `of_third`."""
