@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from textwrap import wrap
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -33,6 +33,8 @@ _DIGIT = 0.64
 # Letters of a title and of a note above a panel that have room, by inch.
 _TITLE_LETTERS, _NOTE_LETTERS = 17, 21
 _GREY = "0.35"
+# Numbers in the middle of a bar's height, whatever digits they have.
+_MIDDLE = {"va": "center_baseline"}
 
 
 @styled
@@ -123,7 +125,8 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
         )
         for layer, start, number in zip(numbers, left, count, strict=True):
             if number and len(str(number)) * _DIGIT * size <= 72 * inches * number / heads:
-                _write(axes, start + number / 2, layer, str(number), size, _ink(look.colour))
+                ink = _ink(look.colour)
+                axes.text(start + number / 2, layer, str(number), ha="center", fontsize=size, color=ink, **_MIDDLE)
         left += count
     axes.set(xlim=(0, heads), xticks=[], ylim=(layers + 0.5, 0.5), yticks=numbers)
     axes.tick_params(axis="y", length=0, pad=1)
@@ -134,22 +137,10 @@ def _draw_kept(axes: Axes, percent: np.ndarray) -> None:
     layers = np.arange(1, len(percent) + 1)
     axes.barh(layers, percent, height=0.86, color="0.85", label="kept")
     for layer, value in zip(layers, percent, strict=True):
-        _write(axes, 97, layer, f"{value:.0f}", side="right")
+        axes.text(97, layer, f"{value:.0f}", ha="right", fontsize=SMALL, **_MIDDLE)
     axes.set(xlim=(0, 100), xticks=[], yticks=[], ylim=(len(layers) + 0.5, 0.5))
     axes.text(100, 0.4, "kept, %", ha="right", va="bottom", fontsize=6, color=_GREY)
     axes.spines[:].set_visible(False)
-
-
-def _write(
-    axes: Axes,
-    x: float,
-    y: float,
-    text: str,
-    size: float = SMALL,
-    colour: str = "black",
-    side: Literal["center", "right"] = "center",
-) -> None:
-    axes.text(x, y, text, ha=side, va="center_baseline", fontsize=size, color=colour)
 
 
 def _ink(colour: str) -> str:
