@@ -203,7 +203,8 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
         name, tested = main.name, tested_metric([metric.name for metric in measured]).name
         counted = counted_by(measured)
         random, columns, data = _controlled(section, name), [*_CONDITION], section.copy()
-        for family, before in ((family, prefix(family)) for family in _FAMILIES):
+        for family in _FAMILIES:
+            before = prefix(family)
             if f"{before}control_overlap" in data:
                 if family != MASS:
                     data[f"{before}overlap"] = 100 * data[f"{before}control_overlap"]
@@ -260,16 +261,14 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
         parts += [f"## {first['model']}, {first['partition']}", " ".join(about)]
         # A table for each score, since one table of all scores would be wider than a screen.
         for metric in measured_in(section):
-            name, optional = metric.name, [f"drop_{metric.name}_fdr", f"published_{metric.name}"]
-            fdr, published = (section[column].notna().any() for column in optional)
-            scores = [name, *([metric.beside] if metric.beside else []), f"drop_{name}", *(optional[:1] if fdr else [])]
-            scores += [f"published_{name}", f"published_drop_{name}"] if published else []
-            parts.append(shown.markdown("id", "condition", "heads", *scores))
-            random = _controlled(section, name)
-            for family in _FAMILIES if len(random) else ():
-                of_family = _controlled(section, name, family)
-                if len(of_family):
-                    parts += _beside(shown, of_family, family, name)
+            name, beside = metric.name, [metric.beside] if metric.beside else []
+            optional = [f"drop_{name}_fdr", f"published_{name}", f"published_drop_{name}"]
+            known = [column for column in optional if section[column].notna().any()]
+            parts.append(shown.markdown("id", "condition", "heads", name, *beside, f"drop_{name}", *known))
+            for family in _FAMILIES:
+                drawn = _controlled(section, name, family)
+                if len(drawn):
+                    parts += _beside(shown, drawn, family, name)
     return document(f"Table {number}: {_TITLES[number][0].lower()}{_TITLES[number][1:]}", parts)
 
 
@@ -277,12 +276,10 @@ def _beside(shown: Table, drawn: pd.DataFrame, family: str, metric: str) -> Iter
     """What stands on the page about the draws of one family; drawn: the conditions with such."""
     most = int(drawn["control_draws_planned"].max())
     yield f"Beside {_FAMILIES[family]}: {_at_most(most)} on {of_asked(drawn, 'control_questions')}."
-    of_family = ["control_drop", "own_excess", "rank", "own_rank_p", "holm", "detectable_drop"]
-    names = [f"{prefix(family)}{kind}_{metric}" for kind in of_family]
+    numbers = ("own_drop", "control_drop", "own_excess", "rank", "own_rank_p", "holm", "detectable_drop")
+    names = [*(f"{prefix(family)}{number}_{metric}" for number in numbers), f"{prefix(family)}overlap"]
     of_drawn = shown.where(shown.data.index.isin(drawn.index))
-    own = f"{prefix(family)}own_drop_{metric}"
-    shown_names = [name for name in (*names, f"{prefix(family)}overlap") if name in shown.data]
-    yield of_drawn.markdown("id", "condition", own, *shown_names)
+    yield of_drawn.markdown("id", "condition", *(name for name in names if name in shown.data))
 
 
 def _scores(measured: list[Metric]) -> list[str]:
