@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from headtypes.analyses.types.partitions import read_partition
+from headtypes.analyses.types.stability import HALVES
 from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
 from headtypes.papers import comparison
 from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
-from headtypes.papers.guan2020.published import HALVES, METRICS, Guan2020
+from headtypes.papers.guan2020.published import METRICS, Guan2020
 from headtypes.papers.guan2020.quantities import (
     Model,
     bracket,

@@ -6,9 +6,6 @@ from headtypes.attention.operations import head_of
 from headtypes.papers.paper import Data, Published
 
 METRICS = {"exact_match": "exact match", "f1": "F1"}
-
-# What is halved to measure stability. The paper's agreement is that of all models, but it may be of any of these.
-HALVES = ("heads", "samples", "pairs")
 # The model of the paper's Figures 1 to 3, with which it compares the others.
 MAIN_MODEL = "squad"
 

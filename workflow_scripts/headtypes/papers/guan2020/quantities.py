@@ -36,12 +36,12 @@ from headtypes.analyses.ablation.results import read_scores
 from headtypes.analyses.types.matching import matched_clusters
 from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.stability import GAP_FREEDOM
+from headtypes.analyses.types.stability import GAP_FREEDOM, HALVES
 from headtypes.comparisons.models.compared import kept_by_chance
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import read_csv
-from headtypes.papers.guan2020.published import HALVES, MAIN_MODEL, METRICS, Guan2020
+from headtypes.papers.guan2020.published import MAIN_MODEL, METRICS, Guan2020
 from headtypes.papers.paper import Key
 from headtypes.papers.quantities import (
     THIRDS,

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.analyses.types.stability import GAP_FREEDOM
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.stability import GAP_FREEDOM, HALVES
 from headtypes.core.tables import Column, Table, TextColumn, document, interval
-from headtypes.papers.guan2020.published import HALVES, Guan2020
+from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.quantities import Measured
 
 # A tenth of the paper's.
