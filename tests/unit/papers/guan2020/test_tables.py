@@ -49,7 +49,8 @@ def pair_scores(accuracy: float, f1: float | None = None) -> dict:
 
 def tabulated(rows, metrics, intervals=None, controls=None, partitions=None) -> pd.DataFrame:
     """The table of rows, whose partitions have the paper's types where none are given."""
-    partitions = partitions or {(each["model"], each["partition"]): ALL_TYPES for each in rows}
+    keys = [(each["model"], each["partition"], each["condition"]) for each in rows]
+    partitions, metrics = partitions or {key[:2]: ALL_TYPES for key in keys}, dict(zip(keys, metrics, strict=True))
     return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
 
 
@@ -85,11 +86,16 @@ def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> 
 
 def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
     rows = [
-        {"model": "a", "partition": "p", "published": "mnli", "samples": 1000, "samples_asked": 1000},
-        {"model": "b", "partition": "p", "published": None, "samples": 300, "samples_asked": 1000},
+        {"model": "a", "partition": "p", "published": "mnli", "samples_asked": 1000},
+        {"model": "b", "partition": "p", "published": None, "samples_asked": 1000},
     ]
-    partitions = [partition(["dense", "dense", "vertical", "diagonal"], "vertical"), partition(["type-1", "type-2"])]
-    table = stability_table(rows, partitions, [stability(90), stability(80) | {"pairs": None}], REFERENCE)
+    a, b = ("a", "p"), ("b", "p")
+    partitions = {
+        a: partition(["dense", "dense", "vertical", "diagonal"], "vertical"),
+        b: partition(["type-1", "type-2"]),
+    }
+    stabilities = {a: stability(90), b: stability(80) | {"pairs": None}}
+    table = stability_table(rows, partitions, stabilities, {a: 1000, b: 300}, REFERENCE)
     assert table.loc[0, "published_stability"] == 94.37
     assert np.isnan(table.loc[1, "published_stability"])
     assert table["heads_pairwise"].tolist() == [90.5, 80.5]
@@ -107,10 +113,10 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
 def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown():
     """That one cloud has such gaps, `analyses/types/test_numbers_of_types.py` tests."""
     gaps = {"alike": (-0.3, 0.1), "undecided": (-0.03, 0.1), "apart": (0.5, 0.1), "unknown": (None, None)}
-    rows = [{"model": name, "partition": "p", "published": None, "samples": 100, "samples_asked": 5} for name in gaps]
-    rows[2]["samples"] = 5
-    stabilities = [stability(90) | {"gap": gap, "gap_error": error} for gap, error in gaps.values()]
-    table = stability_table(rows, [ALL_TYPES] * 4, stabilities, REFERENCE)
+    rows = [{"model": name, "partition": "p", "published": None, "samples_asked": 5} for name in gaps]
+    stabilities = {(name, "p"): stability(90) | {"gap": gap, "gap_error": error} for name, (gap, error) in gaps.items()}
+    samples = dict.fromkeys(stabilities, 100) | {("apart", "p"): 5}
+    table = stability_table(rows, dict.fromkeys(stabilities, ALL_TYPES), stabilities, samples, REFERENCE)
     found = reservations(table)
     assert found == [
         "alike, p: the clusters are looser than those of one cloud of heads, so that these are no types.",

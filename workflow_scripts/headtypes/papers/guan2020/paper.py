@@ -51,7 +51,6 @@ def tabulate_guan2020(plan: Plan) -> dict:
     ]
     return {
         "stability": stability,
-        "partitions": [(partition.model, partition.name) for partition in plan.ablated],
         "ablations": ablations,
         "controls": [(*it.key, plan.baseline(it.model, it.partition).name) for it in plan.controlled],
         "repeats": list(plan.repeats.values()),

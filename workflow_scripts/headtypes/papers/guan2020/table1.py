@@ -1,7 +1,7 @@
 """Table 1 of the paper, how stable types are and how many heads are of each: its values, and how a reader sees them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
@@ -9,6 +9,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import GAP_FREEDOM, HALVES
 from headtypes.core.tables import Column, Table, TextColumn, document, interval
 from headtypes.papers.guan2020.published import Guan2020
+from headtypes.papers.paper import Key
 from headtypes.papers.quantities import Measured
 
 # A tenth of the paper's.
@@ -39,19 +40,26 @@ _STABILITY = [
 
 
 def stability_table(
-    rows: Sequence[Mapping], partitions: Sequence[Partition], stabilities: Sequence[Mapping], published: Guan2020
+    rows: Iterable[Mapping],
+    partitions: Mapping[Key, Partition],
+    stabilities: Mapping[Key, Mapping],
+    samples: Mapping[Key, int],
+    published: Guan2020,
 ) -> pd.DataFrame:
     """Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
 
     rows: one per clustering: model, partition, `published`, the paper's row beside which it stands, or None, and
-        samples and samples_asked. partitions, stabilities: of the same, in the same order.
+        samples_asked. partitions, stabilities, samples: the same by model and partition, files of stability and numbers
+        of samples.
     returns one row per clustering: model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's
       one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster, gap, gap_low
       and gap_high, the gap statistic of the clusters less that of a single one with its interval, share_{type}, the
       types whose name is doubtful, samples and samples_asked.
     """
     table = []
-    for row, partition, stability in zip(rows, partitions, stabilities, strict=True):
+    for row in rows:
+        key = row["model"], row["partition"]
+        partition, stability = partitions[key], stabilities[key]
         entry = {"model": row["model"], "partition": row["partition"]}
         entry["published_stability"] = published.stability.models.get(row["published"], math.nan)
         for agreement in _AGREEMENTS:
@@ -64,7 +72,7 @@ def stability_table(
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
         entry["doubtful"] = ", ".join(partition.doubtful)
-        entry |= {count: row[count] for count in ("samples", "samples_asked")}
+        entry |= {"samples": samples[key], "samples_asked": row["samples_asked"]}
         table.append(entry)
     return pd.DataFrame(table)
 

@@ -25,27 +25,22 @@ from headtypes.papers.guan2020.tables2_3 import (
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `tabulate_guan2020`."""
     published, seeds = Guan2020.read(inputs.reference), spec["seeds"]
-    partitions, metrics = read_each(read_partition, inputs.partitions), read_each(read_json, inputs.metrics)
+    partitions = read_each(read_partition, inputs.partitions)
     if rows := spec["stability"]:
-        keys = [(row["model"], row["partition"]) for row in rows]
-        rows = [
-            row | {"samples": sum(1 for _ in numbered_rows(inputs.counted[key]))}
-            for row, key in zip(rows, keys, strict=True)
-        ]
-        stabilities = [read_json(inputs.stabilities[key]) for key in keys]
-        table = stability_table(rows, [partitions[key] for key in keys], stabilities, published)
+        samples = read_each(lambda path: sum(1 for _ in numbered_rows(path)), inputs.counted)
+        table = stability_table(rows, partitions, read_each(read_json, inputs.stabilities), samples, published)
         warn(provenance, reservations(table))
         write_table(outputs, table, stability_page(table, published), provenance, "_1", [stability_shown(table)])
-    ablated = {tuple(key): partitions[tuple(key)] for key in spec["partitions"]}
+    ablated = {key: partitions[key] for key in inputs.intervals}
     if rows := spec["ablations"]:
-        files = {}
-        for *key, condition, baseline in spec["controls"]:
-            own = inputs.scores[*key, condition], inputs.scores[*key, baseline]
-            files[*key, condition] = inputs.controls[*key, condition], *own
+        files = {
+            (*of, name): (inputs.controls[*of, name], inputs.scores[*of, name], inputs.scores[*of, baseline])
+            for *of, name, baseline in spec["controls"]
+        }
         table = ablation_table(
             rows,
             ablated,
-            [metrics[row["model"], row["partition"], row["condition"]] for row in rows],
+            read_each(read_json, inputs.metrics),
             published,
             intervals=read_each(read_intervals, inputs.intervals),
             controls=read_controls(files, spec["repeats"], seed=seeds["tabulate_ablations"]),

@@ -65,7 +65,7 @@ _CONDITION = [
 def ablation_table(
     rows: list[dict],
     partitions: Mapping[Key, Partition],
-    metrics: list[dict],
+    metrics: Mapping[tuple[str, str, str], dict],
     published: Guan2020,
     *,
     intervals: Mapping[Key, pd.DataFrame],
@@ -78,9 +78,8 @@ def ablation_table(
     rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many inputs
         were asked for, where not all: questions, control_questions; and `published`, the paper's model that it stands
         beside.
-    metrics: of the evaluations, in the order of the rows, as `metrics.json` has them.
-    intervals: `intervals.condition_intervals` of each partition; controls: `control_drops.control_drops` by model,
-        partition and condition.
+    metrics, controls: as `metrics.json` has them, and `control_drops.control_drops`, by model, partition and condition;
+        intervals: `intervals.condition_intervals` of each partition.
     returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or 3), id
       (the paper's, or none), condition, the number of heads that something is done to, operation_{target} of every type
       and head that a condition names; for exact_match, f1 and accuracy, and for what some language model is evaluated
@@ -90,14 +89,15 @@ def ablation_table(
       holm_{metric}, corrected for the control_conditions of the partition; n_questions (or pairs, or documents),
       n_questions_asked, the types whose name is doubtful and, with a loss, the perplexity.
     """
-    baselines = {_key(row): score for row, score in zip(rows, metrics, strict=True) if not row["operations"]}
+    baselines = {_key(row): metrics[*_key(row), row["condition"]] for row in rows if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
     targets = dict.fromkeys([*types, *(target for row in rows for target in row["operations"])])
-    measured = [metric for metric in _METRICS if metric in _ALWAYS or any(metric.name in score for score in metrics)]
+    measured = [metric for metric in _METRICS if metric in _ALWAYS or any(metric.name in it for it in metrics.values())]
     table = []
-    for row, score in zip(rows, metrics, strict=True):
+    for row in rows:
         key, done = _key(row), row["operations"]
+        score = metrics[*key, row["condition"]]
         of_paper = published.condition_with(done)
         entry = {"model": row["model"], "partition": row["partition"]}
         entry["table"] = table_of(done.values())
