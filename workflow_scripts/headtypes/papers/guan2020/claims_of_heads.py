@@ -19,7 +19,7 @@ import numpy as np
 
 from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.papers.claims import Claims
-from headtypes.papers.guan2020.quantities import OTHERS, Model, beside_permutations, beyond_others, by_thirds
+from headtypes.papers.guan2020.quantities import Model, beside_permutations, beyond_others, by_thirds
 from headtypes.papers.quantities import Measured, NoVerdictError, Quantity, in_each_reading, join
 
 claim = Claims("heads")
@@ -163,7 +163,7 @@ def _(model: Model):
 def _(model: Model):
     if model.quantity("kept", "").measured.value == 100:
         raise NoVerdictError("no head changed its cluster")
-    heads = np.sum(list(model.layout(model.types).values()), axis=0)
+    heads = model.layout(model.types).sum(axis=0)
     percent = {int(layer): percent for layer, percent in model.of_kind("changed").items()}
     changed = np.rint(heads * [percent[layer] / 100 for layer in sorted(percent)]).astype(int)
 
@@ -185,14 +185,13 @@ def _(model: Model):
     ),
 )
 def _(model: Model):
-    models = model.of_family(model.published.rows, TYPES)
-    if len({len(layers) for of_model in models.values() for layers in of_model.values()}) > 1:
+    layouts = model.of_family(model.published.rows, TYPES)
+    if len({layout.shape for layout in layouts.values()}) > 1:
         raise NoVerdictError("the models have different numbers of layers")
-    layouts = {name: np.stack(list(of_model.values())) for name, of_model in models.items()}
     label = "correlation of the numbers of heads by layer and type in {} and {}"
     return [
         beside_permutations(label.format(*pair), _correlation, *(layouts[name] for name in pair)).above(0)
-        for pair in combinations(models, 2)
+        for pair in combinations(layouts, 2)
     ]
 
 
@@ -208,16 +207,15 @@ def _(model: Model):
 )
 def _(model: Model):
     more, than = ("pre-trained", "squad"), ("mrpc", "mnli")
-    models = model.of_family([*more, *than], ["dense_vertical"])
-    heads = join(f"{name} {of_model['dense_vertical'][-1]:g}" for name, of_model in models.items())
+    layouts = model.of_family([*more, *than], ["dense_vertical"])
+    heads = join(f"{name} {layout[0, -1]}" for name, layout in layouts.items())
 
     def difference(*layouts: np.ndarray) -> np.ndarray:
         last = [layout[..., 0, -1] for layout in layouts]
         return np.minimum(*last[: len(more)]) - np.maximum(*last[len(more) :])
 
     label = f"dense_vertical heads in the last layer: {heads}; the fewest of {join(more)} less the most of the others"
-    layouts = [np.stack([of_model["dense_vertical"], of_model[OTHERS]]) for of_model in models.values()]
-    return beside_permutations(label, difference, *layouts).above(0)
+    return beside_permutations(label, difference, *layouts.values()).above(0)
 
 
 def _correlation(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ Quantities of the family are those of other models of the run, and known for the
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -55,7 +55,6 @@ from headtypes.papers.quantities import (
     layers_of_third,
 )
 
-OTHERS = "others"  # types that a layout does not name
 _PERMUTATIONS = 1999
 _MISSING = {
     "gap": "the division was not compared with a single cloud",
@@ -100,14 +99,13 @@ class Model(Quantities):
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
         """Percent of a type's heads in a third of the layers, less the most in another, less what permutations give."""
-        layout = self.layout([type_name])
 
         def beyond(layouts: np.ndarray) -> np.ndarray:
             thirds = by_thirds(layouts[..., 0, :])
             return 100 * beyond_others(thirds, third) / thirds.sum(axis=-1)
 
         label = f"percent of {type_name} in the {third} third of layers less the most in another third"
-        return beside_permutations(label, beyond, np.stack(list(layout.values())))
+        return beside_permutations(label, beyond, self.layout([type_name]))
 
     def stability(self, k: int) -> Quantity:
         """The range of the stability with so many clusters, over what is halved."""
@@ -125,18 +123,17 @@ class Model(Quantities):
         if len(self.types) != wanted:
             raise NoVerdictError(f"the partition has {len(self.types)} types, not {wanted}")
 
-    def layout(self, types: Sequence[str], kind: str = "heads") -> dict[str, list[int]]:
-        """Number of heads in each layer, of each of the types and, unless these are all, of the `OTHERS`."""
-        by_type: dict[str, Counter[int]] = defaultdict(Counter)
-        for rest, count in self.of_kind(kind).items():
-            layer, name = rest.split(".", 1)
-            by_type[name if name in types else OTHERS][int(layer)] += int(count)
-        if not set(types) <= by_type.keys():
+    def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
+        """[type, layer] numbers of heads, of the types and, last, of all others, unless there are none."""
+        heads: dict[str, list[int]] = defaultdict(list)
+        for name, count in self.of_kind(kind).items():
+            heads[name.partition(".")[2]].append(int(count))
+        if not set(types) <= heads.keys():
             raise NoVerdictError("the types of single heads are not known")
-        named = [*types, *by_type.keys() - set(types)]
-        return {name: [by_type[name][layer] for layer in sorted(by_type[name])] for name in named}
+        others = [counts for name, counts in heads.items() if name not in types]
+        return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
-    def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, dict[str, list[int]]]:
+    def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
         """The layouts, by model, of those that stand beside the models of Table 1."""
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
