@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 Sets = Bool[np.ndarray, "set head"]
+Interval = Callable[[Bool[np.ndarray, " head"]], tuple[float, float]]
 
 
 class Measure(NamedTuple):
@@ -25,12 +26,17 @@ class Measure(NamedTuple):
     quantity: str
     statistic: str
     of: Callable[[Sets], Float[np.ndarray, " set"]]
-    interval: Callable[[Bool[np.ndarray, " head"]], tuple[float, float]] | None = None
+    interval: Interval | None = None
     about: str | None = None
 
 
-def summaries(analysis: str, task: str, quantity: str, of_head: np.ndarray, interval=None) -> Iterator[Measure]:
-    """Mean, smallest and largest value of a set's heads; of_head: [layer, head] or [head], NaN where there is none."""
+def summaries(
+    analysis: str, task: str, quantity: str, of_head: np.ndarray, interval: Interval | None = None
+) -> Iterator[Measure]:
+    """Mean, smallest and largest value of a set's heads.
+
+    of_head: [layer, head] or [head], NaN where there is none; interval: of the mean, as in `Measure`.
+    """
     flat = of_head.ravel()
     known = ~np.isnan(flat)
 
