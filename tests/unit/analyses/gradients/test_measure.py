@@ -2,6 +2,8 @@
 
 import copy
 import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -25,8 +27,7 @@ from headtypes.data.kinds.question_answering import answer_positions, build_wind
 from headtypes.data.kinds.sentence_pair import build_pairs
 from headtypes.data.masking import mask_words
 from headtypes.data.records import Sample
-from tests.support.gradients import KINDS, dense_gradients, mean_where_there_are, means_by_kind, surfaces
-from tests.support.models import tiny_bert, tiny_language_model, tiny_roberta
+from tests.support.models import in_float64, tiny_bert, tiny_language_model, tiny_roberta
 from tests.support.records import PAIRS, classifier, question_of, recorded, types_in
 
 # Two have the same length, one has no punctuation, and one is much longer than the others.
@@ -37,16 +38,63 @@ TEXTS = [
     Sample("d", "the cat, the dog.", "a river"),
     Sample("e", "it was the cat. It sat by the river, under the old house.", "The young dog saw it, and ran. It was."),
 ]
+KINDS = ("sep", "cls", "punctuation", "other", "all")
 FAMILIES = ("bert", "roberta", "modernbert", "gpt2", "llama")
 SETTINGS = {"task": "texts", "kind": "sentence_pair", "samples": 10, "seed": 3, "precision": "float32"}
 # One of a sample at a time, one of several with padding, and one of all.
 BATCHES = (1, 70, 4096)
 
 
-def expected_of_texts(model, tokenizer, seed=3, texts=TEXTS) -> np.ndarray:
+def surfaces(tokenizer, ids: Sequence[int]) -> np.ndarray:
+    """The kind of each token, by how it is written: [token] str."""
+    cls, sep = tokenizer.cls_token or tokenizer.bos_token, tokenizer.sep_token or tokenizer.eos_token
+    kinds = []
+    for token in tokenizer.convert_ids_to_tokens([int(token_id) for token_id in ids]):
+        plain = token.removeprefix("##").removeprefix("Ġ")
+        kinds.append({cls: "cls", sep: "sep", ",": "punctuation", ".": "punctuation"}.get(plain, "other"))
+    return np.array(kinds)
+
+
+def dense_gradients(model, ids: Sequence[int], types: Sequence[int] | None, loss) -> np.ndarray:
+    """|dLoss / dA| of one input without padding: [layer, head, query, key] float64.
+
+    loss: from the output of the plain model to its loss on the input.
+    """
+    plain = in_float64(model).requires_grad_(True)
+    plain.set_attn_implementation("eager")
+    inputs = {"input_ids": torch.tensor([[int(token) for token in ids]])}
+    inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+    if types is not None:
+        inputs["token_type_ids"] = torch.tensor([[int(type_) for type_ in types]])
+    output = plain(**inputs, output_attentions=True)
+    return torch.cat(torch.autograd.grad(loss(output), output.attentions)).abs().numpy()
+
+
+def means_by_kind(gradients: np.ndarray, kinds: np.ndarray, counted: np.ndarray) -> np.ndarray:
+    """The mean over all rows and all keys of a kind, of one input: [layer, head, kind]; NaN where it has none.
+
+    kinds: as of `surfaces`; counted: [token] bool, whether a token counts as one that is attended to.
+    """
+    means = np.full((*gradients.shape[:2], len(KINDS)), np.nan)
+    for column, kind in enumerate(KINDS):
+        keys = counted & ((kinds == kind) | (kind == "all"))
+        if keys.any():
+            means[..., column] = gradients[..., keys].mean((-2, -1))
+    return means
+
+
+def mean_where_there_are(means: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean over samples, of those that have the kind."""
+    means = np.array(means)
+    there = ~np.isnan(means)
+    with np.errstate(invalid="ignore"):
+        return np.where(there, means, 0).sum(0) / there.sum(0)
+
+
+def expected_of_texts(model, tokenizer) -> np.ndarray:
     """As the definition has it: [layer, head, kind]."""
-    encoded, means = encode_samples(texts, tokenizer, "sentence_pair", 64), []
-    for number, (text, ids) in enumerate(zip(texts, encoded.input_ids, strict=True)):
+    encoded, means = encode_samples(TEXTS, tokenizer, "sentence_pair", 64), []
+    for number, (text, ids) in enumerate(zip(TEXTS, encoded.input_ids, strict=True)):
         kinds, ids = surfaces(tokenizer, ids), np.array(ids)
         types = None if encoded.token_types is None else encoded.token_types[number]
         counted = np.ones(len(ids), bool)
@@ -56,7 +104,7 @@ def expected_of_texts(model, tokenizer, seed=3, texts=TEXTS) -> np.ndarray:
                 return cross_entropy(output.logits[0, :-1], torch.tensor(ids[1:]))
         else:
             vocabulary = np.array(sorted(tokenizer.get_vocab().values()))
-            masked = mask_words(ids, kinds == "other", tokenizer.mask_token_id, vocabulary, derive_seed(seed, text.id))
+            masked = mask_words(ids, kinds == "other", tokenizer.mask_token_id, vocabulary, derive_seed(3, text.id))
             counted[masked.indices], ids = False, masked.input_ids
 
             def loss(output, masked=masked):
@@ -74,11 +122,11 @@ def assert_close(found: np.ndarray, expected: np.ndarray, tolerance: float = 1e-
     assert np.nanmax(np.abs(found - expected) / scale) < tolerance
 
 
-def loss_of(tokenizer, texts=TEXTS):
-    encoded = encode_samples(texts, tokenizer, "sentence_pair", 64)
+def loss_of(tokenizer):
+    encoded = encode_samples(TEXTS, tokenizer, "sentence_pair", 64)
     if tokenizer.mask_token is None:
         return NextToken(encoded)
-    return MaskedWords(encoded, [text.id for text in texts], tokenizer, 3)
+    return MaskedWords(encoded, [text.id for text in TEXTS], tokenizer, 3)
 
 
 @pytest.mark.parametrize("batch_tokens", BATCHES)
@@ -165,24 +213,18 @@ def test_gradients_of_labels_are_those_of_whole_maps(make, tmp_path):
     assert (found.samples, few.samples) == (4, 2)
 
 
-class NumbersKept:
-    """Counts the numbers that a forward pass keeps for the backward pass; each tensor of memory once."""
+@contextmanager
+def numbers_kept() -> Iterator[dict[tuple[int, int], torch.Size]]:
+    """The shapes of what a forward pass keeps for the backward pass, each tensor of memory once: by place and bytes."""
+    kept = {}
 
-    def __init__(self):
-        self.kept = {}
-
-    def __enter__(self):
-        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, lambda tensor: tensor)
-        self._hooks.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        self._hooks.__exit__(*error)
-
-    def _pack(self, tensor):
+    def pack(tensor):
         memory = tensor.untyped_storage()
-        self.kept[memory.data_ptr(), memory.nbytes()] = tensor.shape
+        kept[memory.data_ptr(), memory.nbytes()] = tensor.shape
         return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        yield kept
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -194,11 +236,11 @@ def test_no_map_is_kept_for_the_backward_pass(name):
         encoded = encode_samples(texts, tokenizer, "sentence_pair", 128)
         (length,) = set(encoded.lengths)
         loss = NextToken(encoded) if tokenizer.mask_token is None else MaskedWords(encoded, ["0", "1"], tokenizer, 3)
-        with NumbersKept() as numbers:
+        with numbers_kept() as numbers:
             gradients_by_kind(model, loss, 4096, "test")
-        maps = [shape for shape in numbers.kept.values() if math.prod(shape) >= 3 * length**2 and shape[-1] == length]
+        maps = [shape for shape in numbers.values() if math.prod(shape) >= 3 * length**2 and shape[-1] == length]
         assert maps == []
-        kept[length] = sum(nbytes for _, nbytes in numbers.kept)
+        kept[length] = sum(nbytes for _, nbytes in numbers)
     (short, few), (long, many) = kept.items()
     assert many < 1.1 * few * long / short
 
