@@ -28,9 +28,10 @@ def head_outputs_for(model):
 
 
 def mixed(model, names: list[str], seed: int = 0) -> np.ndarray:
-    """An operation for each head, [layer, head], drawn from these."""
-    shape = len(headed_layers(model.config)), model.config.num_attention_heads
-    return np.random.default_rng(seed).choice(np.array(names, dtype=object), shape)
+    """An operation for each head, [layer, head], in random order: as many of each as of others, or one more."""
+    shape, rng = (len(headed_layers(model.config)), model.config.num_attention_heads), np.random.default_rng(seed)
+    operations = np.resize(rng.permutation(np.array(names, dtype=object)), shape)
+    return rng.permutation(operations.ravel()).reshape(shape)
 
 
 @cache

@@ -72,6 +72,15 @@ def opened(model):
     return model
 
 
+def state(model) -> list:
+    """All that it may leave behind in a model that its heads were read or ablated."""
+    return [
+        model.config._attn_implementation,
+        [(sorted(vars(each)), len(each._forward_pre_hooks), len(each._forward_hooks)) for each in model.modules()],
+        [each.config.to_dict() for each in model.modules() if hasattr(each, "config")],
+    ]
+
+
 def in_float64(model):
     """A copy of a model in float64, for which experts must be computed one after the other."""
     model = copy.deepcopy(model).double()
@@ -95,14 +104,15 @@ def plain_attentions(model, ids: list[int], token_types: list[int] | None) -> np
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of model: its type, the tokenizer of its kind, and what its configuration has beside `_SIZES`."""
+    """A kind of model: its type, the tokenizer of its kind, and what its configuration has beside `SIZES`."""
 
     type: str
     make_tokenizer: Callable
     more: Mapping = field(default_factory=dict)
 
 
-_SIZES = {
+SIZES = {
+    "vocab_size": 50,
     "hidden_size": 24,
     "embedding_size": 24,
     "num_hidden_layers": 2,
@@ -253,4 +263,4 @@ def family_config(name: str, **sizes):
     """The configuration of a random model of a family, and its tokenizer."""
     family = (FAMILIES | ENCODERS)[name]
     tokenizer = family.make_tokenizer(WORDS)
-    return AutoConfig.for_model(name, **{"vocab_size": len(tokenizer), **_SIZES, **family.more, **sizes}), tokenizer
+    return AutoConfig.for_model(name, **{**SIZES, "vocab_size": len(tokenizer), **family.more, **sizes}), tokenizer

@@ -24,6 +24,7 @@ PAIRS = [
     Pair("p2", "it sat under the old house by the river and ran and sat.", "It was", 1),
     Pair("p3", "it was", "the dog ran. The cat sat under the house. It was old.", 0),
 ]
+# Lengths differ, so that batches are padded, further than local layers look.
 SAMPLES = [Sample(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
 
 
@@ -65,6 +66,11 @@ def question_of(id_: str, question: str, context: str, answers=("the old house",
 
 def questions() -> list[Question]:
     return [question_of(str(number), question, context) for number, (question, context) in enumerate(QUESTIONS)]
+
+
+def windows_of(tokenizer) -> Windows:
+    """The questions, each of which is one window."""
+    return build_windows(questions(), tokenizer, max_seq_length=64)
 
 
 # How questions are answered, as `evaluation.Settings` has it.

@@ -10,17 +10,11 @@ from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.models.interface import _OWN
 from tests.support.dense import dense_output
-from tests.support.models import tiny_family, tiny_language_model
+from tests.support.models import state, tiny_family, tiny_language_model
 
 FAMILIES = ("mpnet", "bloom", "falcon", "gptj", "stablelm")
 IDS = torch.tensor([[5, 6, 7, 8, 9]])
 INPUTS = {"input_ids": IDS, "attention_mask": torch.ones_like(IDS)}
-
-
-def state(model):
-    """What a replacement could leave behind."""
-    hooks = [(len(each._forward_pre_hooks), len(each._forward_hooks)) for each in model.modules()]
-    return [sorted(vars(each)) for each in model.modules()], hooks, model.config._attn_implementation
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -60,11 +54,3 @@ def test_heads_are_ablated_for_whatever_calls_the_model(name):
     operations[0, 1], operations[1, 3] = "zero", "uniform"
     expected = dense_output(model, IDS[0].tolist(), None, operations, [0] * 5, Reading()).logits
     torch.testing.assert_close(found.double(), expected, atol=2e-5, rtol=1e-5)
-
-
-def test_generation_with_a_cache_is_ablated_too():
-    model, _ = tiny_language_model("bloom")
-    how = {"max_new_tokens": 6, "do_sample": False, "pad_token_id": 1}
-    with ablated(model, {"1-2": "zero", "2-4": "zero"}):
-        cached, whole = (model.generate(**INPUTS, **how, use_cache=cache) for cache in (True, False))
-    assert torch.equal(cached, whole)

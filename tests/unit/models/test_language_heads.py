@@ -19,8 +19,7 @@ WITH_ANSWERS = ("bert", "roberta", "modernbert", "distilbert", "gpt2", "opt", "l
 def like(auto, name):
     """A random model of a family with another head than that of a language model, and its tokenizer."""
     model, tokenizer = tiny_language_model(name)
-    make = auto.from_config if hasattr(auto, "from_config") else auto
-    return make(model.config).eval(), tokenizer
+    return auto.from_config(model.config).eval(), tokenizer
 
 
 @pytest.mark.parametrize("name", FAMILIES)
