@@ -17,6 +17,7 @@ from headtypes.planning.plan import Plan
 from tests.support.configs import full_config
 from tests.support.models import saved, tiny_bert
 from tests.support.places import ROOT
+from tests.support.refusals import refusal
 
 NAMES = ["../x", "/x", "", "..", "a/b", ".hidden", "x" * 81, "a\nb", "$HOME", "a b"]
 
@@ -108,9 +109,7 @@ def test_code_that_a_model_brings_is_not_run(folder, kind, tmp_path, monkeypatch
 def test_no_name_of_the_configuration_leaves_the_results(registry, name, tmp_path):
     config = full_config(tmp_path)
     config[registry][name] = next(iter(config[registry].values()))
-    with pytest.raises(InputError, match=f"config: {registry}") as caught:
-        Plan(read_config(config))
-    assert len(str(caught.value).splitlines()) == 1
+    assert refusal(lambda: Plan(read_config(config))).startswith(f"config: {registry}")
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ""])

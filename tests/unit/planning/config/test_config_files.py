@@ -3,12 +3,12 @@
 import pytest
 import yaml
 
-from headtypes.core.errors import InputError
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan, plan_of
 from tests.support.places import ROOT
+from tests.support.refusals import refusal
 
 BASE = """
 tasks: {a: {kind: text, source: {hub: x/a}}, b: {kind: text, source: {hub: x/b}}}
@@ -30,12 +30,6 @@ def over(tmp_path, monkeypatch):
         return laid_over(names, given)
 
     return laid
-
-
-def refused(act, *arguments) -> str:
-    with pytest.raises(InputError) as caught:
-        act(*arguments)
-    return str(caught.value)
 
 
 def test_an_overlay_that_names_an_entry_does_not_move_it(over):
@@ -61,7 +55,7 @@ def test_null_takes_an_entry_a_registry_or_a_section_away(over):
     assert found["tasks"] == yaml.safe_load(BASE)["tasks"]
     assert read_config(over(BASE, "controls: null\n").values).controls.draws == 200
     assert read_config(over(BASE, "{}").values).controls.draws == 2
-    assert refused(read_config, over(BASE, '{"tasks": null}').values) == "config: tasks: this key is missing."
+    assert refusal(read_config, over(BASE, '{"tasks": null}').values) == "config: tasks: this key is missing."
 
 
 def test_what_is_taken_away_and_named_again_has_nothing_of_what_lay_below(over):
@@ -74,11 +68,11 @@ def test_what_is_taken_away_and_named_again_has_nothing_of_what_lay_below(over):
 
 @pytest.mark.parametrize("text", ["conditions:\n", "models: {two: }\n", "controls:\n  # draws: 20\nseed: 2\n"])
 def test_a_key_with_nothing_behind_it_is_a_mistake(over, text):
-    assert "mine.yaml, line 1: nothing stands behind the key" in refused(over, BASE, text)
+    assert "mine.yaml, line 1: nothing stands behind the key" in refusal(over, BASE, text)
 
 
-def test_a_null_for_what_is_not_there_is_refused(over):
-    assert refused(over, BASE, "models: {tow: null}\n") == (
+def test_a_null_for_what_is_not_there_is_refusal(over):
+    assert refusal(over, BASE, "models: {tow: null}\n") == (
         "mine.yaml: models.tow: null takes an entry away from what lies below, and there is none of this name. "
         'Did you mean "two"?'
     )
@@ -107,7 +101,7 @@ def test_the_file_that_takes_the_demo_away_leaves_its_conditions_alone(tmp_path)
     ],
 )
 def test_what_is_no_file_of_a_configuration_is_told(over, text, sentence):
-    message = refused(over, text)
+    message = refusal(over, text)
     assert message.startswith("config.yaml")
     assert sentence in message
 
@@ -133,7 +127,7 @@ def test_what_is_no_file_of_a_configuration_is_told(over, text, sentence):
     ],
 )
 def test_each_mistake_is_told_with_the_file_of_its_key(over, text, told):
-    mistakes = mistakes_in(refused(plan_of, over(BASE, text)))
+    mistakes = mistakes_in(refusal(plan_of, over(BASE, text)))
     assert len(mistakes) == len(told)
     for mistake in mistakes:
         (place,) = [place for key, place in told.items() if mistake.startswith(f"config: {key}")]
