@@ -13,7 +13,6 @@ from headtypes.core.files import write_json
 from headtypes.pages.summary.results import collect_summary, page_of
 from headtypes.pages.summary.stage import FIGURES
 from headtypes.papers.comparison import read_named
-from headtypes.papers.ledger.table import ledger_table
 from headtypes.papers.registry import PAPERS
 from tests.support.places import ROOT
 
@@ -91,14 +90,6 @@ def made_results(folder: Path) -> dict[str, dict]:
         Image.new("RGB", (1400, 160), "white").save(folder / f"{figure.name}.png")
         files[figure.name] = {tuple(wildcards[name] for name in figure.of): f"{figure.name}.png"}
     return {name: {key: str(folder / path) for key, path in paths.items()} for name, paths in files.items()}
-
-
-def documented_ledger(folder: Path) -> pd.DataFrame:
-    """The ledger of the comparisons in a folder of results: of a model, those fine-tuned from it, and a local one."""
-    comparisons = {name: path for name in PAPERS if (path := folder / name / "comparison.csv").exists()}
-    models = dict.fromkeys(model for path in comparisons.values() for model in pd.read_csv(path)["model"])
-    families = {model: model.partition("-")[0] for model in models}
-    return ledger_table(comparisons, {}, families=families, partitions=[], page=folder / "ledger.html")
 
 
 def made_summary(folder: Path, files: dict[str, dict]) -> dict:

@@ -78,14 +78,10 @@ def test_the_supported_pythons_are_the_same_everywhere():
         assert f"Python {oldest} to {newest}" in " ".join((ROOT / page).read_text().split()), page
 
 
-def conda_packages() -> list[str]:
+def test_conda_environments_are_equal_to_the_lock():
     environment = yaml.safe_load((ROOT / "envs" / "headtypes.yaml").read_text())
     (installed,) = [each["pip"] for each in environment["dependencies"] if isinstance(each, dict)]
-    return installed
-
-
-def test_conda_environments_are_equal_to_the_lock():
-    assert [str(each) for each in requirements(conda_packages())] == [str(each) for each in locked(LOCKS["run"])]
+    assert [str(each) for each in requirements(installed)] == [str(each) for each in locked(LOCKS["run"])]
 
 
 def test_what_the_package_imports_is_declared_and_locked():

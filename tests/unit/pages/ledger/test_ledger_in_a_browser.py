@@ -1,7 +1,5 @@
 """The ledger as a reader sees it: sorted, filtered, on a screen, on a phone and in print."""
 
-import shutil
-
 import pandas as pd
 import pytest
 from playwright.sync_api import expect
@@ -9,11 +7,11 @@ from playwright.sync_api import expect
 from headtypes.pages.ledger.page import how_often, page_of
 from headtypes.papers.comparison import NAMED, TOGETHER
 from headtypes.papers.ledger.models import over_models
-from headtypes.papers.ledger.table import together_table
+from headtypes.papers.ledger.table import ledger_table, together_table
 from headtypes.papers.quantities import NO_VERDICT
 from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, opened
 from tests.support.ledgers import made_ledger
-from tests.support.summaries import PROVENANCE, RESULTS, documented_ledger
+from tests.support.summaries import PROVENANCE, RESULTS
 
 SOURCES = {"guan2020": "demo", "clark2019": "clark", "kobayashi2020": "norms"}
 CLAIM = "guan2020/diagonal-medium-special"
@@ -22,11 +20,12 @@ SHOWN = "[...document.querySelectorAll('#each tbody tr')]"
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("results")
-    for paper, source in SOURCES.items():
-        (folder / paper).mkdir()
-        shutil.copy(RESULTS / source / "comparison.csv", folder / paper)
-    return documented_ledger(folder)
+    """Of the comparisons that the documentation reports: of a model, those fine-tuned from it, and a local one."""
+    comparisons = {paper: RESULTS / source / "comparison.csv" for paper, source in SOURCES.items()}
+    models = dict.fromkeys(model for path in comparisons.values() for model in pd.read_csv(path)["model"])
+    families = {model: model.partition("-")[0] for model in models}
+    page = tmp_path_factory.mktemp("results") / "ledger.html"
+    return ledger_table(comparisons, {}, families=families, partitions=[], page=page)
 
 
 @pytest.fixture(scope="module")
