@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import torch
-from datasets import ClassLabel, Dataset, Features, List, Value
+from datasets import ClassLabel, Dataset, Features, Value
 from transformers import BertConfig, BertForMaskedLM, BertForQuestionAnswering
 
 from headtypes.data.kinds.question_answering import Question
@@ -24,15 +24,6 @@ COMMITS = {
     "datasets/rajpurkar/squad": "7b6d24c440a36b6815f21b70d25016731768db1f",
     "datasets/nyu-mll/glue": "bcdcba79d07bc864c1c254ccfcedcce55bcc9a8c",
 }
-_SQUAD = Features(
-    {
-        "id": Value("string"),
-        "title": Value("string"),
-        "context": Value("string"),
-        "question": Value("string"),
-        "answers": {"text": List(Value("string")), "answer_start": List(Value("int32"))},
-    }
-)
 _GLUE = {
     # columns, labels, and the demo's task.
     "mrpc": (("sentence1", "sentence2"), ["not_equivalent", "equivalent"], "paraphrase"),
@@ -95,7 +86,7 @@ def _write_squad(folder: Path, squad: Mapping[str, list[Question]]) -> None:
             }
             for each in squad[part]
         ]
-        tables[split] = Dataset.from_list(rows, features=_SQUAD)
+        tables[split] = Dataset.from_list(rows)
     _write_repository(folder, {"plain_text": tables})
 
 
