@@ -15,19 +15,16 @@ from headtypes.data.kinds.question_answering import Question, score_predictions
 from headtypes.data.windows import Windows
 from tests.support.dense import dense_output
 from tests.support.models import tiny_bert, tiny_roberta
-from tests.support.records import ANSWERING, asked_of, types_in, types_like, without_heads
+from tests.support.records import ANSWERING, asked_of, inputs_of, types_in, types_like, without_heads
 
 
 def plain_answers(model, windows: Windows, questions: list[Question]) -> dict[str, str]:
     """Answers by a loop as a user would write it: one window at a time, every start and end tried in turn."""
     best = {}
     for window in range(len(windows)):
-        tokens = slice(windows.offsets[window], windows.offsets[window + 1])
-        inputs = {"input_ids": torch.tensor(windows.input_ids[tokens][None].astype(np.int64))}
-        if windows.token_type_ids is not None:
-            inputs["token_type_ids"] = torch.tensor(windows.token_type_ids[tokens][None].astype(np.int64))
+        tokens = windows.tokens(window)
         with torch.inference_mode():
-            output = model(**inputs)
+            output = model(**inputs_of(windows, window))
         start, end = output.start_logits[0].double().numpy(), output.end_logits[0].double().numpy()
         context = np.flatnonzero(windows.sentence[tokens] > 0)
         question = questions[windows.question[window]]

@@ -1,6 +1,7 @@
 """Types beside analyses: what the single tables say, beside random heads of the same layers and of the same profile."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.per_set import best_head, summaries
 from headtypes.analyses.surface.results import COLUMNS, Surface
-from headtypes.analyses.types.partitions import Partition, build_partition, profile_groups
+from headtypes.analyses.types.partitions import Partition, profile_groups
 from headtypes.comparisons.types.figure import compared_types_figure
 from headtypes.comparisons.types.table import (
     PROFILE,
@@ -33,17 +34,8 @@ TYPES = dict(zip(EVERY, _NAMES, strict=True))
 OF_TYPE = {name: np.array(_NAMES) == name for name in ("dense", "diagonal", "vertical")}
 
 
-def partition(doubtful: bool = False):
-    features = np.full((LAYERS * HEADS, 21), 1 / 21)
-    types = np.array(list(TYPES.values()), dtype=object)
-    return build_partition(
-        features,
-        (LAYERS, HEADS),
-        cluster=np.zeros(len(types), int),
-        types=types,
-        silhouette=np.zeros(len(types)),
-        doubtful=(types == "vertical") & doubtful,
-    )
+def partition(doubtful: Sequence[str] = ()) -> Partition:
+    return typed(np.reshape(_NAMES, (LAYERS, HEADS)), doubtful, near=2 / 21, special=4 / 21, far=15 / 21)
 
 
 def row_of(table: pd.DataFrame, type_: str, quantity: str, statistic: str, analysis: str = "") -> pd.Series:
@@ -54,8 +46,8 @@ def row_of(table: pd.DataFrame, type_: str, quantity: str, statistic: str, analy
     return pd.Series(row)
 
 
-def surface(seed: int = 0) -> Surface:
-    patterns = np.random.default_rng(seed).random((SAMPLES, LAYERS, HEADS, len(COLUMNS))).astype(np.float32)
+def surface() -> Surface:
+    patterns = np.random.default_rng(0).random((SAMPLES, LAYERS, HEADS, len(COLUMNS))).astype(np.float32)
     uniform = np.ones((SAMPLES, LAYERS), np.float32)
     return Surface(patterns, uniform, np.full(SAMPLES, 9, np.int32), [str(number) for number in range(SAMPLES)])
 
@@ -336,7 +328,7 @@ def test_a_loss_stands_there_by_how_much_it_rises(tmp_path):
 
 
 def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
-    doubtful = partition(doubtful=True)
+    doubtful = partition(doubtful=["vertical"])
     table = compare_files(doubtful, files, seed=7)
     assert set(table.loc[table["doubtful"], "type"]) == {"vertical"}
     write_csv(tmp_path / "compared_types.csv", table)
