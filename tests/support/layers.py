@@ -7,10 +7,10 @@ from scipy.special import softmax
 from headtypes.attention.hook import Layer
 
 
-def layer_of(lengths: list[int], heads: int, *, causal: bool, seed: int, channels: int = 6) -> Layer:
+def layer_of(lengths: list[int], heads: int, *, causal: bool, seed: int) -> Layer:
     """A layer of samples of these lengths, in the order of memory that models give, masked where a model would."""
     generator = torch.Generator().manual_seed(seed)
-    shape = len(lengths), max(lengths), heads, channels
+    shape = len(lengths), max(lengths), heads, 6
     query, key, value = (torch.randn(shape, generator=generator).transpose(1, 2) for _ in range(3))
     position = torch.arange(max(lengths))
     mask = (position < torch.tensor(lengths)[:, None])[:, None, None].expand(-1, 1, max(lengths), -1)

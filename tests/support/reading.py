@@ -9,20 +9,20 @@ from headtypes.attention.one_pass import AttentionReader, read_attention
 from headtypes.attention.reducers import Pass
 
 
-def read_with(reducer, model, encoded, batch_tokens=4096, what="test"):
+def read_with(reducer, model, encoded, batch_tokens=4096):
     """The result of one reducer on a model."""
-    (found,) = read_attention(model, encoded, [reducer], batch_tokens=batch_tokens, what=what)
+    (found,) = read_attention(model, encoded, [reducer], batch_tokens=batch_tokens, what="test")
     return found
 
 
-def distance_features(model, encoded, batch_tokens=4096):
+def distance_features(model, encoded):
     """[sample, layer, head, 69]."""
-    return read_with(DistanceFeatures(encoded.kinds), model, encoded, batch_tokens)
+    return read_with(DistanceFeatures(encoded.kinds), model, encoded)
 
 
-def reader_of(reducers, lengths, layers, heads, device="cpu"):
+def reader_of(reducers, lengths, layers, heads):
     """The hook by which reducers read one batch of samples of these lengths, all of their pass."""
     for reducer in reducers:
         reducer.begin(Pass(len(lengths), layers, heads, torch.float32))
-    inputs = {"input_ids": torch.zeros(len(lengths), max(lengths), dtype=torch.int64, device=device)}
+    inputs = {"input_ids": torch.zeros(len(lengths), max(lengths), dtype=torch.int64)}
     return AttentionReader(reducers, Batch(np.arange(len(lengths)), list(lengths), inputs))

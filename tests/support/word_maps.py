@@ -78,16 +78,7 @@ def dense_guesses(words: np.ndarray, causal: bool = False) -> tuple[np.ndarray, 
     return guess, margin
 
 
-def sentence(words: str, heads: Sequence[int], relations: str, upos: str = "", xpos: str = "") -> Sentence:
-    """A sentence of a treebank, from lists in words."""
-    split = words.split()
-    none = ("",) * len(split)
-    return Sentence(
-        words,
-        tuple(split),
-        tuple(heads),
-        tuple(relations.split()),
-        tuple(upos.split()) or none,
-        tuple(xpos.split()) or none,
-        none,
-    )
+def sentence(words: str, heads: Sequence[int], relations: str) -> Sentence:
+    """A sentence of a treebank without tags, from lists in words."""
+    split, none = tuple(words.split()), ("",) * len(heads)
+    return Sentence(words, split, tuple(heads), tuple(relations.split()), none, none, none)

@@ -26,9 +26,9 @@ from tests.support.resampling import naive_bounds, units_of
 SETTINGS = {"seed": 3, "resamples": 400}
 
 
-def scores(conditions=4, questions=60, seed=0):
+def scores(conditions=4):
     """Exact match and F1 of conditions on questions, some harder than others, and their articles."""
-    rng = np.random.default_rng(seed)
+    rng, questions = np.random.default_rng(0), 60
     hard = rng.random(questions)
     exact_match = 100.0 * (rng.random((conditions, questions)) > hard)
     f1 = np.maximum(exact_match, 100 * rng.random((conditions, questions)))
@@ -154,11 +154,11 @@ def test_means_over_different_items_of_the_same_units_have_the_intervals_of_arti
     np.testing.assert_allclose((low, high), both, atol=0.02)
 
 
-def drawn(units: int, seed: int, columns: int = 200, resamples: int = 400, spread: float = 1.0):
+def drawn(units: int):
     """Resampled means of as many units of unequal size, at various distances from 0, and the sizes."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(units)
     sizes = rng.integers(1, 9, units).astype(float)
-    means = rng.normal(size=(resamples, columns)) + spread * 3 * rng.normal(size=columns)
+    means = rng.normal(size=(400, 200)) + 3 * rng.normal(size=200)
     # Some in whole numbers, so that draws lie on the limit itself.
     means[:, ::4] = means[:, ::4].round()
     return means, sizes
@@ -167,7 +167,7 @@ def drawn(units: int, seed: int, columns: int = 200, resamples: int = 400, sprea
 @pytest.mark.parametrize("units", [4, 5, 12, 36, 5000])
 @pytest.mark.parametrize("limit", [0.0, 0.7])
 def test_p_values_are_below_5_percent_exactly_where_the_interval_excludes_the_limit(units, limit):
-    means, sizes = drawn(units, seed=units)
+    means, sizes = drawn(units)
     for level in (0.95, 0.9, 0.5) if units > 5 else (0.95,):
         low, high = bounds(means, sizes, level)
         excluded = (low > limit) | (high < limit)

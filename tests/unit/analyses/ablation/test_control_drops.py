@@ -34,19 +34,15 @@ def everywhere(of_asked: list[float], elsewhere: float) -> pd.DataFrame:
     return scores(list(figures.values()), list(figures))
 
 
-def of(family: str, draws: list[pd.DataFrame], planned: int | None = None) -> pd.DataFrame:
-    """The draws of a family; planned: the largest number of them, without which these are all."""
-    numbered = [each.assign(draw=draw, family=family) for draw, each in enumerate(draws)]
-    return pd.concat(numbered, ignore_index=True).assign(planned=planned or len(draws))
-
-
-def drawn(*draws: tuple[list[float], float], family: str = "layer", planned: int | None = None) -> pd.DataFrame:
-    """Exact match of the asked questions and overlap, of each draw."""
-    return of(family, [scores(each, ASKED, overlap=overlap) for each, overlap in draws], planned)
+def of_layer(draws: list[pd.DataFrame]) -> pd.DataFrame:
+    """The draws of random heads of the same layers; these are all that are planned."""
+    numbered = [each.assign(draw=draw, family=LAYER) for draw, each in enumerate(draws)]
+    return pd.concat(numbered, ignore_index=True).assign(planned=len(draws))
 
 
 def test_drops_are_those_on_the_questions_that_were_asked():
-    controls = drawn(([90, 90, 60], 0.5), ([60, 0, 0], 0.25), ([90, 90, 90], 0.0))
+    draws = (([90, 90, 60], 0.5), ([60, 0, 0], 0.25), ([90, 90, 90], 0.0))
+    controls = of_layer([scores(exact_match, ASKED, overlap=overlap) for exact_match, overlap in draws])
     # Elsewhere the condition gains 100 points, which does not concern the controls.
     found = control_drops(controls, everywhere([30, 60, 0], 100.0), everywhere([90, 90, 90], 0.0), seed=0)
     of_metric = {
@@ -68,18 +64,16 @@ def test_drops_are_those_on_the_questions_that_were_asked():
     }
 
 
-def many(
-    own_cost: float, costs: list[float], questions: int = 200, seed: int = 0, planned: int | None = None
-) -> tuple[pd.DataFrame, ...]:
+def many(own_cost: float, costs: list[float]) -> tuple[pd.DataFrame, ...]:
     """Controls, scores and baseline of questions of ten articles that cost this share of the answers, in percent."""
-    rng = np.random.default_rng(seed)
+    rng, questions = np.random.default_rng(0), 200
     ids, articles = [f"q{number}" for number in range(questions)], [f"a{number % 10}" for number in range(questions)]
 
     def answered(cost: float) -> pd.DataFrame:
         right = 100.0 * (rng.permutation(questions) >= round(questions * cost / 100))
         return pd.DataFrame({"id": ids, "article": articles, "exact_match": right, "f1": right})
 
-    draws = of("layer", [answered(cost).assign(overlap=0.5) for cost in costs], planned)
+    draws = of_layer([answered(cost).assign(overlap=0.5) for cost in costs])
     return draws, answered(own_cost), answered(0)
 
 
@@ -129,7 +123,7 @@ def test_families_have_columns_of_their_own():
 
 def test_draws_that_are_the_type_itself_are_not_told_from_it():
     controls, own, baseline = many(30, [30])
-    controls = of("layer", [own.assign(overlap=1.0)] * 20)
+    controls = of_layer([own.assign(overlap=1.0)] * 20)
     # In another order: sums of the same scores may differ by rounding.
     found = control_drops(controls.sample(frac=1, random_state=0), own, baseline, seed=0)
     ends = [f"own_excess_f1{end}" for end in ("", "_low", "_high", "_low_by_article", "_high_by_article")]
@@ -155,7 +149,7 @@ def test_a_loss_drops_where_it_rises_and_is_that_of_a_token():
     own = baseline.assign(loss=[20.0, 50.0, 9.0])
     asked = baseline.iloc[:2]
     draws = [asked.assign(loss=loss, overlap=0.5) for loss in ([16.0, 30.0], [30.0, 70.0], [4.0, 33.0])]
-    controls = of("layer", draws)
+    controls = of_layer(draws)
     found = control_drops(controls, own, baseline, seed=0)
     assert found["own_drop_loss"] == pytest.approx(30 / 30)
     of_draws = found["control_drop_loss"], found["control_drop_loss_low"], found["control_drop_loss_high"]

@@ -119,14 +119,14 @@ def test_seeds_are_stable_and_apart():
     assert all(0 <= seed < 2**32 for seed in seeds)
 
 
-def centroid(near, special, far, bins=16):
+def centroid(near, special, far):
     """A centroid with these shares, spread unevenly over the columns of each group."""
-    row = np.zeros(bins + len(SELF_AND_SPECIAL))
-    row[0], row[bins] = 0.25 * near, 0.75 * near
+    row = np.zeros(WIDTH)
+    row[0], row[BINS] = 0.25 * near, 0.75 * near
     uneven = np.arange(len(SELF_AND_SPECIAL) - 1, 0, -1.0)
-    row[bins + 1 :] = special * uneven / uneven.sum()
-    falling = np.arange(bins - 1, 0, -1.0)
-    row[1:bins] = far * falling / falling.sum()
+    row[BINS + 1 :] = special * uneven / uneven.sum()
+    falling = np.arange(BINS - 1, 0, -1.0)
+    row[1:BINS] = far * falling / falling.sum()
     return row
 
 

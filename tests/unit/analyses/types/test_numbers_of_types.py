@@ -37,8 +37,8 @@ FOUR = {"dense": 14, "diagonal": 12, "dense_vertical": 16, "vertical": 12}
 HALVED = [name for name in COLUMNS if name.endswith(("all_agree", "pairwise"))]
 
 
-def noise_only(heads_: int = 24, samples: int = 5, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).dirichlet(np.ones(21), size=(samples, heads_)).astype(np.float32)
+def noise_only(heads_: int = 24) -> np.ndarray:
+    return np.random.default_rng(0).dirichlet(np.ones(21), size=(5, heads_)).astype(np.float32)
 
 
 @pytest.mark.parametrize("method", METHODS)
