@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.torch import load_file
 
 from headtypes.core.errors import InputError
@@ -36,8 +37,6 @@ def folder(tmp_path) -> Path:
 @pytest.mark.parametrize("beside", [None, "model-of-another.safetensors"])
 def test_pickled_weights_are_not_opened(folder, beside, monkeypatch):
     """Not even where another file makes the folder look as if it had safetensors."""
-    import torch
-
     monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("a pickle was opened"))
     (folder / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n")
     (folder / "model.safetensors").rename(folder / (beside or "weights.safetensors"))
@@ -47,8 +46,6 @@ def test_pickled_weights_are_not_opened(folder, beside, monkeypatch):
 
 def test_pickled_weights_are_opened_where_the_configuration_says_so(folder, tmp_path):
     """And then without what a pickle may run; where there are safetensors, those are taken."""
-    import torch
-
     allowed = {"folder": str(folder), "pickle": True}
     safe = fetch_model("tiny", allowed)
     assert not safe.pickle

@@ -12,25 +12,14 @@ from headtypes.attention.hook import open_attention, run
 from headtypes.attention.operations import Reading
 from headtypes.attention.shared_layers import shared_layers
 from headtypes.models.model_config import layers_and_heads
+from tests.support.dense import head_outputs_for
 from tests.support.models import FAMILIES, tiny_bert, tiny_language_model
 
 LAYERS, HEADS = 4, 4
 # Samples of the batch, two of which are padded.
 IDS = [[3, 5, 7, 9, 4, 8, 6], [3, 9, 6, 5, 4], [3, 4]]
 SENTENCES = [np.array(each) for each in ([-1, 0, 0, 1, 1, 2, -1], [-1, 0, 1, 1, -1], [0, 0])]
-
-
-def sets_of(*changes: dict[tuple[int, int], str], layers: int = LAYERS) -> list[np.ndarray]:
-    """[layer, head] operations, by what is done to some heads, in order; layers: of the model, if it has fewer."""
-    sets = []
-    for change in changes:
-        operations = np.full((layers, HEADS), "keep", dtype=object)
-        for (layer, head), operation in change.items():
-            operations[layer * layers // LAYERS, head] = operation
-        sets.append(operations)
-    return sorted(sets, key=lambda operations: tuple(operations.flat))
-
-
+# What is done to some heads: {(layer, head): operation}.
 CHANGES = (
     {},
     {(3, 1): "zero"},
@@ -42,15 +31,26 @@ CHANGES = (
     {(0, 1): "mean", (2, 3): "resample", (3, 0): "temperature 2"},
     {(0, 2): "uniform"},
 )
-SETS = sets_of(*CHANGES)
+
+
+def sets_of(layers: int) -> list[np.ndarray]:
+    """[layer, head] operations, by what is done to some heads, in order; layers: of the model, which may have fewer."""
+    sets = []
+    for change in CHANGES:
+        operations = np.full((layers, HEADS), "keep", dtype=object)
+        for (layer, head), operation in change.items():
+            operations[layer * layers // LAYERS, head] = operation
+        sets.append(operations)
+    return sorted(sets, key=lambda operations: tuple(operations.flat))
+
+
+SETS = sets_of(LAYERS)
 
 
 def outputs_of(model, sets, together: bool, reading: Reading | None = None, length: int = 0) -> tuple[list, int]:
     """All tensors of the model's output under each set, and how many layers were computed."""
     inputs = model_inputs(IDS, None, 0, model.device, length)
-    size = model.config.hidden_size if hasattr(model.config, "hidden_size") else model.config.dim
-    means = np.random.default_rng(0).normal(size=(len(sets[0]), HEADS, size // HEADS)).astype(np.float32)
-    computed = []
+    means, computed = head_outputs_for(model), []
 
     def hook(operations):
         ablation = Ablation(operations, SENTENCES, reading or Reading(), means)
@@ -72,7 +72,7 @@ def test_every_pass_gives_the_bytes_that_it_gives_alone(family):
     sizes = {} if "num_hidden_layers" in FAMILIES[family].more else {"num_hidden_layers": LAYERS}
     model, _ = tiny_language_model(family, **sizes)
     layers, _ = layers_and_heads(model)
-    sets = sets_of(*CHANGES, layers=layers)
+    sets = sets_of(layers)
     plain, each = outputs_of(model, sets, together=False)
     shared, computed = outputs_of(model, sets, together=True)
     assert same(shared, plain)

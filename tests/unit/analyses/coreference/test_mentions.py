@@ -19,11 +19,7 @@ from tests.support.conllu import sentence
 
 def document(*lengths: int) -> AnnotatedDocument:
     """A document of sentences of so many words."""
-    sentences = []
-    for length in lengths:
-        nothing = ("",) * length
-        sentences.append(AnnotatedSentence(("w",) * length, None, None, nothing, nothing, nothing, None, nothing))
-    return AnnotatedDocument("d", tuple(sentences), (), 0)
+    return AnnotatedDocument("d", tuple(annotated(*["w X X 0 root"] * length) for length in lengths), (), 0)
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,8 @@ from tests.support.browser import opened
 
 # Pixels beside and above a matrix.
 WORD_ROOM = 64
+# As many tokens as a page shows.
 LONG = ["[CLS]", *(f"word{place}" for place in range(46)), "[SEP]"]
-
-
-@pytest.fixture(scope="module")
-def long_file(tmp_path_factory):
-    """2 layers of 2 heads, a sample of as many tokens as a page shows."""
-    folder = tmp_path_factory.mktemp("long")
-    write_page(folder / "long.html", atlas(folder, 2, 2, [LONG]))
-    return folder / "long.html"
 
 
 def tap(page, query: int, key: int) -> None:
@@ -51,9 +44,10 @@ def test_a_tap_reads_a_cell(chromium, page_file):
         assert page.locator(".said").inner_text().startswith("Tap a cell")
 
 
-def test_on_a_phone_a_map_has_its_words_and_cells_that_a_finger_finds(chromium, long_file):
+def test_on_a_phone_a_map_has_its_words_and_cells_that_a_finger_finds(chromium, tmp_path):
+    write_page(tmp_path / "long.html", atlas(tmp_path, 2, 2, [LONG]))
     attention = maps_of(2, 2, LONG, 0).attention[0, 1]
-    with opened(chromium, long_file, 390) as page:
+    with opened(chromium, tmp_path / "long.html", 390) as page:
         show(page, "head=1-2&map=matrix")
         matrix, rows = page.locator("div.matrix"), page.locator("div.matrix .rows")
         assert page.locator("div.matrix canvas:not(.rows)").evaluate("it => it.cell") >= 16
