@@ -189,7 +189,7 @@ def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
     """The verdicts on the findings of a claim, in their order.
 
     One that fails is enough for a claim to fail: lest one of several true ones does by chance, each fails only where
-        its p-value does, multiplied by their number.
+    its p-value does, multiplied by their number.
     """
     several = {number: len(numbers) for numbers in _by_reading(findings).values() for number in numbers}
     return [

@@ -83,7 +83,7 @@ def compare_with_guan(
         questions = ours["n_questions"].value if "n_questions" in ours else None
         names = dict(zip(PARTITION_KEYS, key, strict=True)) | {"n_questions": questions}
         subjects.append(comparison.Subject(names, CLAIMS, ours, theirs, _values(ours, theirs, published)))
-    return comparison.comparison_table(subjects, COLUMNS, repeats).astype({"n_questions": "Int64"})
+    return comparison.comparison_table(subjects, COLUMNS, repeats)
 
 
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:

@@ -75,9 +75,9 @@ def ablation_table(
 
     A loss is in nats per token, and its drop is by how much it rises (`Metric`).
 
-    rows: one per evaluation: model, partition, condition, operations {type or head: operation}; and how many inputs
-        were asked for, where not all: questions, control_questions; and `published`, the paper's model that it stands
-        beside.
+    rows: one per evaluation: model, partition, condition, operations {type or head: operation}; questions and
+        control_questions, how many inputs were asked for, None for all; and `published`, the paper's model that it
+        stands beside, or None.
     metrics, controls: as `metrics.json` has them, and `control_drops.control_drops`, by model, partition and condition;
         intervals: `intervals.condition_intervals` of each partition.
     returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or 3), id

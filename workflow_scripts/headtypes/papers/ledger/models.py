@@ -61,10 +61,9 @@ def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[fl
     """A 95 % interval of the share of models of which a claim is true, from some of their families.
 
     Families are what is drawn: each gives the share of its models in which the claim holds, and the mean of these
-        shares has the exact interval of a proportion of so many draws (Clopper and Pearson 1934). No shares between 0
-        and 1 scatter more than draws that are either, so that nothing need be known of how alike the models of a family
-        are. An open verdict
-    may be true or not: the lower end takes it for false, the upper end for true. NaN, NaN without models.
+    shares has the exact interval of a proportion of so many draws (Clopper and Pearson 1934). No shares between 0 and 1
+    scatter more than draws that are either, so that nothing need be known of how alike the models of a family are. An
+    open verdict may be true or not: the lower end takes it for false, the upper end for true. NaN, NaN without models.
     """
     of_families: dict[str, list[str]] = defaultdict(list)
     for verdict, family in zip(verdicts, families, strict=True):
