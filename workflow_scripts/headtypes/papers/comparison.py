@@ -10,7 +10,7 @@ import pandas as pd
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import document, markdown_table
 from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
-from headtypes.papers.paper import Published
+from headtypes.papers.paper import Key, Published
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, STRICTER, VERDICTS, Measured, Quantities
 from headtypes.papers.repeats import FEWEST, judged_together, mean_over
 
@@ -163,7 +163,7 @@ def comparison_page(
     title: str,
     introduction: Iterable[str],
     table: pd.DataFrame,
-    keys: Sequence[str],
+    keys: list[str],
     claims: Sequence[Claim],
     published: Published,
     units: Sequence[str],
@@ -181,7 +181,7 @@ def comparison_page(
         "Where a limit is ours, the last column says how it follows from the paper's words.",
         _claim_list(claims),
     ]
-    for subject, rows in table.groupby(list(keys), sort=False):
+    for subject, rows in table.groupby(keys, sort=False):
         counts = [(unit.removeprefix("n_"), rows[unit].iloc[0]) for unit in units]
         parts += [f"## {subject_title(*subject)}", *(f"{n:,.0f} {unit}." for unit, n in counts if pd.notna(n))]
         parts += section(rows.assign(kind=rows["kind"].str.removesuffix(TOGETHER)))
@@ -189,11 +189,11 @@ def comparison_page(
     return document(title, [*parts, "## Notes on the published values", notes])
 
 
-def _verdict_counts(table: pd.DataFrame, keys: Sequence[str]) -> str:
+def _verdict_counts(table: pd.DataFrame, keys: list[str]) -> str:
     """How many claims have which verdict, one row of Markdown per subject and basis of the claims."""
     claims = table[table["kind"] == "claim"]
     counts = []
-    for subject, of_subject in claims.groupby(list(keys), sort=False):
+    for subject, of_subject in claims.groupby(keys, sort=False):
         for basis, label in BASES.items():
             rows = of_subject[of_subject["basis"] == basis]
             if rows.empty:
@@ -228,9 +228,8 @@ def read_named(path: str, *columns: str) -> pd.DataFrame:
     return read_csv(path, "is not such a table", ["model", *columns], rows=0, **NAMED)
 
 
-def tidy_table(subjects: Mapping[tuple[str, ...], Quantities], keys: Iterable[str]) -> pd.DataFrame:
+def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
     """All quantities, one per row: the columns `keys`, then quantity, value, low, high (NaN without an interval)."""
-    keys = list(keys)
     rows = [
         [*subject, name, it.value, it.low, it.high]
         for subject, quantities in subjects.items()

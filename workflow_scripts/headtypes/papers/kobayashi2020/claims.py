@@ -92,28 +92,25 @@ def compare_files(
 def collect_shares(path: StrPath, published: Published, seed: int) -> Shares:
     """Shares of all heads, in percent, by kind of token and by what is summed; and of each layer, without interval."""
     features = read_features(path)
-    by_name, values, columns = {}, {}, []
+    values, columns = {}, {}
     for of, (name, _) in SHARES.items():
         shares = getattr(features, name)
         for kind, tokens in KINDS.items():
             chosen = [FINE_BINS + SELF_AND_SPECIAL.index(token) for token in tokens]
             by_layer = 100 * shares[..., chosen].sum(axis=-1, dtype=float).mean(axis=-1)
-            by_name[f"{kind}.{of}"] = len(columns)
-            columns.append(by_layer.mean(axis=1))
+            columns[f"{kind}.{of}"] = by_layer.mean(axis=1)
             layers = enumerate(by_layer.mean(axis=0), start=1)
             values |= {f"layer.{layer}.{kind}.{of}": Measured(float(value)) for layer, value in layers}
-    of_samples = np.stack(columns, axis=1)
+    of_samples = np.stack(list(columns.values()), axis=1)
     sizes = np.ones(len(of_samples))
     means = resampled_means(of_samples, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
 
     def interval(weights: Mapping[str, float], for_claim: bool = True) -> Measured:
-        vector = np.zeros(len(columns))
-        for name, weight in weights.items():
-            vector[by_name[name]] = weight
+        vector = np.array([weights.get(name, 0.0) for name in columns])
         value = float(of_samples.mean(axis=0) @ vector)
         return Measured(value) if means is None else Measured.drawn(value, means @ vector, sizes, "samples")
 
-    measured = {name: interval({name: 1.0}) for name in by_name} | values | {"n_samples": Measured(len(sizes))}
+    measured = {name: interval({name: 1.0}) for name in columns} | values | {"n_samples": Measured(len(sizes))}
     return Shares(measured, interval, otherwise=_NO_SPECIAL, published=published)
 
 
