@@ -26,7 +26,7 @@ def uncovered(record: dict) -> set[str]:
 
 @cache
 def _of_any_job() -> set[str]:
-    program = f"import sys, {', '.join(sorted(NOT_COUNTED))}; print(*sys.modules)"
+    program = f"import sys, call, {', '.join(sorted(NOT_COUNTED))}; print(*sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
     run = subprocess.run([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, check=True)
     return set(run.stdout.decode().split())
