@@ -6,7 +6,8 @@ import numpy as np
 
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
-from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, Choice, OfHeads, ToSep
+from headtypes.analyses.probes.scores import RightWords
+from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, BestHeads
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.papers.clark2019.claims.quantities_of_language import coreference_quantities, treebank_quantities
@@ -115,38 +116,53 @@ class Treebank:
 
     def quantities(self) -> Quantities:
         """What is known of the model on the treebank; scored where they were chosen, heads are 3 points better."""
-        choices = [self._choice("file", 3.0), self._choice("test", 0.0)]
-        right = {name: _around(uas / 10)[None].repeat(3, axis=0) for name, uas in self.probes.items()}
-        return treebank_quantities(choices, (right, np.full(SENTENCES, 10)), PUBLISHED, seed=1)
+        right = np.stack([_around(uas / 10) for uas in self.probes.values()], axis=1)
+        probes = RightWords([*self.probes], right, np.full(SENTENCES, 10))
+        return treebank_quantities(self._best(3.0), self._best(0.0), probes, PUBLISHED, seed=1)
 
-    def _choice(self, scored: str, more: float) -> Choice:
-        """As `relations.accuracy.best_heads` returns it."""
-        rows, scores, to_sep = [], [], []
+    def _best(self, more: float) -> BestHeads:
+        """As `relations.accuracy.measure_relations` returns it, of heads that are so many points better."""
         # Whichever words are counted, their total is the same.
-        for listed in [*self.accuracies, *TOTALS[1:]]:
-            name = ALL if listed in TOTALS else listed
-            annotation, relation = our_relation(listed)
-            layer, head = (int(part) - 1 for part in self.heads[name].split("-"))
-            row = {"annotation": annotation, "relation": relation, "chosen": "file", "scored": scored}
-            rows.append(row | {"layer": layer, "head": head})
-            accuracy, lead = self.accuracies[name] + more, self.leads[name] + more
-            of_name = {
+        listed = {name: ALL if name in TOTALS else name for name in (*self.accuracies, *TOTALS[1:])}
+        best = best_heads([our_relation(name) for name in listed], SENTENCES)
+        best.words[:], best.to_sep_words[:] = 1, [1, 1, self.tagged, self.tagged]
+        best.looks[:] = self.looks / 100
+        for row, name in enumerate(listed.values()):
+            at = tuple(int(part) - 1 for part in self.heads[name].split("-"))
+            accuracy, lead, direction = self.accuracies[name] + more, self.leads[name] + more, self.directions[name]
+            best.chosen[row, 0, :3] = *at, direction <= 0
+            values = {
                 "accuracy": accuracy,
-                "other_accuracy": accuracy - abs(self.directions[name]),
+                "other_accuracy": accuracy - abs(direction),
                 "offset_accuracy": accuracy - lead,
                 "above_offset": lead,
-                "forward_above_backward": self.directions[name],
+                "forward_above_backward": direction,
             }
-            scores.append(np.stack([*(_around(of_name[it]) / 100 for it in QUANTITIES), np.ones(SENTENCES)]))
+            best.right[:, row] = np.stack([_around(values[it]) / 100 for it in QUANTITIES], axis=1)
             shares = TO_SEP | self.to_sep.get(name, {})
-            sums = np.stack([_around(shares[group]) / 100 for group in GROUPS], axis=1)
-            is_forward = self.directions[name] > 0
-            sizes = np.ones_like(sums) * [True, True, self.tagged, self.tagged]
-            leads, looks = np.zeros((12, 12)), np.full((12, 12), self.looks / 100)
-            rises = np.random.default_rng([layer, head]).normal(0.1, 0.02, (12, 12))
-            leads[layer, head], rises[layer, head] = lead, (shares["others"] - shares["called"]) / 100
-            to_sep.append(ToSep(sums, sizes, is_forward, (OfHeads((layer, head), leads, looks, rises),)))
-        return Choice(rows, scores, [np.arange(SENTENCES)] * len(rows), SENTENCES, to_sep)
+            best.to_sep[:, row] = np.stack([_around(shares[group]) / 100 for group in GROUPS], axis=1)
+            best.rises[row, 0] = np.random.default_rng(at).normal(0.1, 0.02, best.looks.shape[1:])
+            best.leads[row, 0][at], best.rises[row, 0][at] = lead, (shares["others"] - shares["called"]) / 100
+        return best
+
+
+def best_heads(names: list[tuple[str, str]], sentences: int, shape: tuple[int, int] = (LAYERS, HEADS)) -> BestHeads:
+    """Best heads of relations, chosen in one fold, whose arrays hold zeros that tests replace."""
+    annotations, relations = zip(*names, strict=True)
+    rows = len(names)
+    return BestHeads(
+        [*annotations],
+        [*relations],
+        chosen=np.zeros((rows, 1, 6), int),
+        right=np.zeros((sentences, rows, 5)),
+        words=np.zeros((sentences, rows), int),
+        visible=np.zeros(rows, int),
+        to_sep=np.zeros((sentences, rows, 4)),
+        to_sep_words=np.zeros((sentences, rows, 4), int),
+        leads=np.zeros((rows, 1, *shape)),
+        looks=np.zeros((1, *shape)),
+        rises=np.zeros((rows, 1, *shape)),
+    )
 
 
 def _around(mean: float, number: int = SENTENCES) -> np.ndarray:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.divergence.projection import layer_test
-from headtypes.analyses.relations.accuracy import OfHeads, ToSep
 from headtypes.core.statistics import resampled_means
 from headtypes.papers.claims import Claim, Verdict, correct, judge
 from headtypes.papers.clark2019.claims.quantities_of_language import Columns, Scores, Trees, sep_beyond_others
@@ -29,6 +28,7 @@ from headtypes.papers.quantities import (
     in_each_reading,
 )
 from headtypes.papers.repeats import judged_together
+from tests.support.clark_results import best_heads
 
 UNITS, RESAMPLES, TRIALS = 60, 500, 200
 # Five percent, and two standard errors of so many trials.
@@ -163,15 +163,15 @@ def beside_others(truths: list[float], rng: np.random.Generator) -> Iterator[lis
     shape = 4, 8
     for _ in range(TRIALS):
         of_layer, of_head = rng.normal(0, 2, (4, 1)), rng.normal(0, 1, shape)
-        relations = {}
-        for number in range(6):
-            best = (number % 4, number)
-            leads = np.where(np.arange(32).reshape(shape) == np.ravel_multi_index(best, shape), 20.0, 0.0)
-            rises = of_layer + of_head + rng.normal(0, 0.5, shape)
-            rises[best] += truths[0]
-            of_heads = (OfHeads(best, leads, np.full(shape, 0.5), rises),)
-            relations[str(number)] = ToSep(np.zeros((1, 4)), np.zeros((1, 4)), True, of_heads)
-        yield [above(sep_beyond_others(relations, relations))]
+        relations = {str(number): number for number in range(6)}
+        best = best_heads([("stanford", name) for name in relations], sentences=1, shape=shape)
+        best.looks[:] = 0.5
+        for number in relations.values():
+            at = number, 0, number % 4, number
+            best.chosen[number, 0, :2] = at[2:]
+            best.rises[number, 0] = of_layer + of_head + rng.normal(0, 0.5, shape)
+            best.leads[at], best.rises[at] = 20, best.rises[at] + truths[0]
+        yield [above(sep_beyond_others(best, relations))]
 
 
 def most(heads: int) -> int:

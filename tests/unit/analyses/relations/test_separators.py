@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headtypes.analyses.relations.accuracy import GROUPS, best_heads, measure_relations
+from headtypes.analyses.relations.accuracy import GROUPS, BestHeads, measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.data.kinds.treebank import Sentence
 from tests.support.demo import demo_rows
@@ -59,6 +59,12 @@ def counted(relation: str, to_sep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return sums, sizes
 
 
+def elsewhere(parts: dict, arcs: dict, relation: str) -> tuple[BestHeads, int]:
+    """Best heads that are scored where they were not chosen, and the row of a relation."""
+    _, best = measure_relations(parts, arcs, least=5, seed=0).sums.values()
+    return best, [*zip(best.annotation, best.relation, strict=True)].index(("universal", relation))
+
+
 @pytest.mark.parametrize("test", [True, False], ids=["test", "halves"])
 @pytest.mark.parametrize("relation", FOUND)
 def test_words_of_each_group_are_counted(relation, test):
@@ -66,19 +72,18 @@ def test_words_of_each_group_are_counted(relation, test):
     parts = {"file": BANK} | ({"test": BANK} if test else {})
     # What [SEP] gets on the file decides nothing but whether the head looks at it.
     on_file = replace(arcs, to_sep=arcs.to_sep / 2) if test else arcs
-    _, elsewhere = best_heads(parts, {"file": on_file} | ({"test": arcs} if test else {}), least=5)
-    (index,) = (n for n, row in enumerate(elsewhere.rows) if list(row.values())[:2] == ["universal", relation])
-    found = elsewhere.to_sep[index]
+    best, row = elsewhere(parts, {"file": on_file} | ({"test": arcs} if test else {}), relation)
     sums, sizes = counted(relation, arcs.to_sep)
-    np.testing.assert_allclose(found.sums, sums)
-    np.testing.assert_array_equal(found.sizes, sizes)
-    assert found.is_forward == (relation != "det")
+    np.testing.assert_allclose(best.to_sep[:, row], sums)
+    np.testing.assert_array_equal(best.to_sep_words[:, row], sizes)
+    layers_heads = [[*FOUND[relation], int(relation == "det")]] * (1 if test else 2)
+    assert best.chosen[row, :, :3].tolist() == layers_heads
     of_words, odd = (
         on_file.to_sep[(slice(None), *FOUND[relation])].astype(float),
         np.repeat(arcs.sentence % 2, LENGTH) > 0,
     )
     halves = [np.ones_like(odd)] if test else [odd, ~odd]
-    assert found.mean == pytest.approx(min(np.nanmean(of_words[half]) for half in halves))
+    assert best.of_best(best.looks)[row] == pytest.approx([np.nanmean(of_words[half]) for half in halves])
     pairs = [
         (number % 2, head - 1 - word)
         for number, sentence in enumerate(BANK)
@@ -89,13 +94,13 @@ def test_words_of_each_group_are_counted(relation, test):
     for parity in ((0, 1),) if test else ((1,), (0,)):
         offsets = [offset for at, offset in pairs if at in parity]
         leads.append(100 - 100 * max(offsets.count(it) for it in range(-3, 4)) / len(offsets))
-    assert found.lead == pytest.approx(min(leads))
+    assert best.of_best(best.leads)[row] == pytest.approx(leads)
     is_odd = np.arange(len(BANK)) % 2 > 0
-    for of_heads, scored in zip(found.of_heads, [slice(None)] if test else [~is_odd, is_odd], strict=True):
+    for fold, scored in enumerate([slice(None)] if test else [~is_odd, is_odd]):
         called, others = (sums[scored, group].sum() / sizes[scored, group].sum() for group in (0, 1))
-        assert of_heads.rises[of_heads.best] == pytest.approx(others - called)
+        assert best.of_best(best.rises)[row, fold] == pytest.approx(others - called)
         # No other head beats the offset.
-        assert np.argwhere(of_heads.leads > 0).tolist() == [list(of_heads.best)] == [list(FOUND[relation])]
+        assert np.argwhere(best.leads[row, fold] > 0).tolist() == [list(FOUND[relation])]
 
 
 def test_halves_that_choose_differently_are_looked_at_with_the_head_of_the_other():
@@ -103,12 +108,12 @@ def test_halves_that_choose_differently_are_looked_at_with_the_head_of_the_other
     arcs, odd = planted(), np.repeat(np.arange(len(BANK)) % 2, LENGTH) > 0
     guess, at = arcs.guess.copy(), FOUND["obj"]
     guess[~odd, 1, 0], guess[~odd, at[0], at[1]] = guess[~odd, at[0], at[1]], -1
-    _, halves = best_heads({"file": BANK}, {"file": replace(arcs, guess=guess)}, least=5)
-    (index,) = (n for n, row in enumerate(halves.rows) if list(row.values())[:2] == ["universal", "obj"])
-    assert halves.rows[index]["head"] is None
+    best, row = elsewhere({"file": BANK}, {"file": replace(arcs, guess=guess)}, "obj")
+    assert best.chosen[row, :, :2].tolist() == [list(at), [1, 0]]
     of_odd, of_even = (arcs.to_sep[:, layer, head].astype(float) for layer, head in (at, (1, 0)))
-    assert halves.to_sep[index].mean == pytest.approx(min(np.nanmean(of_odd[odd]), np.nanmean(of_even[~odd])))
-    words = halves.to_sep[index].sums[:, :2].sum(1)
+    looks = np.nanmean(of_odd[odd]), np.nanmean(of_even[~odd])
+    assert best.of_best(best.looks)[row] == pytest.approx(looks)
+    words = best.to_sep[:, row, :2].sum(1)
     assert words[::2].sum() == pytest.approx(np.nansum(of_odd[~odd]))
     assert words[1::2].sum() == pytest.approx(np.nansum(of_even[odd]))
 

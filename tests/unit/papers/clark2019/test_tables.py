@@ -10,6 +10,8 @@ from headtypes.analyses.coreference.accuracy import measure_coreference
 from headtypes.analyses.probes.scores import measure_probes
 from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
+from headtypes.core.hdf5_files import write_arrays
+from headtypes.papers.clark2019.claims.quantities_of_language import collect_treebanks
 from headtypes.papers.clark2019.tables import (
     coreference_page,
     coreference_table,
@@ -47,7 +49,9 @@ def guessed() -> ArcGuesses:
 
 
 ARCS = guessed()
-BEST = measure_relations({"file": SENTENCES}, {"file": ARCS}, least=5, seed=1).best
+_, BEST, SUMS = measure_relations({"file": SENTENCES}, {"file": ARCS}, least=5, seed=1)
+# The paper's names and the treebank's.
+LABELS = [("all", "all"), ("det", "det"), ("dobj", "obj"), ("nsubj", "nsubj")]
 
 
 def counted(label: str) -> tuple[int, tuple[int, int, int], float, int, float]:
@@ -67,7 +71,7 @@ def counted(label: str) -> tuple[int, tuple[int, int, int], float, int, float]:
     return words, best, 100 * right[best] / words, offset, 100 * of_offset[offset] / words
 
 
-@pytest.mark.parametrize(("paper", "label"), [("all", "all"), ("det", "det"), ("dobj", "obj"), ("nsubj", "nsubj")])
+@pytest.mark.parametrize(("paper", "label"), LABELS)
 def test_table_1_has_the_best_heads_and_offsets_beside_the_papers(paper, label):
     table = relations_table({KEY: BEST}, {"minilm"}, PUBLISHED)
     row = table[(table["paper"] == paper) & (table["scored"] == "file")].iloc[0]
@@ -141,7 +145,7 @@ def probed() -> dict:
 
 def test_table_3_has_means_and_ranges_of_the_starts():
     probes = probed()
-    scores = measure_probes(probes, SENTENCES, ARCS, seed=1)
+    scores, _ = measure_probes(probes, SENTENCES, ARCS, seed=1)
     table = probes_table({KEY: scores}, {KEY: probes}, {"minilm"}, PUBLISHED)
     rows, words = table.set_index("system"), sum(probes["words"])
     for name, of_start in probes["right"].items():
@@ -161,3 +165,41 @@ def test_table_3_has_means_and_ranges_of_the_starts():
     assert f"{shown}{row['most']:.2f} | 61 |" in page
     alone = probes_page(probes_table({KEY: scores}, {KEY: probes}, set(), PUBLISHED), PUBLISHED)
     assert "| published |" not in alone
+
+
+def lead_elsewhere(label: str) -> float:
+    """By how many points the best head of each half of the sentences beats its best offset, in the other half."""
+    length = ARCS.length
+    heads, labels = (np.concatenate([getattr(it, name) for it in SENTENCES]) for name in ("heads", "relations"))
+    word = np.concatenate([np.arange(1, words + 1) for words in length])
+    odd, kept = np.repeat(np.arange(len(length)) % 2, length), (labels == label) | (label == "all")
+    guesses = np.column_stack([ARCS.guess.reshape(len(word), -1), *(word + offset for offset in OFFSETS)])
+    inside = (guesses > 0) & (guesses <= np.repeat(length, length)[:, None])
+    right = inside & (guesses == heads[:, None])
+    by_head, by_offset = np.split(right, [len(PLACES)], axis=1)
+    leads = np.zeros(len(word))
+    for half in (0, 1):
+        best, offset = (some[kept & (odd == half)].sum(0).argmax() for some in (by_head, by_offset))
+        leads += (odd != half) * (by_head[:, best].astype(int) - by_offset[:, offset])
+    return 100 * leads[kept].mean()
+
+
+def test_claims_are_judged_on_the_sums_that_are_kept(tmp_path):
+    scores, right = measure_probes(probed(), SENTENCES, ARCS, seed=1)
+    write_arrays(tmp_path / "relations.h5", SUMS, {})
+    write_arrays(tmp_path / "probes.h5", right, {})
+    (trees,) = collect_treebanks(
+        {KEY: tmp_path / "relations.h5"}, {KEY: tmp_path / "probes.h5"}, PUBLISHED, seed=1
+    ).values()
+    table = relations_table({KEY: BEST}, set(), PUBLISHED).query("scored == 'file'").set_index("paper")
+    for paper, label in LABELS:
+        *_, accuracy, _, of_offset = counted(label)
+        found = [trees[f"relation.{paper}.{statistic}"].value for statistic in ("accuracy", "baseline")]
+        assert found == pytest.approx([accuracy, of_offset])
+        ends = table.loc[paper, ["accuracy_low", "accuracy_high"]].tolist()
+        assert trees[f"relation.{paper}.accuracy"].ends == pytest.approx(ends)
+        assert trees.best_head(paper, "lead").measured.value == pytest.approx(lead_elsewhere(label))
+    for row in scores[scores["minus"] == ""].itertuples():
+        probe = trees[f"probe.{row.system}"]
+        assert (probe.value, *probe.ends) == pytest.approx((row.uas, row.low, row.high))
+    assert trees["n_sentences"].value == len(SENTENCES)

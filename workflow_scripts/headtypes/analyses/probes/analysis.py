@@ -27,6 +27,15 @@ SCORES = Result(
     content="unlabelled attachment scores of the probes, right-branching, the best offset and the best head, "
     "and all differences (`minus`: the system that is subtracted), with intervals over sentences",
 )
+SUMS = Result(
+    "results/probes/{model}/{task}.sums.h5",
+    "measure_probes",
+    "right words of probes and baselines, by sentence",
+    of=lambda plan: plan.probed,
+    name="probe_sums",
+    content="what the scores are made from: `right` [sentence, system], how many words' heads each `system` finds, a "
+    "probe in the mean over its random starts, and `words` [sentence], of how many",
+)
 
 
 def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
@@ -55,5 +64,8 @@ def measure_probes(plan: Plan, model: str, task: str) -> dict:
 
 
 PROBES = Analysis(
-    "probes", section="What heads know of language", results=(WORDS, SCORES), stages=(train_probes, measure_probes)
+    "probes",
+    section="What heads know of language",
+    results=(WORDS, SCORES, SUMS),
+    stages=(train_probes, measure_probes),
 )

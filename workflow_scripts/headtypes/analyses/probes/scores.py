@@ -1,16 +1,18 @@
 """How well probes parse, beside the best fixed guesses (Clark et al. 2019, Table 3), and those of a type alone."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float64, Int64
 
 from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.relations.pairs import all_offset_guesses, offset_guesses
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
-from headtypes.core.hdf5_files import read_groups
+from headtypes.core.hdf5_files import Stored, read_groups, write_arrays
 from headtypes.core.statistics import ratio_intervals
 from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.treebank import Sentence
@@ -18,6 +20,18 @@ from headtypes.data.records import read_records
 
 PROBES = ("attention", "attention_and_words", "distance_and_words", "random_network")
 BASELINES = ("right_branching", "best_offset", "best_head")
+
+
+@dataclass(frozen=True)
+class RightWords:
+    """How many words' heads each of `PROBES` and `BASELINES` finds, sentence by sentence.
+
+    right: of a probe the mean over its random starts; words: how many count.
+    """
+
+    system: Annotated[list[str], Stored(dimension="system")]
+    right: Float64[np.ndarray, "sentence system"]
+    words: Int64[np.ndarray, " sentence"]
 
 
 def counts(sentence: Sentence) -> list[bool]:
@@ -41,26 +55,28 @@ read_probe_scores = table_reader(
 )
 
 
-def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, *, seed: int) -> pd.DataFrame:
+def measure_probes(
+    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, *, seed: int
+) -> tuple[pd.DataFrame, RightWords]:
     """Unlabelled attachment scores of probes, right-branching, the best offset and the best head, and all differences.
 
     probes: as `train_probes` returned them; sentences: the evaluated ones; arcs: the heads' guesses on them.
     Offset and head are the best on these sentences.
 
-    returns the columns
+    returns what the scores are made from, and before it a table of the columns
       system: one of `PROBES` or `BASELINES`; minus: empty, or the system whose score is taken from it.
       uas, low, high: score or difference in percent, with the interval over sentences; of a probe the mean over its
         random starts. Punctuation does not count, the root does.
       least, most: smallest and largest score of a start; empty for a difference.
     """
-    right, words = right_words(probes, sentences, arcs)
+    right, words = _right_words(probes, sentences, arcs)
     means = {name: of_system.mean(0) for name, of_system in right.items()}
     pairs = [(name, "") for name in means] + [(one, other) for one in means for other in means if one != other]
     sums = np.stack([means[one] - (means[other] if other else 0) for one, other in pairs], axis=1)
     sizes = np.repeat(words[:, None], len(pairs), axis=1).astype(float)
     low, high = ratio_intervals(sums, sizes, seed=seed)
     starts = [100 * right[one].sum(1) / words.sum() if not other else [np.nan] for one, other in pairs]
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "system": [one for one, _ in pairs],
             "minus": [other for _, other in pairs],
@@ -71,9 +87,10 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
             "most": [max(of_system) for of_system in starts],
         }
     )
+    return table, RightWords([*means], np.stack([*means.values()], axis=1), words)
 
 
-def right_words(
+def _right_words(
     probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """How many words' heads each system finds, sentence by sentence; the arguments are those of `measure_probes`.
@@ -110,5 +127,6 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndar
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_probes`."""
     arcs = read_groups(inputs.arcs, ArcGuesses)["file"]
-    table = measure_probes(read_probes(inputs.probes), read_records(inputs.rows, Sentence), arcs, **spec)
+    table, right = measure_probes(read_probes(inputs.probes), read_records(inputs.rows, Sentence), arcs, **spec)
     write_csv(outputs.probe_scores, table)
+    write_arrays(outputs.probe_sums, right, provenance)

@@ -7,11 +7,12 @@ words that they depend on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float64, Int64
 
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_parts
 from headtypes.analyses.relations.pairs import (
@@ -25,7 +26,7 @@ from headtypes.analyses.relations.pairs import (
     sentence_of_word,
 )
 from headtypes.core.errors import InputError
-from headtypes.core.hdf5_files import read_groups
+from headtypes.core.hdf5_files import Stored, read_groups, write_arrays
 from headtypes.core.statistics import ratio_intervals
 from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.treebank import Sentence
@@ -33,116 +34,49 @@ from headtypes.data.kinds.treebank import Sentence
 # Groups of words: those that call for the head, all others; by UPOS those that are no nouns, and no pronouns either.
 GROUPS = ("called", "others", "no_noun", "no_noun_or_pronoun")
 _NOUNS, _PRONOUN = ("NOUN", "PROPN"), "PRON"
-
-
-class OfHeads(NamedTuple):
-    """How well all heads find a relation, and how much they look at [SEP], beside the best on some sentences.
-
-    best: layer and head. leads: [layer, head] accuracy less that of the best offset, in points, where it was chosen.
-    looks: [layer, head] share of attention that goes to [SEP] there, over all words; NaN where none can see it.
-    rises: [layer, head] that of words that do not call for the best head less that of those that do, where scored.
-    """
-
-    best: tuple[int, int]
-    leads: np.ndarray
-    looks: np.ndarray
-    rises: np.ndarray
-
-
-class ToSep(NamedTuple):
-    """How much words look at [SEP] in the head that is best at a relation, chosen on other sentences.
-
-    sums, sizes: [sentence, group] the sum of the words' shares of attention, and the number of words, by `GROUPS`.
-    is_forward: whether it is the best from dependent to head.
-    of_heads: beside all heads; two where heads were chosen on halves of the sentences, and looked at in the other half.
-    """
-
-    sums: np.ndarray
-    sizes: np.ndarray
-    is_forward: bool
-    of_heads: tuple[OfHeads, ...]
-
-    @property
-    def lead(self) -> float:
-        """The least by which the best head beats the best offset where it was chosen."""
-        return float(min(of_half.leads[of_half.best] for of_half in self.of_heads))
-
-    @property
-    def mean(self) -> float:
-        """The least share of attention that it gives [SEP] where it was chosen."""
-        return float(np.min([of_half.looks[of_half.best] for of_half in self.of_heads]))
-
-
-def both(one: ToSep, other: ToSep) -> ToSep:
-    """Of heads that were chosen on halves of the sentences, and looked at in the other half."""
-    is_forward = one.is_forward and other.is_forward
-    return ToSep(one.sums + other.sums, one.sizes + other.sizes, is_forward, one.of_heads + other.of_heads)
-
-
-def groups_of(pairs: Pairs, direction: str, sentence: np.ndarray, upos: np.ndarray) -> np.ndarray:
-    """Which words are in each group: [group, word] bool.
-
-    sentence: [word] of each word its sentence, from 0; upos: [word] its tag, or an empty one. Where no word has a tag,
-        the groups by tag are empty.
-    """
-    looking = pairs.words
-    if direction != DIRECTIONS[0]:
-        first = np.searchsorted(sentence, sentence[pairs.words])
-        looking = (first + pairs.heads - 1)[pairs.heads > 0]
-    called = np.isin(np.arange(len(sentence)), looking)
-    tagged = bool((upos != "").any())
-    no_noun = ~np.isin(upos, _NOUNS) & tagged
-    return np.stack([called, ~called, no_noun, no_noun & (upos != _PRONOUN)])
-
-
-def columns_of(rows: Sequence[ToSep], seed: int) -> dict[str, np.ndarray]:
-    """Columns [row] in percent: `to_sep` of the words that call for the head, `to_sep_others` of all other words.
-
-    Each has an interval over sentences, {name}_low and {name}_high; all are NaN where there is no such word.
-    """
-    columns = {}
-    for group, name in enumerate(("to_sep", "to_sep_others")):
-        sums, sizes = (
-            np.stack([by_group[:, group] for by_group in of_rows], 1) for of_rows in tuple(zip(*rows, strict=True))[:2]
-        )
-        counted = sizes.sum(0)
-        mean = np.divide(sums.sum(0), counted, out=np.full(len(rows), np.nan), where=counted > 0)
-        ends = ratio_intervals(sums, sizes, seed=seed)
-        ends = (mean, *(np.where(counted > 0, end, np.nan) for end in ends))
-        columns |= {f"{name}{end}": 100 * values for end, values in zip(("", "_low", "_high"), ends, strict=True)}
-    return columns
-
-
 # Relations that are not a row of the table.
 _LEFT_OUT = ("root", "punct")
+# What is chosen: a head and its direction, the best head of the other direction, and an offset.
+CHOSEN = ("layer", "head", "direction", "other_layer", "other_head", "offset")
 # What stands in the table of best heads, with an interval each, in percent.
 QUANTITIES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "forward_above_backward")
 HALVES = "halves"
 NO_PAIRS = Pairs(np.zeros(0, dtype=int), np.zeros(0, dtype=int))
 
 
-class Choice(NamedTuple):
-    """The best heads of some relations, by one way of choosing them, and how they score what is scored.
+@dataclass(frozen=True)
+class BestHeads:
+    """The best heads of relations, and how they score and look at [SEP], sentence by sentence of what is scored.
 
-    rows: of each relation what is chosen and on what, as in the table `best` of `measure_relations`.
-    scores: of each row [quantity, pair], by `QUANTITIES`, and behind them whether the right answer is visible; or NaN.
-    sentences: of each row the sentence of each pair, from 0; units: number of sentences.
-    to_sep: of each row, how much the words of the scored sentences look at [SEP] in the best head.
+    There is one fold, or one for each half of the sentences, which is scored with what is chosen on the other half.
+
+    annotation, relation: of each relation that has words to choose by and words to score in every fold.
+    chosen: by `CHOSEN`; of directions and offsets the index among `DIRECTIONS` and `OFFSETS`; -1 for no head.
+    right: sums over the words of a sentence, by `QUANTITIES`: 1 for a word whose head is found, and differences of
+        these; NaN where there is no head. words: how many; visible: those of all sentences whose head can be seen.
+    to_sep: sums of the shares of attention that words give [SEP] in the best head, by `GROUPS`; to_sep_words: how many
+        words, without those that can see none.
+    leads: accuracy of each head less that of the best offset, in points, where it was chosen.
+    looks: share of attention that goes to [SEP] there, over all words; NaN where none can see it.
+    rises: that of words that do not call for the best head less that of those that do, where it is scored.
     """
 
-    rows: list[dict]
-    scores: list[np.ndarray]
-    sentences: list[np.ndarray]
-    units: int
-    to_sep: list[ToSep]
+    annotation: Annotated[list[str], Stored(dimension="relation")]
+    relation: Annotated[list[str], Stored(dimension="relation")]
+    chosen: Int64[np.ndarray, "relation fold 6"]
+    right: Float64[np.ndarray, "sentence relation 5"]
+    words: Int64[np.ndarray, "sentence relation"]
+    visible: Int64[np.ndarray, " relation"]
+    to_sep: Float64[np.ndarray, "sentence relation 4"]
+    to_sep_words: Int64[np.ndarray, "sentence relation 4"]
+    leads: Float64[np.ndarray, "relation fold layer head"]
+    looks: Float64[np.ndarray, "fold layer head"]
+    rises: Float64[np.ndarray, "relation fold layer head"]
 
-    def sums(self) -> tuple[np.ndarray, np.ndarray]:
-        """The sum over each sentence's pairs and their number, both [sentence, row x quantity]."""
-        sums, sizes = np.zeros((2, self.units, len(self.scores), len(QUANTITIES)))
-        for row, (scores, sentence) in enumerate(zip(self.scores, self.sentences, strict=True)):
-            np.add.at(sums[:, row], sentence, np.nan_to_num(scores[: len(QUANTITIES)].T))
-            sizes[:, row] = np.bincount(sentence, minlength=self.units)[:, None]
-        return sums.reshape(self.units, -1), sizes.reshape(self.units, -1)
+    def of_best(self, values: np.ndarray) -> Float64[np.ndarray, "relation fold"]:
+        """Of values of all heads (`leads`, `looks`, `rises`) those of the best ones."""
+        relation, fold = np.indices(self.chosen.shape[:2], sparse=True)
+        return np.broadcast_to(values, self.leads.shape)[relation, fold, self.chosen[..., 0], self.chosen[..., 1]]
 
 
 class Part:
@@ -161,29 +95,47 @@ class Part:
         self.upos = np.array([tag for sentence in kept for tag in sentence.upos])
         self.is_odd = (arcs.sentence % 2 == 1)[self.sentence]
         self.by_offset = all_offset_guesses(kept)
-        halves = [arcs.to_sep[self.is_odd == odd].astype(float) for odd in (False, True)]
-        self._to_sep = np.stack([[np.nansum(half, axis=0), (~np.isnan(half)).sum(axis=0)] for half in halves])
+
+    def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
+        """Which words are in each of `GROUPS`, [group, word]; those by tag are empty where no word has one."""
+        looking = pairs.words
+        if direction:
+            first = np.searchsorted(self.sentence, self.sentence[pairs.words])
+            looking = (first + pairs.heads - 1)[pairs.heads > 0]
+        called = np.isin(np.arange(len(self.sentence)), looking)
+        no_noun = ~np.isin(self.upos, _NOUNS) & (self.upos != "").any()
+        return np.stack([called, ~called, no_noun, no_noun & (self.upos != _PRONOUN)])
 
     def to_sep(self, words: np.ndarray) -> np.ndarray:
-        """The sum of the shares of attention that go to [SEP], and the number of words, [2, layer, head].
-
-        words: [word] which count: all, or those of the sentences of even or of odd index.
-        """
-        return self._to_sep[np.unique(self.is_odd[words]).astype(int)].sum(axis=0)
+        """The sum of the shares of attention that words [word] give [SEP], and their number, [2, layer, head]."""
+        shares = self.arcs.to_sep[words]
+        return np.stack([np.nansum(shares, axis=0, dtype=float), (~np.isnan(shares)).sum(axis=0)])
 
 
 class _Fold(NamedTuple):
-    """Pairs on which heads are chosen, and those on which the choice is scored; of which words they are, [word]."""
+    """Words on which heads are chosen, and those on which the choice is scored; [word] bool, of the part's words."""
 
     chosen_on: Part
-    choosing: Pairs
-    choosing_words: np.ndarray
+    choosing: np.ndarray
     scored_on: Part
-    scoring: Pairs
-    scoring_words: np.ndarray
+    scoring: np.ndarray
+
+    def pairs(self, annotation: str, relation: str) -> tuple[Pairs, Pairs]:
+        """The pairs of a relation to choose by, and those to score."""
+        choosing = self.chosen_on.pairs[annotation][relation].within(self.choosing)
+        return choosing, self.scored_on.pairs[annotation].get(relation, NO_PAIRS).within(self.scoring)
 
 
-def listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
+def _folds(read: Mapping[str, Part]) -> dict[str, list[_Fold]]:
+    """By what is scored: the file, as in the paper, and the test file or, without one, each half of the file once."""
+    file, odd = read[FILE], read[FILE].is_odd
+    whole = {name: (part, np.ones_like(part.is_odd)) for name, part in read.items()}
+    halves = [_Fold(file, odd, file, ~odd), _Fold(file, ~odd, file, odd)]
+    elsewhere = {TEST: [_Fold(*whole[FILE], *whole[TEST])]} if TEST in read else {HALVES: halves}
+    return {FILE: [_Fold(*whole[FILE], *whole[FILE])], **elsewhere}
+
+
+def _listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
     """Annotation and name of each row of the tables; least: words that it needs unless it is a total."""
     for annotation, rows in part.pairs.items():
         for relation, pairs in rows.items():
@@ -192,105 +144,74 @@ def listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
                 yield annotation, relation
 
 
-def best_heads(parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int) -> list[Choice]:
-    """What stands in the table `best` of `measure_relations`, sentence by sentence, for intervals of other values.
-
-    The arguments are those of `measure_relations`. Of two choices, the first is scored on what it was made on, as in
-    the paper, and the second on other sentences.
-    """
-    read = {name: Part(parts[name], arcs[name]) for name in arcs}
-    return _choices(read, list(listed_relations(read[FILE], least)))
-
-
-def _choices(read: Mapping[str, Part], listed: list[tuple[str, str]]) -> list[Choice]:
-    """The choices of `best_heads`; listed: as `listed_relations` gives them."""
-    elsewhere = (FILE, TEST) if TEST in read else (HALVES, HALVES)
-    return [_choice(*names, read[FILE], read.get(names[1]), listed) for names in ((FILE, FILE), elsewhere)]
-
-
-def _folds(chosen_on: Part, scored_on: Part | None, annotation: str, relation: str) -> list[_Fold]:
-    """The pairs of a relation in one fold or, without a part to score, in two: each half is scored once."""
-    choosing = chosen_on.pairs[annotation][relation]
-    if scored_on is None:
-        halves = chosen_on.is_odd, ~chosen_on.is_odd
-        odd, even = ((chosen_on, choosing.within(words), words) for words in halves)
-        return [_Fold(*odd, *even), _Fold(*even, *odd)]
-    words, scored = (np.ones(len(part.sentence), dtype=bool) for part in (chosen_on, scored_on))
-    scoring = scored_on.pairs[annotation].get(relation, NO_PAIRS)
-    return [_Fold(chosen_on, choosing, words, scored_on, scoring, scored)]
-
-
-def _choice(chosen: str, scored: str, chosen_on: Part, scored_on: Part | None, listed: list[tuple[str, str]]) -> Choice:
+def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
     """The best head of each relation, of those that have words to choose by and words to score."""
-    rows, values, sentences, to_sep, units = [], [], [], [], 0
-    for annotation, relation in listed:
-        folds = _folds(chosen_on, scored_on, annotation, relation)
-        if all(len(fold.choosing.words) and len(fold.scoring.words) for fold in folds):
-            chosen_by_fold, scores, looks = zip(*map(_best_of, folds), strict=True)
-            agreed = {name: {choice[name] for choice in chosen_by_fold} for name in chosen_by_fold[0]}
-            names = {name: values.pop() if len(values) == 1 else None for name, values in agreed.items()}
-            rows.append({"annotation": annotation, "relation": relation, "chosen": chosen, "scored": scored, **names})
-            values.append(np.concatenate(scores, axis=1))
-            to_sep.append(reduce(both, looks))
-            sentences.append(np.concatenate([fold.scored_on.sentence[fold.scoring.words] for fold in folds]))
-            units = folds[0].scored_on.sentences
-    return Choice(rows, values, sentences, units, to_sep)
+    names = [name for name in listed if all(len(some.words) for fold in folds for some in fold.pairs(*name))]
+    sentences, (_, *heads, _) = folds[0].scored_on.sentences, folds[0].chosen_on.arcs.guess.shape
+    best = BestHeads(
+        annotation=[annotation for annotation, _ in names],
+        relation=[relation for _, relation in names],
+        chosen=np.zeros((len(names), len(folds), len(CHOSEN)), dtype=int),
+        right=np.zeros((sentences, len(names), len(QUANTITIES))),
+        words=np.zeros((sentences, len(names)), dtype=int),
+        visible=np.zeros(len(names), dtype=int),
+        to_sep=np.zeros((sentences, len(names), len(GROUPS))),
+        to_sep_words=np.zeros((sentences, len(names), len(GROUPS)), dtype=int),
+        leads=np.zeros((len(names), len(folds), *heads)),
+        looks=np.zeros((len(folds), *heads)),
+        rises=np.zeros((len(names), len(folds), *heads)),
+    )
+    with np.errstate(invalid="ignore"):
+        for number, fold in enumerate(folds):
+            best.looks[number] = np.divide(*fold.chosen_on.to_sep(fold.choosing))
+            of_all = fold.scored_on.to_sep(fold.scoring)
+            for row, name in enumerate(names):
+                choosing, scoring = fold.pairs(*name)
+                _choose(best, (row, number), choosing, fold.chosen_on)
+                _score(best, (row, number), scoring, fold.scored_on)
+                _look(best, (row, number), scoring, fold, of_all)
+    return best
 
 
-def _best_of(fold: _Fold) -> tuple[dict, np.ndarray, ToSep]:
-    """What is chosen, and how each pair is scored: [quantity, pair], of `QUANTITIES` and then of whether it is visible.
-
-    Behind them stands how much words look at [SEP]. Scores that cannot be had are NaN.
-    """
-    choosing, scoring = fold.choosing, fold.scoring
-    accuracy = choosing.right(fold.chosen_on.arcs.guess).mean(0)
-    seen = fold.chosen_on.arcs.can_be(choosing.words, choosing.heads).any(0)
+def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
+    """Note what is best at a relation on some words of a part; at: relation and fold."""
+    accuracy = pairs.right(part.arcs.guess).mean(0)
+    seen = part.arcs.can_be(pairs.words, pairs.heads).any(0)
     # What cannot be guessed is not a choice.
     accuracy[~np.broadcast_to(seen[:, None], accuracy.shape)] = -1
     layer, head, direction = np.unravel_index(accuracy.argmax(), accuracy.shape)
-    other_layer, other_head = np.unravel_index(accuracy[..., 1 - direction].argmax(), accuracy.shape[:2])
-    of_offsets = choosing.right(fold.chosen_on.by_offset).mean(0)
-    offset = int(of_offsets.argmax())
-    guess = fold.scored_on.arcs.guess[scoring.words]
-    best = guess[:, layer, head, direction] == scoring.heads
-    other = (guess[:, other_layer, other_head, 1 - direction] == scoring.heads).astype(float)
-    by_offset = fold.scored_on.by_offset[scoring.words, offset] == scoring.heads
-    none = accuracy[other_layer, other_head, 1 - direction] < 0
-    if none:
-        other[:] = np.nan
-    sign = 1 if direction == 0 else -1
-    scores = [best, other, by_offset, best.astype(float) - by_offset, sign * (best - other)]
-    visible = fold.scored_on.arcs.can_be(scoring.words, scoring.heads)[:, layer, direction]
-    choice = {
-        "layer": int(layer),
-        "head": int(head),
-        "direction": DIRECTIONS[direction],
-        "other_layer": None if none else int(other_layer),
-        "other_head": None if none else int(other_head),
-        "offset": OFFSETS[offset],
-    }
-    to_sep = _to_sep(fold, (layer, head), direction, 100 * (accuracy.max(-1) - of_offsets.max()))
-    return choice, np.stack([*scores, visible]).astype(float), to_sep
+    others = accuracy[..., 1 - direction]
+    other = np.unravel_index(others.argmax(), others.shape) if others.max() >= 0 else (-1, -1)
+    of_offsets = pairs.right(part.by_offset).mean(0)
+    best.chosen[at] = layer, head, direction, *other, of_offsets.argmax()
+    best.leads[at] = 100 * (accuracy.max(-1) - of_offsets.max())
 
 
-def _to_sep(fold: _Fold, best: tuple[int, int], direction: int, leads: np.ndarray) -> ToSep:
-    part = fold.scored_on
-    looks = part.arcs.to_sep[:, *best].astype(float)
-    words = groups_of(fold.scoring, DIRECTIONS[direction], part.sentence, part.upos) & fold.scoring_words
-    called = part.arcs.to_sep[words[GROUPS.index("called")]].astype(float)
-    # What can see no [SEP] is not counted.
-    words &= ~np.isnan(looks)
-    sums, sizes = (
-        np.stack([np.bincount(part.sentence, weight * group, part.sentences) for group in words], axis=1)
-        for weight in (np.nan_to_num(looks), 1)
-    )
-    where_called = np.stack([np.nansum(called, axis=0), (~np.isnan(called)).sum(axis=0)])
-    elsewhere = part.to_sep(fold.scoring_words) - where_called
-    with np.errstate(invalid="ignore"):
-        on_chosen, others, own = (
-            total / number for total, number in (fold.chosen_on.to_sep(fold.choosing_words), elsewhere, where_called)
-        )
-    return ToSep(sums, sizes, direction == 0, (OfHeads(best, leads, on_chosen, others - own),))
+def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
+    """Add how often the choice is right on some words of a part."""
+    layer, head, direction, *other, offset = best.chosen[at]
+    guess = part.arcs.guess[pairs.words]
+    of_best = (guess[:, layer, head, direction] == pairs.heads).astype(float)
+    of_other = np.where(other[0] < 0, np.nan, guess[:, *other, 1 - direction] == pairs.heads)
+    of_offset = part.by_offset[pairs.words, offset] == pairs.heads
+    scores = of_best, of_other, of_offset, of_best - of_offset, (1 - 2 * direction) * (of_best - of_other)
+    sentence, row = part.sentence[pairs.words], at[0]
+    np.add.at(best.right[:, row], sentence, np.stack(scores, axis=1))
+    np.add.at(best.words[:, row], sentence, 1)
+    best.visible[row] += part.arcs.can_be(pairs.words, pairs.heads)[:, layer, direction].sum()
+
+
+def _look(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, of_all: np.ndarray) -> None:
+    """Add how much the words of each group look at [SEP]; of_all: `Part.to_sep` of all scored words."""
+    layer, head, direction = best.chosen[at][:3]
+    part, row = fold.scored_on, at[0]
+    looks = part.arcs.to_sep[:, layer, head].astype(float)
+    words = part.groups(pairs, direction) & fold.scoring
+    called = part.to_sep(words[GROUPS.index("called")])
+    best.rises[at] = np.divide(*(of_all - called)) - np.divide(*called)
+    for group, of_group in enumerate(words & ~np.isnan(looks)):
+        np.add.at(best.to_sep[:, row, group], part.sentence[of_group], looks[of_group])
+        np.add.at(best.to_sep_words[:, row, group], part.sentence[of_group], 1)
 
 
 _TEXTS = dict.fromkeys(("annotation", "relation"), str)
@@ -311,11 +232,12 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
     return best[(best["chosen"] == "file") & (best["scored"] == "file")]
 
 
-class RelationTables(NamedTuple):
-    """Both tables of `measure_relations`."""
+class Relations(NamedTuple):
+    """What `measure_relations` returns."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
+    sums: dict[str, BestHeads]
 
 
 def measure_relations(
@@ -324,13 +246,13 @@ def measure_relations(
     *,
     least: int,
     seed: int,
-) -> RelationTables:
+) -> Relations:
     """The accuracy of every head at every relation, and the best head of each.
 
     parts:   the sentences of `file` and, where there is one, of `test`; arcs: the guesses of each.
     least:   words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
 
-    returns two tables; layers and heads count from 0, all accuracies are in percent.
+    returns tables, and what they are made from; layers and heads count from 0, accuracies in tables are in percent.
     heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`): annotation and relation
       as `pairs.all_pairs` names them; words, the number of guesses; accuracy; visible, the number of those whose right
       answer the head can see; visible_accuracy, over these. Where it can see none, both accuracies are NaN: in a causal
@@ -341,17 +263,20 @@ def measure_relations(
       other_layer, other_head and other_accuracy of the best in the other direction; offset and offset_accuracy of the
       best offset (the head stands so many words behind the dependent); above_offset, the difference;
       forward_above_backward, the best from dependent to head minus the best from head to dependent; visible and
-      visible_accuracy of the best head; to_sep and to_sep_others, how much of the attention in it goes to [SEP]
-      (`columns_of`). Each of these and of `QUANTITIES` has an interval over sentences, {name}_low and
-      {name}_high. Where halves choose differently, layer, head, direction and offset are empty. left_out: how many
-      sentences of `file` no head reads, and why, as a sentence; empty where there are none.
+      visible_accuracy of the best head; to_sep and to_sep_others, how much of the attention in it goes to [SEP] from
+      the words that call for the head, and from all others, NaN without such words. Each of these and of `QUANTITIES`
+      has an interval over sentences, {name}_low and {name}_high. Where halves choose differently, layer, head,
+      direction and offset are empty. left_out: how many sentences of `file` no head reads, and why, as a sentence;
+      empty where there are none.
+    sums: the best heads by `scored`, first as in the paper; other intervals can be made from their sums.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}
-    listed = list(listed_relations(read[FILE], least))
-    best = [_with_intervals(choice, seed) for choice in _choices(read, listed)]
+    listed = list(_listed_relations(read[FILE], least))
+    sums = {scored: _best_heads(folds, listed) for scored, folds in _folds(read).items()}
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
-    table = pd.concat(best, ignore_index=True)
-    return RelationTables(pd.concat(rows, ignore_index=True), table.assign(left_out=" ".join(arcs[FILE].warnings)))
+    best = pd.concat([_best_rows(scored, best, seed) for scored, best in sums.items()], ignore_index=True)
+    best = best.assign(left_out=" ".join(arcs[FILE].warnings))
+    return Relations(pd.concat(rows, ignore_index=True), best, sums)
 
 
 def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.DataFrame:
@@ -374,22 +299,25 @@ def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.Data
     return pd.DataFrame(columns)
 
 
-def _with_intervals(choice: Choice, seed: int) -> pd.DataFrame:
-    if not choice.rows:
-        return pd.DataFrame()
-    values, count = choice.scores, len(QUANTITIES)
-    low, high = (100 * bound.reshape(-1, count) for bound in ratio_intervals(*choice.sums(), seed=seed))
-    table = pd.DataFrame(choice.rows).assign(words=[scores.shape[1] for scores in values])
-    for index, name in enumerate(QUANTITIES):
-        means = np.array([100 * scores[index].mean() for scores in values])
-        table[name] = means
-        table[f"{name}_low"] = np.where(np.isnan(means), np.nan, low[:, index])
-        table[f"{name}_high"] = np.where(np.isnan(means), np.nan, high[:, index])
-    table = table.assign(**columns_of(choice.to_sep, seed))
-    table["visible"] = [int(scores[-1].sum()) for scores in values]
-    table["visible_accuracy"] = [_percent((scores[0] * scores[-1]).sum(), scores[-1].sum()) for scores in values]
-    whole = ["layer", "head", "other_layer", "other_head", "offset"]
-    return table.astype(dict.fromkeys(whole, "Int64"))
+def _best_rows(scored: str, best: BestHeads, seed: int) -> pd.DataFrame:
+    names = {"annotation": best.annotation, "relation": best.relation}
+    table = pd.DataFrame(names).assign(chosen=HALVES if scored == HALVES else FILE, scored=scored)
+    for name, choices in zip(CHOSEN, np.moveaxis(best.chosen, -1, 0), strict=True):
+        agreed = (choices == choices[:, :1]).all(1) & (choices[:, 0] >= 0)
+        table[name] = pd.Series(choices[:, 0], dtype="Int64").where(agreed)
+    table["direction"] = table["direction"].map(dict(enumerate(DIRECTIONS)))
+    table["offset"] = table["offset"].map(dict(enumerate(OFFSETS))).astype("Int64")
+    table["words"] = best.words.sum(0)
+    sums = np.concatenate([best.right, best.to_sep[..., :2]], axis=2)
+    sizes = np.concatenate([np.repeat(best.words[..., None], len(QUANTITIES), 2), best.to_sep_words[..., :2]], axis=2)
+    with np.errstate(invalid="ignore"):
+        means = 100 * (sums.sum(0) / sizes.sum(0))
+    low, high = ratio_intervals(*(each.reshape(len(each), -1).astype(float) for each in (sums, sizes)), seed=seed)
+    ends = {"": means, "_low": 100 * low.reshape(means.shape), "_high": 100 * high.reshape(means.shape)}
+    for column, name in enumerate((*QUANTITIES, "to_sep", "to_sep_others")):
+        table = table.assign(**{f"{name}{end}": values[:, column] for end, values in ends.items()})
+    # A head that is right sees the right answer.
+    return table.assign(visible=best.visible, visible_accuracy=_percent(best.right[..., 0].sum(0), best.visible))
 
 
 def _percent(count: np.ndarray, of: np.ndarray) -> np.ndarray:
@@ -399,6 +327,7 @@ def _percent(count: np.ndarray, of: np.ndarray) -> np.ndarray:
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_relations`."""
-    tables = measure_relations(read_parts(inputs.rows, inputs.test), read_groups(inputs.arcs, ArcGuesses), **spec)
-    write_csv(outputs.relations, tables.heads)
-    write_csv(outputs.relations_best, tables.best)
+    found = measure_relations(read_parts(inputs.rows, inputs.test), read_groups(inputs.arcs, ArcGuesses), **spec)
+    write_csv(outputs.relations, found.heads)
+    write_csv(outputs.relations_best, found.best)
+    write_arrays(outputs.relations_sums, found.sums, provenance)

@@ -119,6 +119,21 @@ BEST = _measured(
     "(`to_sep`) and of all others (`to_sep_others`); "
     "chosen and scored on `file` (the paper), and chosen on `file` and scored on `test`, or by `halves`",
 )
+SUMS = _measured(
+    "results/relations/{model}/{task}.sums.h5",
+    name="relations_sums",
+    content="what the best heads are scored on, sentence by sentence, for each way of choosing (`file`, and `test` or "
+    "`halves`, which are two folds): `annotation`, `relation` [relation]; `chosen` [relation, fold, 6], layer, head "
+    "and direction (0: from dependent to head), the layer and head of the other direction (-1: none) and the index of "
+    "the offset (-3, -2, -1, 1, 2, 3); `right` [sentence, relation, 5], the sums over words of `accuracy`, "
+    "`other_accuracy`, `offset_accuracy`, `above_offset` and `forward_above_backward`, as shares; `words` [sentence, "
+    "relation], their number; `visible` [relation], how many can be found; `to_sep` and `to_sep_words` [sentence, "
+    "relation, 4], sum and number of the shares of attention to `[SEP]`, of words that look at the other word of the "
+    "relation, of all others, of non-nouns, and of those that are no pronouns either; of every head [relation, fold, "
+    "layer, head] `leads`, the points above the best offset where heads are chosen, and `rises`, what it gives `[SEP]` "
+    "of words that do not look at the other word less that of those that do, where they are scored; `looks` [fold, "
+    "layer, head], what it gives `[SEP]` of all words where heads are chosen",
+)
 OFFSETS = Result(
     "results/offsets/{task}.csv",
     "measure_offsets",
@@ -154,7 +169,7 @@ RELATIONS = Analysis(
     "relations: best head (% correct)",
     section="What heads know of language",
     files=(HEADS, BEST),
-    results=(ARCS, HEADS, BEST, OFFSETS),
+    results=(ARCS, HEADS, BEST, SUMS, OFFSETS),
     stages=(extract_arcs, measure_relations, measure_offsets),
     per_head=per_head,
     best=best_at,

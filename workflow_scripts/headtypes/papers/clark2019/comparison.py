@@ -1,7 +1,6 @@
 """Our values beside those of Clark et al. 2019, and which of the paper's claims hold."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -39,14 +38,12 @@ def compare_files(
     published: Clark2019,
     *,
     beside: Collection[str],
-    relations: Mapping[str, Any],
     seed: int,
     repeats: Mapping[str, Sequence[str]],
 ) -> Compared:
     """Judge the paper's claims on the files that `paper.CLARK2019` names; the rest as of `compare_with_clark`."""
     quantities = collect_all(found["surfaces"], found["gradients"], found["fits"], published, seed=seed)
-    trees = found["arcs"], found["sentences"], found["tests"], found["probes"]
-    quantities |= collect_treebanks(*trees, published, **relations, seed=seed)
+    quantities |= collect_treebanks(found["relations"], found["probes"], published, seed=seed)
     quantities |= collect_coreference(found["antecedents"], found["documents"], published, seed=seed)
     table = compare_with_clark(quantities, beside, published, repeats)
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))

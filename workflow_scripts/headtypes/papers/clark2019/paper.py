@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headtypes.analyses.declaration import words_of
 from headtypes.core.results import PICTURED, TEXT, Result
-from headtypes.core.stage import given, of_inputs_alone, stage
+from headtypes.core.stage import of_inputs_alone, stage
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.paper import (
     TASK,
@@ -199,25 +199,21 @@ class _Clark2019(Paper):
     judges_tasks = True
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        """What was measured on texts, what heads guess on treebanks and documents, and the words that they guess."""
-        treebanks, documents = plan.inputs_of("treebank"), plan.inputs_of("coreference")
-        tested = [task for task in plan.tasks_of("treebank") if plan.files.of_test(task)]
+        """What was measured on texts and treebanks, what heads guess on documents, and the words that they guess."""
+        documents = plan.inputs_of("coreference")
         return {
             **files("surfaces", paths.SURFACE, plan.texts),
             **files("gradients", paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
             **files("fits", paths.PROJECTION_FIT, plan.texts),
-            **files("arcs", paths.ARCS, treebanks),
-            **files("sentences", paths.ROWS, treebanks),
-            **{("tests", task): paths.TEST_ROWS.format(task=task) for task in tested},
-            **files("probes", paths.PROBES, plan.probed),
+            **files("relations", paths.RELATIONS_SUMS, plan.inputs_of("treebank")),
+            **files("probes", paths.PROBE_SUMS, plan.probed),
             **files("antecedents", paths.ANTECEDENTS, documents),
             **files("documents", paths.ROWS, documents),
         }
 
     def spec(self, plan: Plan) -> dict:
-        """How relations are measured, which models stand beside the paper's, and the seed of its intervals."""
+        """Which models stand beside the paper's, and the seed of its intervals."""
         return {
-            "relations": given(plan.config.relations) if plan.inputs_of("treebank") else {},
             "beside": [model for model in plan.models if is_beside(plan, model)],
             "seed": plan.seed("compare_with_clark"),
         }

@@ -21,9 +21,8 @@ import numpy as np
 
 from headtypes.analyses.coreference.accuracy import by_document, score_mentions
 from headtypes.analyses.coreference.mentions import CANDIDATES, AntecedentGuesses
-from headtypes.analyses.probes.scores import read_probes, right_words
-from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, Choice, ToSep, best_heads
-from headtypes.analyses.relations.guesses import ArcGuesses, read_parts
+from headtypes.analyses.probes.scores import RightWords
+from headtypes.analyses.relations.accuracy import CHOSEN, GROUPS, QUANTITIES, BestHeads
 from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays, read_groups
@@ -63,6 +62,7 @@ _PERMUTATIONS = 1999
 # The most by which a unit's difference of two accuracies may differ from those of the others, in points.
 _FROM_WRONG_TO_RIGHT = 200
 _NO_SEP = "no word can see a [SEP]: none stands behind, or words see what is before alone"
+_NO_FORWARD = "no head is known that finds the relation from dependent to head, or the words have no UPOS tags"
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
 _NO_OTHERS = "no document is left to choose a head on: all with coreferent mentions are of even, or all of odd index"
 Paths = Mapping[Key, StrPath]
@@ -253,29 +253,15 @@ def of_each(scores: Scores, relations: Sequence[str], statistic: Statistic) -> n
     return np.stack([scores[f"relation.{name}.{statistic}"] for name in relations], axis=-1)
 
 
-def collect_treebanks(
-    arcs: Paths,
-    rows: Paths,
-    tests: Mapping[str, StrPath],
-    probes: Paths,
-    published: Clark2019,
-    *,
-    seed: int,
-    least: int = 0,
-) -> dict[Key, Quantities]:
-    """What is known of every model on every treebank, in the order of the arcs.
+def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019, *, seed: int) -> dict[Key, Quantities]:
+    """What is known of every model on every treebank, in the order of the sums.
 
-    arcs, rows, probes: files by model and treebank, rows those of the sentences; of probes there may be fewer.
-    tests: by treebank, where it has such a part; least: as in `relations.accuracy.measure_relations`.
+    sums, probes: files by model and treebank, `relations_sums` and `probe_sums`; of probes there may be fewer.
     """
     found = {}
-    for key, path in arcs.items():
-        guesses, parts = read_groups(path, ArcGuesses), read_parts(rows[key], tests.get(key[1]))
-        of_probes = None
-        if key in probes:
-            of_probes = right_words(read_probes(probes[key]), parts["file"], guesses["file"])
-        choices = best_heads(parts, guesses, least=least)
-        found[key] = treebank_quantities(choices, of_probes, published, seed=seed)
+    for key, path in sums.items():
+        of_probes = read_arrays(probes[key], RightWords) if key in probes else None
+        found[key] = treebank_quantities(*read_groups(path, BestHeads).values(), of_probes, published, seed=seed)
     return found
 
 
@@ -291,30 +277,26 @@ def collect_coreference(antecedents: Paths, rows: Paths, published: Clark2019, *
 
 
 def treebank_quantities(
-    choices: Sequence[Choice],
-    probes: tuple[Mapping[str, np.ndarray], np.ndarray] | None,
-    published: Clark2019,
-    *,
-    seed: int,
+    paper: BestHeads, elsewhere: BestHeads, probes: RightWords | None, published: Clark2019, *, seed: int
 ) -> Trees:
-    """What is known of a model on a treebank, of `relations.accuracy.best_heads` and `scores.right_words`, if any."""
-    paper, elsewhere = choices
-    known, finds = _finders(elsewhere, published)
-    relations = _of_choice(elsewhere, _OF_CHOICE, published)
-    non_nouns, reason = _non_nouns(finds)
-    columns = [_columns({**relations, **non_nouns}, elsewhere.units, seed)]
-    same = _of_choice(paper, {"accuracy": "accuracy", "baseline": "offset_accuracy"}, published)
-    measured, missing = _columns(same, paper.units, seed).values(), {"non_nouns": reason, "probe": _NO_PROBES}
+    """What is known of a model on a treebank, of heads chosen and scored as in the paper, and scored elsewhere."""
+    rows = _rows_of(elsewhere, published)
+    finds = _finders(elsewhere, rows)
+    judged = _of_rows(elsewhere, rows, _OF_CHOICE) | _non_nouns(elsewhere, finds)
+    columns = [_columns(judged, len(elsewhere.words), seed)]
+    same = _of_rows(paper, _rows_of(paper, published), {"accuracy": "accuracy", "baseline": "offset_accuracy"})
+    measured = _columns(same, len(paper.words), seed).values()
+    missing = {"non_nouns": _NO_SEP if _sees_none(elsewhere, finds) else _NO_FORWARD, "probe": _NO_PROBES}
     try:
-        measured["sep.beyond_others"] = sep_beyond_others(known, finds)
+        measured["sep.beyond_others"] = sep_beyond_others(elsewhere, rows)
     except NoVerdictError as error:
         missing["sep.beyond_others"] = str(error)
     if probes is not None:
-        right, words = probes
-        scored = {f"probe.{name}": (of_system.mean(axis=0), words) for name, of_system in right.items()}
-        columns.append(_columns(scored, len(words), seed))
+        systems = zip(probes.system, probes.right.T, strict=True)
+        scored = {f"probe.{name}": (right, probes.words) for name, right in systems}
+        columns.append(_columns(scored, len(probes.words), seed))
         measured |= columns[-1].values()
-    measured["n_sentences"] = Measured(paper.units)
+    measured["n_sentences"] = Measured(len(paper.words))
     return Trees(measured, missing=missing, published=published, columns=columns)
 
 
@@ -372,78 +354,81 @@ def _columns(values: Mapping[str, tuple[np.ndarray, np.ndarray]], units: int, se
     return Columns(list(values), sums, sizes, "sentences", seed)
 
 
-def _of_choice(
-    choice: Choice, statistics: Mapping[str, str], published: Clark2019
+def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
+    """The row of each of the paper's relations and totals, by the paper's names, as far as there is one."""
+    rows = {name: row for row, name in enumerate(zip(best.annotation, best.relation, strict=True))}
+    named = {name: our_relation(name) for name in (*TOTALS, *(row.relation for row in published.relations.rows))}
+    return {name: rows[ours] for name, ours in named.items() if ours in rows}
+
+
+def _of_rows(
+    best: BestHeads, rows: Mapping[str, int], statistics: Mapping[str, str]
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Sums and numbers, [sentence] each, of the paper's relations, as far as the table has them."""
-    indices = {(row["annotation"], row["relation"]): index for index, row in enumerate(choice.rows)}
-    sums, sizes = choice.sums()
+    """Sums and numbers, [sentence] each, of statistics of some relations, but of those that have no head."""
     found = {}
-    for relation in dict.fromkeys([*TOTALS, *(row.relation for row in published.relations.rows)]):
-        index = indices.get(our_relation(relation))
-        for name, quantity in statistics.items() if index is not None else ():
-            column = QUANTITIES.index(quantity)
-            if not np.isnan(choice.scores[index][column]).any():
-                place = index * len(QUANTITIES) + column
-                found[f"relation.{relation}.{name}"] = sums[:, place], sizes[:, place]
+    for relation, row in rows.items():
+        for name, quantity in statistics.items():
+            sums = best.right[:, row, QUANTITIES.index(quantity)]
+            if not np.isnan(sums).any():
+                found[f"relation.{relation}.{name}"] = sums, best.words[:, row]
     return found
 
 
-def _finders(choice: Choice, published: Clark2019) -> tuple[dict[str, ToSep], dict[str, ToSep]]:
-    """How much the best heads of relations of Table 1 look at [SEP]: of all, and of those that find their relation."""
-    rows = {(row["annotation"], row["relation"]): it for row, it in zip(choice.rows, choice.to_sep, strict=True)}
-    of_paper = {row.relation: rows.get(our_relation(row.relation)) for row in published.relations.rows}
-    known = {name: it for name, it in of_paper.items() if name != ALL and it is not None}
-    return known, {name: it for name, it in known.items() if it.lead > _FOUND}
+def _finders(best: BestHeads, rows: Mapping[str, int]) -> dict[str, int]:
+    """The rows of those relations of Table 1 whose best head finds them."""
+    leads = best.of_best(best.leads).min(axis=1)
+    return {name: row for name, row in rows.items() if name not in TOTALS and leads[row] > _FOUND}
 
 
-def _non_nouns(finds: Mapping[str, ToSep]) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], str]:
-    """How much non-nouns look at [SEP] in the heads that have a function, and why in no such head."""
-    known = {
-        f"non_nouns.{name}.{group}": (it.sums[:, number], it.sizes[:, number])
-        for name, it in finds.items()
-        for number, group in enumerate(GROUPS)
-        if it.is_forward and group in NON_NOUNS.values() and it.sizes[:, number].any()
+def _non_nouns(best: BestHeads, finds: Mapping[str, int]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """How much non-nouns look at [SEP] in the heads that have a function, from dependent to head."""
+    is_forward = (best.chosen[..., CHOSEN.index("direction")] == 0).all(axis=1)
+    groups = [(group, GROUPS.index(group)) for group in NON_NOUNS.values()]
+    return {
+        f"non_nouns.{name}.{group}": (best.to_sep[:, row, number], best.to_sep_words[:, row, number])
+        for name, row in finds.items()
+        for group, number in groups
+        if is_forward[row] and best.to_sep_words[:, row, number].any()
     }
-    reason = "no head is known that finds the relation from dependent to head, or the words have no UPOS tags"
-    return known, _NO_SEP if _sees_none(finds) else reason
 
 
-def _sees_none(finds: Mapping[str, ToSep]) -> bool:
-    return bool(finds) and all(np.isnan(find.mean) for find in finds.values())
+def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
+    return bool(finds) and all(np.isnan(best.of_best(best.looks)[row]).any() for row in finds.values())
 
 
-def sep_beyond_others(known: Mapping[str, ToSep], finds: Mapping[str, ToSep]) -> Measured:
+def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
     """How much less [SEP] gets where the heads that find relations are called for, beside other heads of their layers.
 
-    known: of relations; finds: those whose best head finds them.
+    rows: those of the paper's relations and totals, by name.
 
     The heads that find a relation and look at [SEP] change places with heads of their layers that do so and find none,
     at random, and for each relation the head that stands in the place of its best head is asked. Raises
     `NoVerdictError` where no head that finds a relation looks at [SEP].
     """
-    folds = [each for it in known.values() for each in it.of_heads]
+    known = [row for name, row in rows.items() if name not in TOTALS]
+    finds = _finders(best, rows)
     if not finds:
         raise NoVerdictError("no head is more than ten points above the best offset at a relation of Table 1")
-    if _sees_none(finds):
+    if _sees_none(best, finds):
         raise NoVerdictError(_NO_SEP)
-    looks = np.min([each.looks for each in folds], axis=0)
-    asked = [each for it in finds.values() for each in it.of_heads if looks[each.best] > HIGH]
-    if not asked:
-        most = 100 * max(it.mean for it in finds.values() if not np.isnan(it.mean))
+    found, looks = [*finds.values()], best.looks.min(axis=0)
+    layer, head = np.moveaxis(best.chosen[found][..., :2], -1, 0)
+    asked = looks[layer, head] > HIGH
+    if not asked.any():
+        most = 100 * np.nanmax(best.of_best(best.looks)[found].min(axis=1))
         raise NoVerdictError(
             "heads that find a relation are not shown to look at [SEP]: on the sentences that they were chosen on, it "
             f"gets at most {most:.2f} percent of their attention"
         )
-    changes = (looks > HIGH) & (np.max([each.leads for each in folds], axis=0) <= _FOUND)
-    for each in asked:
-        changes[each.best] = True
+    changes = (looks > HIGH) & (best.leads[known].max(axis=(0, 1)) <= _FOUND)
+    changes[layer[asked], head[asked]] = True
     rng, heads = np.random.default_rng(derive_seed(0, "sep_beyond_others")), np.arange(looks.size)
     drawn = np.tile(heads, (_PERMUTATIONS, 1))
-    for layer in heads.reshape(looks.shape):
-        some = layer[changes.ravel()[layer]]
+    for of_layer in heads.reshape(looks.shape):
+        some = of_layer[changes.ravel()[of_layer]]
         drawn[:, some] = rng.permuted(drawn[:, some], axis=1)
-    of_heads = [(each.rises.ravel(), np.ravel_multi_index(each.best, looks.shape)) for each in asked]
-    own = np.mean([rises[best] for rises, best in of_heads])
-    chance = np.mean([rises[drawn[:, best]] for rises, best in of_heads], axis=0)
+    places = np.ravel_multi_index((layer[asked], head[asked]), looks.shape)
+    of_asked = zip(best.rises[found][asked].reshape(-1, looks.size), places, strict=True)
+    own = best.of_best(best.rises)[found][asked].mean()
+    chance = np.mean([rises[drawn[:, place]] for rises, place in of_asked], axis=0)
     return Measured.beyond_chance(100 * float(own), 100 * chance)
