@@ -253,7 +253,7 @@ def test_one_head_above_the_limit_is_enough_and_most_are_more_than_half():
 
 @pytest.mark.parametrize(("depth", "layers"), [(3, [2]), (6, [3, 4, 5]), (12, [6, 7, 8, 9, 10]), (24, range(11, 21))])
 def test_the_paper_s_layers_are_those_as_deep_in_a_model_of_another_depth(depth, layers):
-    found = [Statistics({}, {"sep": row}).of_depth("sep", 5 / 12, 10 / 12) > 0 for row in np.eye(depth)]
+    found = [Statistics({}, {"sep": row}).mean("sep", "layers_6_to_10") > 0 for row in np.eye(depth)]
     assert [number for number, is_one in enumerate(found, start=1) if is_one] == [*layers]
 
 

@@ -15,8 +15,10 @@ What the claims ask for has the names that `statistics.Heads` gives. The others 
 | `n_segments` | segments that the values are means over |
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -107,7 +109,7 @@ def _measures(published: Clark2019, whole: Statistics) -> Iterator[tuple[str, Me
     depth = len(next(iter(whole.layers.values())))
     for name in whole.layers:
         yield from ((f"layer.{name}.{layer + 1}", _of_layers(name, [layer])) for layer in range(depth))
-        yield from ((f"third.{name}.{third}", lambda heads, of=(name, third): heads.of_third(*of)) for third in THIRDS)
+        yield from ((f"third.{name}.{third}", lambda heads, of=(name, third): heads.mean(*of)) for third in THIRDS)
     for value in published.surface:
         if value.heads is not None and value.statistic in whole.heads:
             yield f"heads.{value.statistic}.above_{value.above:g}", _count_of(value.statistic, value.above)
@@ -135,23 +137,11 @@ def _permuted(layers: LayerTest) -> Measured:
     return Measured(layers["difference"], *ends, lambda limit, side: both_sides, "permutations")
 
 
-class _DrawnHeads(Mapping):
+class _DrawnHeads(UserDict):
     """Statistics of heads, [resample, layer, head], computed when they are asked for: all together are large."""
 
-    def __init__(self, names: list[str], draw: Callable[[str], np.ndarray]):
-        self._names, self._draw = names, draw
-
     def __getitem__(self, name: str) -> np.ndarray:
-        return self._draw(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+        return self.data[name]()
 
 
 def _drawn_again(surface: Surface, whole: Statistics, published: Clark2019, seed: int) -> Statistics:
@@ -172,5 +162,5 @@ def _drawn_again(surface: Surface, whole: Statistics, published: Clark2019, seed
         # Where no drawn segment has the pattern, what it has on all segments stands in.
         return sums(np.nan_to_num(values)) / (segments if possible.all() else np.maximum(sums(possible), 1))
 
-    heads = _DrawnHeads(list(whole.heads), draw)
+    heads = _DrawnHeads({name: partial(draw, name) for name in whole.heads})
     return Statistics(heads, by_layer(heads, published), sums(surface.uniform) / segments, on_all=whole)

@@ -99,18 +99,18 @@ class Statistics:
         """[..., layer] a statistic. Raises `NoVerdictError` where it is not known."""
         return self._known(self.layers, name)
 
-    def of_third(self, name: str, third: Third) -> np.ndarray:
-        """[...] the mean of a statistic over a third of the layers. Raises `NoVerdictError` where it is not known."""
+    def mean(self, name: str, where: Where) -> np.ndarray:
+        """[...] the mean of a statistic over some layers. Raises `NoVerdictError` where it or they are not known."""
         by_layer = self.of_layers(name)
-        return by_layer[..., layers_of_third(third, by_layer.shape[-1])].mean(axis=-1)
-
-    def of_depth(self, name: str, start: float, end: float) -> np.ndarray:
-        """[...] the mean over the layers whose middle lies between two depths, of 1. Errors as of `of_third`."""
-        by_layer = self.of_layers(name)
-        middles = (np.arange(by_layer.shape[-1]) + 0.5) / by_layer.shape[-1]
-        # Depths of whole layers are compared without floating-point errors.
-        chosen = (middles >= start - 1e-9) & (middles < end - 1e-9)
-        if not chosen.any():
+        layers = by_layer.shape[-1]
+        if where == "last_layer":
+            return by_layer[..., -1]
+        if where == "layers_6_to_10":
+            # Those whose middle lies from 5 / 12 to 10 / 12 of the depth, without floating-point errors.
+            chosen = [10 * layers <= 12 * (2 * layer + 1) < 20 * layers for layer in range(layers)]
+        else:
+            chosen = layers_of_third(where, layers)
+        if not any(chosen):
             raise NoVerdictError("the model has no layer at that depth")
         return by_layer[..., chosen].mean(axis=-1)
 
@@ -262,13 +262,13 @@ class Heads(Quantities):
 
     def mean(self, statistic: str, where: Where) -> Quantity:
         """The mean of a statistic over some layers."""
-        return self._layers(statistic, where, "", "", lambda heads: _mean(heads, statistic, where))
+        return self._layers(statistic, where, "", "", lambda heads: heads.mean(statistic, where))
 
     def mean_less_third(self, statistic: str, third: Third, other: Third) -> Quantity:
         """The mean over a third of the layers, less that over another."""
 
         def measure(statistics: Statistics) -> np.ndarray:
-            return statistics.of_third(statistic, third) - statistics.of_third(statistic, other)
+            return statistics.mean(statistic, third) - statistics.mean(statistic, other)
 
         return self._layers(statistic, third, f".less_{other}", f" less that in the {other} third", measure)
 
@@ -276,7 +276,7 @@ class Heads(Quantities):
         """The mean of a statistic over some layers, less that of another."""
 
         def measure(statistics: Statistics) -> np.ndarray:
-            return _mean(statistics, statistic, where) - _mean(statistics, other, where)
+            return statistics.mean(statistic, where) - statistics.mean(other, where)
 
         return self._layers(statistic, where, f".less_{other}", f" less {LABELS[other]}", measure)
 
@@ -310,12 +310,3 @@ def _of_all_heads(statistics: Statistics, name: str) -> np.ndarray:
     """[..., number] a statistic of all heads."""
     values = statistics.of_heads(name)
     return values.reshape(*values.shape[:-2], -1)
-
-
-def _mean(statistics: Statistics, name: str, where: Where) -> np.ndarray:
-    """[...] the mean of a statistic over some layers."""
-    if where == "layers_6_to_10":
-        return statistics.of_depth(name, 5 / 12, 10 / 12)
-    if where == "last_layer":
-        return statistics.of_layers(name)[..., -1]
-    return statistics.of_third(name, where)

@@ -225,7 +225,7 @@ def _(heads: Heads):
 def _(heads: Heads):
     def measure(statistics: Statistics):
         number = Statistics({}, {"broad": shows(_broad(heads), statistics).sum(axis=-1)})
-        return number.of_third("broad", "first") - number.of_third("broad", "last")
+        return number.mean("broad", "first") - number.mean("broad", "last")
 
     label = "broad heads, by layer, in the first third of layers less that in the last third"
     return heads.quantity("layers.broad_heads.first.less_last", label, measure).above(0)

@@ -15,7 +15,6 @@ from headtypes.analyses.relations.pairs import FILE, sentence_of_word, stanford_
 from headtypes.analyses.words.words import WordMaps, encode_sentences, special_tokens
 from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
-from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.style import save_figure
 from headtypes.data.kinds.coreference import AnnotatedDocument
@@ -47,17 +46,6 @@ class Chosen(NamedTuple):
     words: Sequence[str]
     shown: range
     marked: list[int]
-
-
-def read_chosen(kind: str, rows: StrPath, guesses: StrPath, best: StrPath) -> list[Chosen]:
-    """Choose the sentences of a task of a kind from its data, the guesses of heads, and the tables of best heads."""
-    if kind == "treebank":
-        return choose_sentences(
-            read_records(rows, Sentence), read_groups(guesses, ArcGuesses)[FILE], read_best_heads(best)
-        )
-    return choose_passages(
-        read_records(rows, AnnotatedDocument), read_arrays(guesses, AntecedentGuesses), read_coreference(best)
-    )
 
 
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
@@ -152,6 +140,12 @@ def _passages(document: AnnotatedDocument, start: int, stop: int) -> Iterator[ra
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `plot_sentences`."""
-    chosen = read_chosen(spec.pop("kind"), inputs.rows, inputs.guesses, inputs.best)
+    if spec.pop("kind") == "treebank":
+        arcs = read_groups(inputs.guesses, ArcGuesses)[FILE]
+        chosen = choose_sentences(read_records(inputs.rows, Sentence), arcs, read_best_heads(inputs.best))
+    else:
+        documents = read_records(inputs.rows, AnnotatedDocument)
+        guesses = read_arrays(inputs.guesses, AntecedentGuesses)
+        chosen = choose_passages(documents, guesses, read_coreference(inputs.best))
     maps = map_sentences(chosen, read_model_record(inputs.model), **spec)
     save_figure(sentences_figure(maps), outputs.pdf, outputs.png, provenance)
