@@ -108,7 +108,13 @@ def test_halves_that_choose_differently_are_looked_at_with_the_head_of_the_other
     arcs, odd = planted(), np.repeat(np.arange(len(BANK)) % 2, LENGTH) > 0
     guess, at = arcs.guess.copy(), FOUND["obj"]
     guess[~odd, 1, 0], guess[~odd, at[0], at[1]] = guess[~odd, at[0], at[1]], -1
-    best, row = elsewhere({"file": BANK}, {"file": replace(arcs, guess=guess)}, "obj")
+    arcs = replace(arcs, guess=guess)
+    best, row = elsewhere({"file": BANK}, {"file": arcs}, "obj")
+    table = measure_relations({"file": BANK}, {"file": arcs}, least=5, seed=0).best
+    rows = table.query("annotation == 'universal' and relation == 'obj'").set_index("chosen")
+    assert rows["head"].isna().to_dict() == {"file": False, "halves": True}
+    # Each half is scored with the head that finds the objects of the other.
+    assert rows.loc["halves", "accuracy"] == 0 < rows.loc["file", "accuracy"]
     assert best.chosen[row, :, :2].tolist() == [list(at), [1, 0]]
     of_odd, of_even = (arcs.to_sep[:, layer, head].astype(float) for layer, head in (at, (1, 0)))
     looks = np.nanmean(of_odd[odd]), np.nanmean(of_even[~odd])
