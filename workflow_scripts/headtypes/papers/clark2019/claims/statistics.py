@@ -107,10 +107,10 @@ class Statistics:
             return by_layer[..., -1]
         if where == "layers_6_to_10":
             # Those whose middle lies from 5 / 12 to 10 / 12 of the depth, without floating-point errors.
-            chosen = [10 * layers <= 12 * (2 * layer + 1) < 20 * layers for layer in range(layers)]
+            chosen = [layer for layer in range(layers) if 10 * layers <= 12 * (2 * layer + 1) < 20 * layers]
         else:
             chosen = layers_of_third(where, layers)
-        if not any(chosen):
+        if not chosen:
             raise NoVerdictError("the model has no layer at that depth")
         return by_layer[..., chosen].mean(axis=-1)
 
