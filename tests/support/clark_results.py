@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from headtypes.analyses.coreference.accuracy import MentionSums
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.probes.scores import RightWords
@@ -184,24 +185,22 @@ class Documents:
 
     def quantities(self) -> Quantities:
         """What is known of the model on the documents."""
-        return coreference_quantities(*self._scores(), PUBLISHED, seed=1)
+        return coreference_quantities(self._sums(), PUBLISHED, seed=1)
 
-    def _scores(self) -> tuple[dict, np.ndarray]:
-        """As `accuracy.score_mentions` returns them: one mention of each type in each document."""
-        type_, document = np.array(MENTIONS * DOCUMENTS), np.repeat(np.arange(DOCUMENTS), len(MENTIONS))
-        noise = _around(0, DOCUMENTS)[document]
-        scores = {}
+    def _sums(self) -> MentionSums:
+        """Those of one mention of each type in each document."""
+        rows, right, mentions = [], [], []
         for system in ("best_head", "nearest", "head_match", "rules"):
-            values = (np.array([getattr(self, system)[name] for name in type_]) + noise) / 100
-            for name in ("all", *MENTIONS):
-                of_type = np.where((type_ == name) | (name == "all"), values, np.nan)
-                if system != "best_head":
-                    scores[system, "mentions", name, ""] = of_type
-                    continue
-                for number, candidates in enumerate(CANDIDATES):
-                    for chosen in ("documents", "halves"):
-                        scores[system, candidates, name, chosen] = of_type + self.by_candidates * number
-        return scores, document
+            for name in (ALL, *MENTIONS):
+                types = MENTIONS if name == ALL else [name]
+                of_type = sum(getattr(self, system)[each] + _around(0, DOCUMENTS) for each in types) / 100
+                ways = [(candidates, way) for candidates in CANDIDATES for way in ("documents", "halves")]
+                for candidates, chosen in ways if system == "best_head" else [("mentions", "")]:
+                    rows.append((system, candidates, name, chosen))
+                    better = self.by_candidates * CANDIDATES.index(candidates) * (system == "best_head")
+                    right.append(of_type + better * len(types))
+                    mentions.append(np.full(DOCUMENTS, len(types)))
+        return MentionSums(*map(list, zip(*rows, strict=True)), np.stack(right, axis=1), np.stack(mentions, axis=1))
 
 
 def _of(system: str) -> dict[str, float]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from headtypes.analyses.coreference.accuracy import MentionSums
 from headtypes.analyses.gradients.results import Gradients
 from headtypes.papers.claims import Claim, judge
 from headtypes.papers.clark2019.claims import quantities_of_language as language_quantities
@@ -348,6 +349,7 @@ def test_non_nouns_are_asked_of_the_head_in_which_objects_look_at_their_verbs(ev
 
 
 def test_no_accuracy_has_an_interval_beyond_all_of_its_words():
-    right = {("nearest", "mentions", "pronoun", ""): np.ones(40)}
-    found = coreference_quantities(right, np.repeat(np.arange(20), 2), PUBLISHED, seed=1)
+    two = np.full((20, 1), 2)
+    sums = MentionSums(["nearest"], ["mentions"], ["pronoun"], [""], two.astype(float), two)
+    found = coreference_quantities(sums, PUBLISHED, seed=1)
     assert found["coreference.nearest.pronoun"].ends == (100, 100)

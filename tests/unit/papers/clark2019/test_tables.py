@@ -11,7 +11,7 @@ from headtypes.analyses.probes.scores import measure_probes
 from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.core.hdf5_files import write_arrays
-from headtypes.papers.clark2019.claims.quantities_of_language import collect_treebanks
+from headtypes.papers.clark2019.claims.quantities_of_language import collect_coreference, collect_treebanks
 from headtypes.papers.clark2019.tables import (
     coreference_page,
     coreference_table,
@@ -112,7 +112,7 @@ def antecedents():
 
 
 def test_table_2_names_the_reading_of_every_number():
-    accuracies = measure_coreference(DOCUMENTS, antecedents(), seed=1)
+    accuracies, _ = measure_coreference(DOCUMENTS, antecedents(), seed=1)
     table = coreference_table({KEY: accuracies}, {"minilm"}, PUBLISHED)
     mentions = sum(map(len, ANAPHORS))
     best = table[(table["system"] == "best_head") & (table["type"] == "all") & (table["chosen"] == "documents")]
@@ -203,3 +203,11 @@ def test_claims_are_judged_on_the_sums_that_are_kept(tmp_path):
         probe = trees[f"probe.{row.system}"]
         assert (probe.value, *probe.ends) == pytest.approx((row.uas, row.low, row.high))
     assert trees["n_sentences"].value == len(SENTENCES)
+    table, right = measure_coreference(DOCUMENTS, antecedents(), seed=1)
+    write_arrays(tmp_path / "coreference.h5", right, {})
+    (documents,) = collect_coreference({KEY: tmp_path / "coreference.h5"}, PUBLISHED, seed=1).values()
+    for row in table[table["system"].isin(["best_head", "nearest"]) & (table["chosen"] != "halves")].itertuples():
+        candidates = f".{row.candidates}" * (row.system == "best_head")
+        value = documents[f"coreference.{row.system}{candidates}.{row.type}"]
+        assert (value.value, value.low, value.high) == pytest.approx((row.accuracy, row.low, row.high), nan_ok=True)
+    assert documents["n_mentions"].value == sum(map(len, ANAPHORS))

@@ -1,10 +1,12 @@
 """How often heads and baselines find an antecedent (Clark et al. 2019, section 4.3, Table 2), from stored guesses."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float64, Int64
 
 from headtypes.analyses.coreference.baselines import (
     BASELINES,
@@ -17,7 +19,7 @@ from headtypes.analyses.coreference.baselines import (
 )
 from headtypes.analyses.coreference.mentions import CANDIDATES, Anaphor, AntecedentGuesses, anaphors
 from headtypes.core.errors import InputError
-from headtypes.core.hdf5_files import read_arrays
+from headtypes.core.hdf5_files import Stored, read_arrays, write_arrays
 from headtypes.core.statistics import ratio_intervals
 from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.coreference import AnnotatedDocument
@@ -35,6 +37,22 @@ COLUMNS = (
 read_coreference = table_reader("holds no accuracies at antecedents", dict.fromkeys(COLUMNS))
 
 
+@dataclass(frozen=True)
+class MentionSums:
+    """What the table is made from, document by document, but for its rows of every head.
+
+    system, candidates, type, chosen: of each row, as in the table. right: the sum of its scores, 1 where it finds an
+    antecedent, and chance between; mentions: of how many mentions.
+    """
+
+    system: Annotated[list[str], Stored(dimension="row")]
+    candidates: Annotated[list[str], Stored(dimension="row")]
+    type: Annotated[list[str], Stored(dimension="row")]
+    chosen: Annotated[list[str], Stored(dimension="row")]
+    right: Float64[np.ndarray, "document row"]
+    mentions: Int64[np.ndarray, "document row"]
+
+
 class _Row(NamedTuple):
     """A row of the table, and its score of each mention, [mention], NaN where the row is not about the mention."""
 
@@ -48,12 +66,12 @@ class _Row(NamedTuple):
 
 def measure_coreference(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, *, seed: int
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, MentionSums]:
     """The accuracy of every head, of the best, and of baselines, on the same coreferent mentions.
 
     guesses: on parts of these documents.
 
-    returns the columns
+    returns what intervals are made from, and before it a table of the columns
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
         the baselines `nearest`, `head_match`, `rules` and `chance`; and `nearest_other`, the nearest if mentions that
         follow may be chosen as well.
@@ -69,9 +87,10 @@ def measure_coreference(
     rows, baselines, document = _rows(documents, guesses)
     scores = np.stack([row.scores for row in rows], axis=1)
     counted = ~np.isnan(scores)
+    names = {name: [getattr(row, name) for row in rows] for name in ("system", "candidates", "type", "chosen")}
     table = pd.DataFrame(
         {
-            **{name: [getattr(row, name) for row in rows] for name in ("system", "candidates", "type", "chosen")},
+            **names,
             **{
                 name: pd.array([row.head[index] for row in rows], "Int64")
                 for index, name in enumerate(("layer", "head"))
@@ -96,18 +115,9 @@ def measure_coreference(
         mean = np.divide(sums.sum(0), count, out=np.full(len(rows), np.nan), where=(count > 0) & shown)
         bounds = ("low", "high") if name == "accuracy" else (f"{name}_low", f"{name}_high")
         table = table.assign(**{name: 100 * mean, bounds[0]: 100 * low, bounds[1]: 100 * high})
-    return table
-
-
-def score_mentions(
-    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
-) -> tuple[dict[tuple[str, str, str, str], np.ndarray], np.ndarray]:
-    """The scores behind `measure_coreference`, each [mention], by system, candidates, type and chosen, but for `head`.
-
-    1 where it is right, NaN where the row is not about the mention. And the document of each mention.
-    """
-    rows, _, document = _rows(documents, guesses)
-    return {row[:4]: row.scores for row in rows if row.system != "head"}, document
+    right, mentions = by_document(scores[:, named], document)
+    of_named = {name: [text for text, kept in zip(texts, named, strict=True) if kept] for name, texts in names.items()}
+    return table, MentionSums(**of_named, right=right, mentions=mentions.astype(int))
 
 
 def _rows(
@@ -218,7 +228,7 @@ def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, n
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_coreference`."""
-    documents = read_records(inputs.rows, AnnotatedDocument)
-    write_csv(
-        outputs.coreference, measure_coreference(documents, read_arrays(inputs.antecedents, AntecedentGuesses), **spec)
-    )
+    guesses = read_arrays(inputs.antecedents, AntecedentGuesses)
+    table, sums = measure_coreference(read_records(inputs.rows, AnnotatedDocument), guesses, **spec)
+    write_csv(outputs.coreference, table)
+    write_arrays(outputs.coreference_sums, sums, provenance)

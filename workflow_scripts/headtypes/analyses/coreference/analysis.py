@@ -83,6 +83,16 @@ TABLE = Result(
     "that follow count), by type of mention and by candidates, with intervals over documents; and the best "
     "head minus each baseline",
 )
+SUMS = Result(
+    "results/coreference/{model}/{task}.sums.h5",
+    "measure_coreference",
+    "right answers at antecedents, by document",
+    of=lambda plan: plan.inputs_of("coreference"),
+    name="coreference_sums",
+    content="what the intervals of this table are made from, but for every single head: `system`, `candidates`, "
+    "`type`, `chosen` [row], `right` [document, row], how many antecedents it finds (`chance`: its expected number), "
+    "and `mentions` [document, row], of how many mentions",
+)
 
 
 @stage("forward", reads="rows", calls="analyses.coreference.measure:run", inputs=("model", "rows"))
@@ -102,7 +112,7 @@ COREFERENCE = Analysis(
     "antecedents: best head (% correct)",
     section="What heads know of language",
     files=(TABLE,),
-    results=(ANTECEDENTS, TABLE),
+    results=(ANTECEDENTS, TABLE, SUMS),
     stages=(extract_antecedents, measure_coreference),
     per_head=per_head,
     best=best_at,

@@ -44,7 +44,7 @@ def compare_files(
     """Judge the paper's claims on the files that `paper.CLARK2019` names; the rest as of `compare_with_clark`."""
     quantities = collect_all(found["surfaces"], found["gradients"], found["fits"], published, seed=seed)
     quantities |= collect_treebanks(found["relations"], found["probes"], published, seed=seed)
-    quantities |= collect_coreference(found["antecedents"], found["documents"], published, seed=seed)
+    quantities |= collect_coreference(found["coreference"], published, seed=seed)
     table = compare_with_clark(quantities, beside, published, repeats)
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))
 

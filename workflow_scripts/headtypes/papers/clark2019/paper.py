@@ -199,16 +199,14 @@ class _Clark2019(Paper):
     judges_tasks = True
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        """What was measured on texts and treebanks, what heads guess on documents, and the words that they guess."""
-        documents = plan.inputs_of("coreference")
+        """What was measured on texts, treebanks and documents."""
         return {
             **files("surfaces", paths.SURFACE, plan.texts),
             **files("gradients", paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
             **files("fits", paths.PROJECTION_FIT, plan.texts),
             **files("relations", paths.RELATIONS_SUMS, plan.inputs_of("treebank")),
             **files("probes", paths.PROBE_SUMS, plan.probed),
-            **files("antecedents", paths.ANTECEDENTS, documents),
-            **files("documents", paths.ROWS, documents),
+            **files("coreference", paths.COREFERENCE_SUMS, plan.inputs_of("coreference")),
         }
 
     def spec(self, plan: Plan) -> dict:

@@ -19,8 +19,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from headtypes.analyses.coreference.accuracy import by_document, score_mentions
-from headtypes.analyses.coreference.mentions import CANDIDATES, AntecedentGuesses
+from headtypes.analyses.coreference.accuracy import MentionSums
+from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.probes.scores import RightWords
 from headtypes.analyses.relations.accuracy import CHOSEN, GROUPS, QUANTITIES, BestHeads
 from headtypes.analyses.relations.pairs import ALL, TOTALS
@@ -28,8 +28,6 @@ from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import RESAMPLES, effective_units, resampled_sums
-from headtypes.data.kinds.coreference import AnnotatedDocument
-from headtypes.data.records import read_records
 from headtypes.papers.clark2019.claims.texts import HIGH
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
 from headtypes.papers.paper import Key
@@ -265,15 +263,11 @@ def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019, *, seed:
     return found
 
 
-def collect_coreference(antecedents: Paths, rows: Paths, published: Clark2019, *, seed: int) -> dict[Key, Quantities]:
-    """What is known of every model on every set of documents; rows: their files, by model and set as well."""
-    found = {}
-    for key, path in antecedents.items():
-        scores, document = score_mentions(
-            read_records(rows[key], AnnotatedDocument), read_arrays(path, AntecedentGuesses)
-        )
-        found[key] = coreference_quantities(scores, document, published, seed=seed)
-    return found
+def collect_coreference(sums: Paths, published: Clark2019, *, seed: int) -> dict[Key, Quantities]:
+    """What is known of every model on every set of documents; sums: files by both, `coreference_sums`."""
+    return {
+        key: coreference_quantities(read_arrays(path, MentionSums), published, seed=seed) for key, path in sums.items()
+    }
 
 
 def treebank_quantities(
@@ -300,27 +294,27 @@ def treebank_quantities(
     return Trees(measured, missing=missing, published=published, columns=columns)
 
 
-def coreference_quantities(
-    scores: Mapping[tuple[str, str, str, str], np.ndarray], document: np.ndarray, published: Clark2019, *, seed: int
-) -> Documents:
-    """What is known of a model on documents with mentions; scores, document: of `accuracy.score_mentions`."""
+def coreference_quantities(sums: MentionSums, published: Clark2019, *, seed: int) -> Documents:
+    """What is known of a model on documents with mentions."""
     # Baselines choose nothing, so that both are the same; the best head is judged where it was not chosen.
     values, judged, missing = {}, {}, {}
-    for (system, candidates, mentions, chosen), of_mention in scores.items():
-        if system == "best_head" and np.isnan(of_mention).all():
+    rows = zip(sums.system, sums.candidates, sums.type, sums.chosen, strict=True)
+    for row, (system, candidates, mentions, chosen) in enumerate(rows):
+        if system == "best_head" and not sums.mentions[:, row].any():
             # The half that a head would be chosen on has no mention.
             missing = {"antecedents": _NO_OTHERS}
         elif system == "best_head" and chosen == "documents":
-            values[f"coreference.best_head.{candidates}.{mentions}"] = of_mention
+            values[f"coreference.best_head.{candidates}.{mentions}"] = row
         elif system == "best_head":
-            judged[f"antecedents.best_head.{candidates}.{mentions}"] = of_mention
+            judged[f"antecedents.best_head.{candidates}.{mentions}"] = row
         elif candidates == "mentions" and not chosen:
-            values[f"coreference.{system}.{mentions}"] = judged[f"antecedents.{system}.{mentions}"] = of_mention
+            values[f"coreference.{system}.{mentions}"] = judged[f"antecedents.{system}.{mentions}"] = row
+    counts = {"n_documents": Measured(len(sums.mentions)), "n_mentions": Measured(sums.mentions.sum(axis=0).max())}
     values, judged = (
-        Columns(list(some), *by_document(np.stack(list(some.values()), axis=1), document), "documents", seed)
+        Columns(list(some), sums.right[:, of], sums.mentions[:, of].astype(float), "documents", seed)
         for some in (values, judged)
+        for of in [[*some.values()]]
     )
-    counts = {"n_documents": Measured(len(values.sums)), "n_mentions": Measured(len(document))}
     return Documents(values.values() | counts, missing=missing, published=published, columns=[judged])
 
 
