@@ -1,9 +1,9 @@
 """Which head finds which dependency relation (Clark et al. 2019, section 4.2, Table 1), from stored guesses.
 
 Heads are chosen on some words and scored on others; `headtypes.papers.clark2019.tables` sets the best beside
-the published values. By section 3.2, a head looks at `[SEP]` where it is not called for. It is called for by the words
-that look at the other word of the relation: the dependents, if it is the best from dependent to head, and else the
-words that they depend on.
+the published values. Section 3.2 supposes that a head looks at `[SEP]` where its relation does not apply. The relation
+calls for the head at words that have to find the other word: at dependents, if the best head goes from dependent to
+head, else at the words that they depend on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
