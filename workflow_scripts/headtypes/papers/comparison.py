@@ -77,20 +77,22 @@ def comparison_table(
     """
     judged = [
         _Judged(
-            it,
-            [judge(claim, it.ours) for claim in it.claims],
-            [{"remark": it.theirs.published.remarks(row["id"]), **row} for row in it.value_rows],
+            subject,
+            [judge(claim, subject.ours) for claim in subject.claims],
+            [{"remark": subject.theirs.published.remarks(row["id"]), **row} for row in subject.value_rows],
         )
-        for it in subjects
+        for subject in subjects
     ]
     rows = [
-        {**it.subject.names, **row} for it in judged for row in (*_claim_rows(it.subject, it.verdicts), *it.figures)
+        {**subject.names, **row}
+        for subject, verdicts, figures in judged
+        for row in (*_claim_rows(subject, verdicts), *figures)
     ]
     for name, models in (repeats or {}).items():
         alike: dict[tuple, list[_Judged]] = {}
-        for it in judged:
-            if it.subject.names["model"] in models:
-                alike.setdefault(it.alike, []).append(it)
+        for one in judged:
+            if one.subject.names["model"] in models:
+                alike.setdefault(one.alike, []).append(one)
         for several in (several for several in alike.values() if len(several) >= FEWEST):
             names = {**several[0].subject.names, "model": name}
             rows += [{**names, **row, "kind": row["kind"] + TOGETHER} for row in _rows_together(several)]
@@ -111,17 +113,17 @@ class _Judged(NamedTuple):
 
 def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
     """The verdicts on models that differ in a seed alone, beside means over them, and means of the values."""
-    of_claims = [judged_together(each) for each in zip(*(it.verdicts for it in several), strict=True)]
-    for row, it in zip(_claim_rows(several[0].subject, of_claims), of_claims, strict=True):
-        means = [] if it.deciding is None else [it.findings[it.deciding]]
+    of_claims = [judged_together(verdicts) for verdicts in zip(*(one.verdicts for one in several), strict=True)]
+    for row, verdict in zip(_claim_rows(several[0].subject, of_claims), of_claims, strict=True):
+        means = [] if verdict.deciding is None else [verdict.findings[verdict.deciding]]
         remark = "".join(f"beside it, {mean.quantity}, mean of the models: {mean.measured}" for mean in means)
         yield row | {"remark": remark, "doubtful": "", "verdict_holm": ""}
-    others = [{(row["id"], row["published"]): row for row in it.figures} for it in several]
-    for known, row in others[0].items():
-        each = [rows[known] for rows in others if known in rows]
-        if len(each) == len(several):
-            mean = mean_over([Measured(it["ours"], it["low"], it["high"], over=it["over"]) for it in each])
-            doubtful = {name: None for it in each for name in it.get("doubtful", "").split(", ") if name}
+    by_value = [{(row["id"], row["published"]): row for row in one.figures} for one in several]
+    for value, row in by_value[0].items():
+        same = [rows[value] for rows in by_value if value in rows]
+        if len(same) == len(several):
+            mean = mean_over([Measured(one["ours"], one["low"], one["high"], over=one["over"]) for one in same])
+            doubtful = {name: None for one in same for name in one.get("doubtful", "").split(", ") if name}
             yield row | _beside(mean, row["published"]) | {"doubtful": ", ".join(doubtful)}
 
 

@@ -39,7 +39,7 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     decided = set(counts) - {NO_VERDICT}
     reason = join(f"{verdict} in {number}" for verdict, number in counts.items())
     reason = f"in single models, by p below {level:g}: {reason}"
-    asked = {tuple((it.side, it.limit, it.reading) for it in verdict.findings) for verdict in judged}
+    asked = {tuple((found.side, found.limit, found.reading) for found in verdict.findings) for verdict in judged}
     matched = zip(*(verdict.findings for verdict in judged), strict=True) if len(asked) == 1 else ()
     return Verdict(claim, decided.pop() if len(decided) == 1 else OPEN, reason, tuple(map(_mean, matched)))
 

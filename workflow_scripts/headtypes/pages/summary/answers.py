@@ -275,12 +275,12 @@ def _costs(tested: pd.DataFrame, of: pd.Series, metric: str) -> tuple[list[Mark]
     digits = measured.decimals - 1
     marks = [
         Mark(
-            of[each],
-            f"{drops.loc[each].iloc[0]:z.{digits}f} ({drops.loc[each, random]:z.{digits}f})",
+            of[row],
+            f"{drops.loc[row].iloc[0]:z.{digits}f} ({drops.loc[row, random]:z.{digits}f})",
             dot,
             mean,
             bar,
         )
-        for each, dot, mean, *bar in places.itertuples()
+        for row, dot, mean, *bar in places.itertuples()
     ]
     return marks, (f"{least:z.{digits}f}", f"{most:z.{digits}f} {measured.steps}")

@@ -15,7 +15,8 @@ from headtypes.papers.registry import PAPERS
 def shown_compared_types(plan: Plan) -> list:
     """The partitions whose types stand beside random heads in the summary: the shown one, and one of the text."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
-    return [it for it in dict.fromkeys([*shown_partitions(plan), *of_texts]) if it in plan.compared_types]
+    shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
+    return [partition for partition in shown if partition in plan.compared_types]
 
 
 COMPARED_TYPES = Figure(
@@ -88,13 +89,13 @@ def write_summary(plan: Plan) -> dict:
         "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
         "partitions": [
             {
-                "model": it.model,
-                "partition": it.name,
-                "k": it.k,
-                "of": it.of,
-                "results": results[it.model, it.name] | results[it.model, None],
+                "model": partition.model,
+                "partition": partition.name,
+                "k": partition.k,
+                "of": partition.of,
+                "results": results[partition.model, partition.name] | results[partition.model, None],
             }
-            for it in dict.fromkeys(shown)
+            for partition in dict.fromkeys(shown)
         ],
         "untyped": untyped,
         "hubs": [hub for model in plan.models if (hub := plan.config.models[model].source.hub)],

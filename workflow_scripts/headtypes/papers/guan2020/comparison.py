@@ -41,7 +41,7 @@ def compare_files(
 ) -> Compared:
     """Judge the paper's claims on the files that `paper.GUAN2020` names; partitions, ablations: as of its `spec`."""
     read = read_each(read_partition, found["partitions"])
-    described = {(it["model"], it["partition"]): it for it in partitions}
+    described = {(entry["model"], entry["partition"]): entry for entry in partitions}
     quantities = collect_quantities(
         read,
         read_answers(found["scores"], seed),

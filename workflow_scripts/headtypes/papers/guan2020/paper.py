@@ -52,10 +52,10 @@ def tabulate_guan2020(plan: Plan) -> dict:
     return {
         "stability": stability,
         "ablations": ablations,
-        "controls": [(*it.key, plan.baseline(it.model, it.partition).name) for it in plan.controlled],
+        "controls": [(*entry.key, plan.baseline(entry.model, entry.partition).name) for entry in plan.controlled],
         "repeats": list(plan.repeats.values()),
         "readings": plan.readings,
-        "rows_of_readings": [_row(plan, it) for it in plan.ablations] if plan.readings else [],
+        "rows_of_readings": [_row(plan, ablation) for ablation in plan.ablations] if plan.readings else [],
         "seeds": {name: plan.seed(name) for name in ("tabulate_ablations", "tabulate_readings")},
     }
 

@@ -259,7 +259,7 @@ def collect_quantities(
 
 def published_quantities(published: Guan2020, row: str | None = None) -> Model:
     """The paper's own numbers; row: that of its Table 1 beside which the model at hand stands, if any."""
-    values = {f"{it.id}.{metric}": getattr(it, metric) for it in published.conditions for metric in METRICS}
+    values = {f"{row.id}.{metric}": getattr(row, metric) for row in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}
     if row is not None:
         values[f"stability.{len(published.shares.types)}.published"] = published.stability.models[row]
@@ -363,10 +363,12 @@ def families_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[
     for main in partitions:
         if main["published"] != MAIN_MODEL or main["method"] is None:
             continue
-        alike = [it for it in partitions if (it["method"], it["k"]) == (main["method"], main["k"]) and it["published"]]
-        alike.sort(key=lambda it: (it is not main, it["partition"] != main["partition"]))
+        alike = [
+            one for one in partitions if one["published"] and all(one[name] == main[name] for name in ("method", "k"))
+        ]
+        alike.sort(key=lambda one: (one is not main, one["partition"] != main["partition"]))
         family: dict[str, Partition] = {}
-        for it in alike:
-            family.setdefault(it["published"], read[it["model"], it["partition"]])
+        for one in alike:
+            family.setdefault(one["published"], read[one["model"], one["partition"]])
         families[main["model"], main["partition"]] = family
     return families

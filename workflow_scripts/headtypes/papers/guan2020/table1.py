@@ -106,8 +106,10 @@ def stability_shown(table: pd.DataFrame) -> Table:
     doubtful = [str(names).split(", ") for names in table["doubtful"]]
     doubts = {f"doubt_{name}": ["?" if name in names else "" for names in doubtful] for name in types}
     shares = [
-        Column(f"share_{it}", it, brief=f"{it} %", brief_digits=1, note="share of the heads", after=f"doubt_{it}")
-        for it in types
+        Column(
+            f"share_{name}", name, brief=f"{name} %", brief_digits=1, note="share of the heads", after=f"doubt_{name}"
+        )
+        for name in types
     ]
     columns = [
         TextColumn("model", "model"),

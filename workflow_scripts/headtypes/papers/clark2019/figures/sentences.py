@@ -109,7 +109,8 @@ def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> 
     if not chosen:
         return []
     run = ModelOnTask(record, **settings)
-    encoded = encode_sentences([it.words for it in chosen], run.tokenizer, run.longest, run.what, whole=False)
+    words = [sentence.words for sentence in chosen]
+    encoded = encode_sentences(words, run.tokenizer, run.longest, run.what, whole=False)
     if len(encoded.kept) < len(chosen):
         raise InputError(
             f"{run.what}: the guesses are of sentences that the model cannot read; delete them and run again."
@@ -117,8 +118,8 @@ def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> 
     (maps,) = run.read(encoded.encoded, WordMaps(encoded.word_of_token))
     ends = [[readable(run.tokenizer, token) for token in tokens[:1]] for tokens in special_tokens(run.tokenizer)]
     return [
-        _shown(it, of_sentence[it.best.layer, it.best.head], *ends)
-        for it, of_sentence in zip(chosen, maps, strict=True)
+        _shown(sentence, heads[sentence.best.layer, sentence.best.head], *ends)
+        for sentence, heads in zip(chosen, maps, strict=True)
     ]
 
 
