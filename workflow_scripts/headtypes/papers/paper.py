@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import yaml
@@ -185,11 +184,6 @@ def by_kind(found: Mapping[tuple[str, ...], str]) -> dict[str, dict[Any, str]]:
     for (kind, *key), path in found.items():
         kinds[kind][tuple(key) if len(key) > 1 else key[0]] = path
     return kinds
-
-
-def stages_in(*modules: ModuleType) -> tuple[Stage, ...]:
-    """The stages that modules hold, in their order."""
-    return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Stage))
 
 
 def shown_files(shown: Figure | Tables, plan: Plan) -> dict[tuple[str, ...], str]:

@@ -13,7 +13,6 @@ from headtypes.pages.atlas import stage as atlas
 from headtypes.pages.ledger import stage as ledger
 from headtypes.pages.summary import stage as summary
 from headtypes.papers import registry as papers
-from headtypes.papers.paper import stages_in
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.plan import Plan
 from headtypes.training import stage as training
@@ -21,7 +20,7 @@ from headtypes.training import stage as training
 _MODULES = (models, data, training, papers, compared_types, summary, ledger, atlas)
 # By the names of their rules.
 STAGES: dict[str, Stage] = {
-    **{stage.name: stage for stage in stages_in(*_MODULES)},
+    **{stage.name: stage for module in _MODULES for stage in vars(module).values() if isinstance(stage, Stage)},
     **{stage.name: stage for declared in (*ANALYSES, *PAPERS.values()) for stage in declared.stages},
 }
 # In the order in which the documentation lists them, under their headings.
