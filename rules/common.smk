@@ -237,6 +237,13 @@ def of(pattern, find):
     return path
 
 
+def path_of(name, rule):
+    """The path of the result that a rule reads by this name."""
+    if not hasattr(paths, name.upper()):
+        raise WorkflowError(f"{rule} reads {name}, but no result is declared with this name.")
+    return getattr(paths, name.upper())
+
+
 def of_task(pattern):
     """An input function: the path for a partition's model and task."""
     return lambda wildcards: pattern.format(

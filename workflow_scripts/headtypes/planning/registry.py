@@ -33,6 +33,8 @@ RESULTS: tuple[Result, ...] = (
     *(replace(result, section=analysis.section) for analysis in ANALYSES for result in analysis.results),
     *(result for module in (models, data, training) for result in module.RESULTS),
 )
+if unknown := [result for result in RESULTS if result.rule not in STAGES]:
+    raise ValueError(f"No stage is named {unknown[0].rule}, of which {unknown[0].path} is declared to be a result.")
 # The patterns of results that several rules use, by their names.
 paths = SimpleNamespace(**{result.name.upper(): result.path for result in RESULTS if result.name})
 
