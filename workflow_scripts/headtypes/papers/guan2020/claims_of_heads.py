@@ -187,7 +187,7 @@ def _(model: Model):
 def _(model: Model):
     layouts = model.of_family(model.published.rows, TYPES)
     if len({layout.shape for layout in layouts.values()}) > 1:
-        raise NoVerdictError("the models have different numbers of layers")
+        raise NoVerdictError("the models differ in their layers, or some have further types")
     label = "correlation of the numbers of heads by layer and type in {} and {}"
     return [
         beside_permutations(label.format(*pair), _correlation, *(layouts[name] for name in pair)).above(0)
