@@ -102,10 +102,10 @@ def measure_coreference(
     # An interval of every single head would say little and take long.
     named = np.array([row.system != "head" for row in rows])
     best = np.array([row.system.startswith("best_head") for row in rows])
-    of_mention = {"accuracy": (scores, named)}
-    of_mention |= {f"above_{name}": (scores - baselines[name][:, None], best) for name in COMPARED}
-    for name, (values, with_interval) in of_mention.items():
-        sums, sizes = by_document(values, document)
+    of_mention = {"accuracy": scores} | {f"above_{name}": scores - baselines[name][:, None] for name in COMPARED}
+    of_document = {name: by_document(values, document) for name, values in of_mention.items()}
+    for name, (sums, sizes) in of_document.items():
+        with_interval = named if name == "accuracy" else best
         shown = np.ones(len(rows), bool) if name == "accuracy" else best
         low, high = np.full((2, len(rows)), np.nan)
         low[with_interval], high[with_interval] = ratio_intervals(
@@ -115,7 +115,7 @@ def measure_coreference(
         mean = np.divide(sums.sum(0), count, out=np.full(len(rows), np.nan), where=(count > 0) & shown)
         bounds = ("low", "high") if name == "accuracy" else (f"{name}_low", f"{name}_high")
         table = table.assign(**{name: 100 * mean, bounds[0]: 100 * low, bounds[1]: 100 * high})
-    right, mentions = by_document(scores[:, named], document)
+    right, mentions = (of_row[:, named] for of_row in of_document["accuracy"])
     of_named = {name: [text for text, kept in zip(texts, named, strict=True) if kept] for name, texts in names.items()}
     return table, MentionSums(**of_named, right=right, mentions=mentions.astype(int))
 

@@ -4,6 +4,7 @@ Every head's guesses at antecedents, and baselines (Clark et al. 2019, section 4
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis, words_of
@@ -72,24 +73,24 @@ ANTECEDENTS = Result(
     "head word of each coreferent mention, among `words`, `words_before` and `mentions`; which parts of "
     "the documents were read",
 )
-TABLE = Result(
-    "results/coreference/{model}/{task}.csv",
-    "measure_coreference",
-    "accuracy of heads at antecedents",
+_measured = partial(
+    Result,
+    rule="measure_coreference",
+    about="accuracy of heads at antecedents",
     of=lambda plan: plan.inputs_of("coreference"),
+)
+TABLE = _measured(
+    "results/coreference/{model}/{task}.csv",
     name="coreference",
     content="the accuracy of every head (`system`: `head`), of the best one on all types (`best_head`) and on "
     "each alone (`best_head_of_type`), and of the baselines (`nearest_other`: the nearest if mentions "
     "that follow count), by type of mention and by candidates, with intervals over documents; and the best "
     "head minus each baseline",
 )
-SUMS = Result(
+SUMS = _measured(
     "results/coreference/{model}/{task}.sums.h5",
-    "measure_coreference",
-    "right answers at antecedents, by document",
-    of=lambda plan: plan.inputs_of("coreference"),
     name="coreference_sums",
-    content="what the intervals of this table are made from, but for every single head: `system`, `candidates`, "
+    content="what the intervals of these accuracies are made from, but for single heads: `system`, `candidates`, "
     "`type`, `chosen` [row], `right` [document, row], how many antecedents it finds (`chance`: its expected number), "
     "and `mentions` [document, row], of how many mentions",
 )

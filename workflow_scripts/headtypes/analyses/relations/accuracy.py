@@ -146,7 +146,8 @@ def _listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
 
 def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
     """The best head of each relation, of those that have words to choose by and words to score."""
-    names = [name for name in listed if all(len(some.words) for fold in folds for some in fold.pairs(*name))]
+    pairs = {name: [fold.pairs(*name) for fold in folds] for name in listed}
+    names = [name for name, of_name in pairs.items() if all(len(some.words) for both in of_name for some in both)]
     sentences, (_, *heads, _) = folds[0].scored_on.sentences, folds[0].chosen_on.arcs.guess.shape
     best = BestHeads(
         annotation=[annotation for annotation, _ in names],
@@ -166,7 +167,7 @@ def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> Be
             best.looks[number] = np.divide(*fold.chosen_on.to_sep(fold.choosing))
             of_all = fold.scored_on.to_sep(fold.scoring)
             for row, name in enumerate(names):
-                choosing, scoring = fold.pairs(*name)
+                choosing, scoring = pairs[name][number]
                 _choose(best, (row, number), choosing, fold.chosen_on)
                 _score(best, (row, number), scoring, fold.scored_on)
                 _look(best, (row, number), scoring, fold, of_all)
