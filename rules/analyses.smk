@@ -16,7 +16,7 @@ for stage in STAGES.values():
             name:
                 stage.name
             input:
-                **{name: BY_TASK.get(name) or path_of(name, stage.name) for name in stage.inputs},
+                **{name: BY_TASK.get(name) or getattr(paths, name.upper()) for name in stage.inputs},
             output:
                 **outputs,
             log:

@@ -72,8 +72,8 @@ def identity(rule, files=None):
     spec: its part of the config, as canonical JSON; code: the hash of the modules that a job loads. Both are functions,
         since the process of a job, which reads all rules, needs those of its own rule alone.
     calls: the function that a job calls.
-    memory: where the weights of a model may lie that is larger than a device. It changes no result, and Snakemake does
-        not compare parameters that depend on outputs, as it says it does.
+    memory: where the weights of a model may lie that is larger than a device. It changes no result, and Snakemake
+        compares no parameter that is a function of `output`, as this one is declared.
     keyed: the keys of the inputs of which there are many of a kind, in the order of their paths and of the result.
     """
     stage = STAGES[rule]
@@ -235,13 +235,6 @@ def of(pattern, find):
         return expand(pattern, **entry.wildcards)[0] if entry else []
 
     return path
-
-
-def path_of(name, rule):
-    """The path of the result that a rule reads by this name."""
-    if not hasattr(paths, name.upper()):
-        raise WorkflowError(f"{rule} reads {name}, but no result is declared with this name.")
-    return getattr(paths, name.upper())
 
 
 def of_task(pattern):

@@ -35,8 +35,15 @@ RESULTS: tuple[Result, ...] = (
 )
 if unknown := [result for result in RESULTS if result.rule not in STAGES]:
     raise ValueError(f"No stage is named {unknown[0].rule}, of which {unknown[0].path} is declared to be a result.")
+
+
+class _Paths(SimpleNamespace):
+    def __getattr__(self, name: str):
+        raise AttributeError(f"No result is declared with the name {name.lower()}.")
+
+
 # The patterns of results that several rules use, by their names.
-paths = SimpleNamespace(**{result.name.upper(): result.path for result in RESULTS if result.name})
+paths = _Paths(**{result.name.upper(): result.path for result in RESULTS if result.name})
 
 
 def files_of(plan: Plan) -> list[str]:
