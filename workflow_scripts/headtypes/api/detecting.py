@@ -36,4 +36,4 @@ def detect_heads(
     drawn = draw_sequences(tokenizer, sequences=sequences, length=length, max_length=max_length, seed=seed, model=name)
     what = f"{name} on random tokens"
     scores = read_detectors(body_of(model), drawn, batch_tokens=batch_tokens, what=what)
-    return detector_table(scores, least=least, seed=seed)
+    return detector_table(scores, least=least)

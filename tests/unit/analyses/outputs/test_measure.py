@@ -102,7 +102,7 @@ def test_a_head_that_looks_and_writes_nothing_is_told_from_one_that_writes(tmp_p
     write_arrays(tmp_path / "outputs.h5", outputs, {})
     read = read_arrays(tmp_path / "outputs.h5", Outputs)
     np.testing.assert_array_equal(read.written, outputs.written)
-    heads = heads_table(read, seed=0).set_index(["layer", "head"])
+    heads = heads_table(read).set_index(["layer", "head"])
     assert heads.loc[(1, 2), "written"] == 0
     assert heads.loc[(1, 2), "off"] == 100
     # It looks at tokens as others do, so that no sink shows it.
@@ -131,7 +131,7 @@ def test_heads_that_are_off_for_some_samples_and_massive_activations_are_found(t
     outputs.stream[4:6, 1] = 2500, 3, 3
     layers = layers_table(outputs)
     assert layers["varies"].tolist() == [1, 0]
-    assert heads_table(outputs, seed=0)["off"][1] == 50
+    assert heads_table(outputs)["off"][1] == 50
     assert layers["massive"].tolist() == [0, 25]
 
 
@@ -140,7 +140,7 @@ def test_a_model_whose_heads_write_what_is_changed_first_has_a_reason_and_no_val
     write_arrays(tmp_path / "outputs.h5", outputs, {})
     read = read_arrays(tmp_path / "outputs.h5", Outputs)
     assert "before it adds it to the residual stream" in read.reason
-    write_csv(tmp_path / "heads.csv", heads_table(read, seed=0))
+    write_csv(tmp_path / "heads.csv", heads_table(read))
     assert layers_table(read)["largest"].isna().all()
     assert per_head("text", tmp_path / "heads.csv") == []
     assert list(per_set("text", tmp_path / "heads.csv", {}, seed=0)) == []

@@ -18,10 +18,10 @@ from tests.unit.papers.guan2020.test_claims import REFERENCE
 
 
 def scored(level: float) -> pd.DataFrame:
-    """Scores of ten questions with a mean, two articles."""
+    """Scores of ten questions with a mean, of as many articles."""
     figures = level + np.tile([-1.0, 1.0], 5)
     return pd.DataFrame(
-        {"id": [str(n) for n in range(10)], "article": list("aaaabbbbbb"), "exact_match": figures, "f1": figures + 10}
+        {"id": [str(n) for n in range(10)], "article": list("abcdefghij"), "exact_match": figures, "f1": figures + 10}
     )
 
 
@@ -52,15 +52,15 @@ def test_answers_are_those_of_each_partitions_own_files(tmp_path):
     for key in keys:
         scored(levels[key]).to_parquet(files[key])
     pd.DataFrame({"id": ["1"], "correct": [100.0]}).to_parquet(files["pairs", "p", "c"])
-    found = read_answers(files, seed=3)
+    found = read_answers(files)
     assert list(found) == [("a", "p"), ("b", "p"), ("a", "q")]
     for key, answers in found.items():
         assert answers.n_questions == 10
         for condition in ("baseline", "c"):
-            assert answers.weighted_sum({condition: 1.0}, "exact_match")[0] == pytest.approx(levels[*key, condition])
-        value, low, high, *_ = answers.weighted_sum({"baseline": 1, "c": -1}, "f1")
-        assert value == pytest.approx(levels[*key, "baseline"] - levels[*key, "c"])
-        assert low < value < high
+            assert answers.weighted_sum("exact_match", {condition: 1.0}).value == pytest.approx(levels[*key, condition])
+        drop = answers.weighted_sum("f1", {"baseline": 1, "c": -1}, "baseline")
+        assert drop.value == pytest.approx(levels[*key, "baseline"] - levels[*key, "c"])
+        assert drop.low < drop.value < drop.high
 
 
 def test_a_condition_has_the_papers_number_and_the_first_of_equals_counts():

@@ -145,9 +145,9 @@ def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -
 
 @stage(calls="analyses.ablation.intervals:run")
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
-    """Which condition is the baseline, and the seed."""
+    """Which condition is the baseline."""
     baseline = plan.baseline(model, partition)
-    return {"baseline": baseline and baseline.name, "seed": plan.seed("measure_intervals", model, partition)}
+    return {"baseline": baseline and baseline.name}
 
 
 @stage("forward", reads="questions", passes=_draws_of_controls, calls="analyses.ablation.controls:run")

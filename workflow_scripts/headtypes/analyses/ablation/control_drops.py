@@ -14,8 +14,9 @@ import pandas as pd
 from jaxtyping import Bool
 
 from headtypes.analyses.ablation.results import metrics_in, sizes_in
+from headtypes.core.crossed import crossed_intervals
 from headtypes.core.files import StrPath
-from headtypes.core.statistics import ALPHA, EQUAL, crossed_intervals, mean_intervals, mean_over
+from headtypes.core.statistics import ALPHA, EQUAL, mean_intervals, mean_over
 from headtypes.core.table_files import read_parquet
 from headtypes.data.kinds.metrics import Metric
 
@@ -142,7 +143,7 @@ def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath, *
     """The drops of a task's first score beside heads of the same layers, from the files of `control_drops`."""
     controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, _, sizes = _lost(of_family(controls), *own)
-    low, high = mean_intervals(own_lost[0], sizes=sizes, seed=seed)
+    low, high = mean_intervals(own_lost[0], sizes=sizes)
     own = float(mean_over(own_lost[0], sizes))
     return DropsOfDraws(metrics[0].name, own, float(low), float(high), mean_over(lost[0], sizes))
 

@@ -111,7 +111,7 @@ def compare_types(
 
     measures: of every type, and those that are about one type, which the others are compared with.
     left_out: the conditions of one type each that were evaluated with random heads of their own.
-    seed: of the draws and the intervals; a type's random heads are the same ones in all analyses.
+    seed: of the draws; a type's random heads are the same ones in all analyses.
     draws: the least number; there are more where so many could not tell a single comparison once it is corrected.
 
     returns one row for each type and number, the columns
@@ -146,7 +146,7 @@ def compare_types(
         for cost in left_out:
             if cost.type == name:
                 share = float(cost.controls.groupby("draw")["overlap"].first().mean())
-                rows += [about | row | {"overlap": share} for row in _cost_rows(cost, seed)]
+                rows += [about | row | {"overlap": share} for row in _cost_rows(cost)]
     table = pd.DataFrame(rows, columns=list(COLUMNS)).fillna({f"{PROFILE}draws": 0}).astype(COLUMNS)
     tested = shown_rows(table).index, [f"{prefix}p" for prefix in groups]
     p = table.loc[tested].to_numpy()
@@ -191,14 +191,14 @@ def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
     return named | {"value": value, "low": low, "high": high}
 
 
-def _cost_rows(cost: LeftOut, seed: int) -> Iterator[dict]:
+def _cost_rows(cost: LeftOut) -> Iterator[dict]:
     """Drops (`metrics.Metric`) on the questions of the random heads, one row for each score."""
     asked = cost.controls["id"].unique()
     before, after = (table.set_index("id").loc[asked] for table in (cost.baseline, cost.scores))
     drawn, sizes = cost.controls.groupby("draw"), sizes_in(after)
     for metric in metrics_in(cost.controls):
         lost = metric.drop(before[metric.column], after[metric.column]).to_numpy(float)
-        low, high = mean_intervals(lost, sizes=sizes, seed=seed)
+        low, high = mean_intervals(lost, sizes=sizes)
         value, whole = float(mean_over(lost, sizes)), mean_over(before[metric.column].to_numpy(float), sizes)
         of_draws = drawn[metric.column]
         kept = of_draws.mean() if sizes is None else of_draws.sum() / sizes.sum()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @stage(calls="papers.guan2020.tables:run")
 def tabulate_guan2020(plan: Plan) -> dict:
-    """The rows of Tables 1 to 3 and of that of readings, the controls, and the seeds of intervals."""
+    """The rows of Tables 1 to 3 and of that of readings, the controls, and their seed."""
     stability = [
         {
             "model": partition.model,
@@ -56,7 +56,7 @@ def tabulate_guan2020(plan: Plan) -> dict:
         "repeats": list(plan.repeats.values()),
         "readings": plan.readings,
         "rows_of_readings": [_row(plan, ablation) for ablation in plan.ablations] if plan.readings else [],
-        "seeds": {name: plan.seed(name) for name in ("tabulate_ablations", "tabulate_readings")},
+        "seed": plan.seed("tabulate_ablations"),
     }
 
 
@@ -307,7 +307,7 @@ class _Guan2020(Paper):
         }
 
     def spec(self, plan: Plan) -> dict:
-        """What each partition is, what is done under each condition, and the seed of the intervals."""
+        """What each partition is, and what is done under each condition."""
         partitions = [
             {
                 "model": partition.model,
@@ -320,7 +320,7 @@ class _Guan2020(Paper):
             for partition in _judged(plan).values()
         ]
         ablations = [_row(plan, ablation) for ablation in _answered(plan)]
-        return {"partitions": partitions, "ablations": ablations, "seed": plan.seed("compare_with_paper")}
+        return {"partitions": partitions, "ablations": ablations}
 
     def readings(self, plan: Plan) -> str:
         """The claims that answers decide, where some were given under further readings."""

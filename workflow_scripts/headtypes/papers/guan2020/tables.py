@@ -24,7 +24,7 @@ from headtypes.papers.guan2020.tables2_3 import (
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `tabulate_guan2020`."""
-    published, seeds = Guan2020.read(inputs.reference), spec["seeds"]
+    published = Guan2020.read(inputs.reference)
     partitions = read_each(read_partition, inputs.partitions)
     if rows := spec["stability"]:
         samples = read_each(lambda path: sum(1 for _ in numbered_rows(path)), inputs.counted)
@@ -43,7 +43,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
             read_each(read_json, inputs.metrics),
             published,
             intervals=read_each(read_intervals, inputs.intervals),
-            controls=read_controls(files, spec["repeats"], seed=seeds["tabulate_ablations"]),
+            controls=read_controls(files, spec["repeats"], seed=spec["seed"]),
         )
         warn(provenance, shortages(table))
         for number in (2, 3):
@@ -56,7 +56,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
             rows,
             spec["readings"],
             ablated,
-            read_answers(inputs.scores, seeds["tabulate_readings"]),
+            read_answers(inputs.scores),
             published,
         )
         write_table(outputs, table, readings_page(table), provenance, "_readings")
