@@ -67,6 +67,7 @@ def same(one: list, other: list) -> bool:
     return all(torch.equal(*pair) for pair in zip(chain(*one), chain(*other), strict=True))
 
 
+@pytest.mark.same_bits
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_pass_gives_the_bytes_that_it_gives_alone(family):
     sizes = {} if "num_hidden_layers" in FAMILIES[family].more else {"num_hidden_layers": LAYERS}
@@ -83,6 +84,7 @@ def test_every_pass_gives_the_bytes_that_it_gives_alone(family):
     assert computed == (each if family == "albert" else len(distinct))
 
 
+@pytest.mark.same_bits
 def test_windows_padded_in_full_give_the_bytes_that_they_give_alone():
     model, _ = tiny_bert(LAYERS, HEADS)
     how = {"reading": Reading(uniform_over_padding=True), "length": 11}
