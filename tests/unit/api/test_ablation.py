@@ -205,11 +205,11 @@ def test_the_model_is_as_before_also_after_an_exception(implementation):
         pass
     assert state(model) == before
     after = generated(model, tokenizer)
-    assert torch.equal(torch.stack(after.logits), torch.stack(plain.logits))
+    torch.testing.assert_close(torch.stack(after.logits), torch.stack(plain.logits), atol=1e-4, rtol=0)
 
 
 def test_calls_of_several_threads_do_not_disturb_each_other():
-    model, _ = tiny_language_model("llama")
+    model, _ = exact("llama")
     texts = [torch.randint(2, 20, (size, length)) for size, length in ((1, 40), (3, 7), (2, 23), (4, 12))] * 5
     with ablated(model, {"1-1": "uniform", "2-2": "zero", "2-3": "drop_inter"}, sentences=one_sentence):
         with torch.inference_mode():
@@ -222,7 +222,7 @@ def test_calls_of_several_threads_do_not_disturb_each_other():
         with ThreadPoolExecutor(4) as threads:
             together = list(threads.map(call, texts))
     for one, other in zip(alone, together, strict=True):
-        torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+        torch.testing.assert_close(one, other, atol=1e-9, rtol=0)
 
 
 def test_parts_of_the_model_are_ablated_too_and_a_layer_alone_is_refused():
