@@ -64,8 +64,8 @@ _READERS: dict[str, dict[str, Callable[[str], Any]]] = {
 def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     """The data of a file, and their origin: file, sha256, revision (None).
 
-    form: `json` (of the suffixes `.jsonl` and `.parquet`, a list of objects), `table` (TSV, CSV, JSONL or Parquet, as a DataFrame), or
-        `files`: a list of the path alone.
+    form: `json` (of the suffixes `.jsonl` and `.parquet`, a list of objects), `table` (TSV, CSV, JSONL or
+        Parquet, as a DataFrame), or `files`: a list of the path alone.
     key:  of the file in the configuration, for messages.
     Raises `InputError` if the file does not exist or cannot be read.
     """

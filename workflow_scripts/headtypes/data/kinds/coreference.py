@@ -231,8 +231,8 @@ def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int, dec
                 most = declared if opens and declared else 1
                 told = mark.count("-") < most or (opens and not declared and _NUMBERED.fullmatch(mark))
                 if not told:
-                    problem = f"the id of the entity {mark!r} cannot be told; write ids without a hyphen, and no more fields than are declared (# global.Entity)"
-                    raise malformed(path, line.number, problem)
+                    advice = "write ids without a hyphen, and no more fields than are declared (# global.Entity)"
+                    raise malformed(path, line.number, f"the id of the entity {mark!r} cannot be told; {advice}")
             builder.mark(value, line.number, start, end)
 
 
