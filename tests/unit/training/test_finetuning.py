@@ -49,6 +49,16 @@ def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path)
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize(("layers", "told"), [(3, "its weights lack bert.encoder.layer.2."), (1, "does not take, ")])
+def test_a_base_whose_weights_are_not_those_of_its_config_is_refused(encoder, questions, layers, told, tmp_path):
+    """Its other layers would be random, or left out."""
+    file = Path(encoder.folder, "config.json")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "num_hidden_layers": layers}))
+    encoder = fetch_model(encoder.name, {"folder": encoder.folder})
+    with pytest.raises(InputError, match=told):
+        finetune_model(encoder, questions[:8], tmp_path / "made", **ASKED)
+
+
 def test_no_unit_is_dropped_where_none_is_to_be(encoder, questions, tmp_path):
     """The result is that of a base whose rates are zero; with dropout it is another."""
 
