@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
@@ -49,11 +49,17 @@ def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path)
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize(("layers", "told"), [(3, "its weights lack bert.encoder.layer.2."), (1, "does not take, ")])
-def test_a_base_whose_weights_are_not_those_of_its_config_is_refused(encoder, questions, layers, told, tmp_path):
+@pytest.mark.parametrize(
+    ("further", "layers", "told"),
+    [({}, 2, "its weights lack bert.encoder.layer.1."), ({"encoder.layer.1.w": torch.ones(1)}, 1, "does not take, ")],
+)
+def test_a_base_whose_weights_are_not_those_of_its_config_is_refused(
+    encoder, questions, further, layers, told, tmp_path
+):
     """Its other layers would be random, or left out."""
-    file = Path(encoder.folder, "config.json")
+    file, weights = Path(encoder.folder, "config.json"), Path(encoder.folder, "model.safetensors")
     file.write_text(json.dumps({**json.loads(file.read_text()), "num_hidden_layers": layers}))
+    save_file({**load_file(weights), **further}, weights, metadata={"format": "pt"})
     encoder = fetch_model(encoder.name, {"folder": encoder.folder})
     with pytest.raises(InputError, match=told):
         finetune_model(encoder, questions[:8], tmp_path / "made", **ASKED)
