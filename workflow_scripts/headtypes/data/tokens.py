@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from headtypes.models.fetching import added_tokens
+from headtypes.models.tokenizers import added_tokens
 
 # The kind of a token is its position here, counted from 1, and 0 for an ordinary token.
 SPECIAL_KINDS = ("cls", "sep", "comma", "period")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import safe_open
-from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerBase
+from transformers import AutoConfig, AutoTokenizer
 from transformers.quantizers import AutoHfQuantizer
 
 from headtypes.core.errors import InputError, told
@@ -16,6 +16,7 @@ from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, 
 from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import headed_layers, is_causal, longest_input
 from headtypes.models.records import ModelRecord
+from headtypes.models.tokenizers import added_tokens
 
 # With the package peft, it has Transformers change the model, or load another.
 _ADAPTER = "adapter_config.json"
@@ -128,31 +129,6 @@ def _tokenizer_of(where: str, folder: StrPath, gguf: str | None):
         )
     added_tokens(tokenizer, where)
     return tokenizer
-
-
-def added_tokens(tokenizer: PreTrainedTokenizerBase, where: str = "the model") -> set[int]:
-    """Ids of the tokens that a tokenizer adds to one text or two.
-
-    Raises `InputError` where it does not say what they are, so that they would count as ordinary ones.
-    """
-    added: dict[int, str] = {}
-    for texts in (("a",), ("a", "b")):
-        encoded = tokenizer(*texts)
-        of = encoded.sequence_ids(0)
-        for place, (token, text) in enumerate(zip(encoded["input_ids"], of, strict=True)):
-            if text is None:
-                added.setdefault(token, "sep_token" if 0 in of[:place] else "cls_token")
-    ends = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
-    # Other special tokens may stand beside these, such as the language of a text.
-    known = tokenizer.all_special_ids if set(ends) - {None} else ()
-    unnamed = {token: name for token, name in added.items() if token not in known}
-    if unnamed:
-        lines = [f'"{name}": "{tokenizer.convert_ids_to_tokens(token)}"' for token, name in unnamed.items()]
-        raise InputError(
-            f"{where} has a tokenizer that adds special tokens to a text without naming them; write "
-            f"{', '.join(lines)} into tokenizer_config.json."
-        )
-    return {*added}
 
 
 def _is_size(value: Any) -> bool:

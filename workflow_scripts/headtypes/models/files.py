@@ -81,6 +81,17 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
     return folder or None, gguf and Path(gguf).name
 
 
+def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
+    """What the config.json of a model says; empty where it is not known before the model is fetched, or is no mapping.
+
+    source: as in the configuration.
+    """
+    folder, gguf = place_of(source)
+    file = None if folder is None or gguf else Path(folder, "config.json")
+    read = read_json(file) if file is not None and file.is_file() else None
+    return read if isinstance(read, dict) else {}
+
+
 def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:
     """The arguments by which every `from_pretrained` of Transformers finds a model's files, in its folder alone."""
     alone = folder if gguf is None else _folder_of(os.path.abspath(Path(folder, gguf)))
