@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
@@ -47,6 +47,22 @@ def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path)
     with pytest.raises(InputError, match=f"^{encoder.folder} has no pad_token_id"):
         finetune_model(encoder, FEW_PAIRS, tmp_path / "made", **PAIRED)
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("further", "layers", "told"),
+    [({}, 2, "its weights lack bert.encoder.layer.1."), ({"encoder.layer.1.w": torch.ones(1)}, 1, "does not take, ")],
+)
+def test_a_base_whose_weights_are_not_those_of_its_config_is_refused(
+    encoder, questions, further, layers, told, tmp_path
+):
+    """Its other layers would be random, or left out."""
+    file, weights = Path(encoder.folder, "config.json"), Path(encoder.folder, "model.safetensors")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "num_hidden_layers": layers}))
+    save_file({**load_file(weights), **further}, weights, metadata={"format": "pt"})
+    encoder = fetch_model(encoder.name, {"folder": encoder.folder})
+    with pytest.raises(InputError, match=told):
+        finetune_model(encoder, questions[:8], tmp_path / "made", **ASKED)
 
 
 @pytest.mark.same_bits
