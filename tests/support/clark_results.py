@@ -34,7 +34,7 @@ def head_values() -> dict[str, np.ndarray]:
     # The released figures do not bear out that [CLS] attends as broadly as others in most layers.
     values["entropy_cls"][:-1] = values["entropy"][:-1] + 0.05
     # Broad heads in the first third of layers, and as many that look at little.
-    values["entropy"][:4] += np.repeat([1.7, -1.7], HEADS // 2)
+    values["entropy"][:4] += np.repeat([-1.7, 1.7], HEADS // 2)
     values["norms.sep"] = 0.1 * values["sep"]
     values["special"] = values["cls"] + values["sep"] + values["punctuation"]
     values["first"] = values["cls"].copy()

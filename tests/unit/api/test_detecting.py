@@ -14,8 +14,8 @@ from tests.support.records import recorded
 def test_the_table_is_that_of_the_workflow(name, tmp_path):
     model, tokenizer = tiny_bert() if name == "bert" else tiny_language_model(name)
     before = model.config._attn_implementation
-    found = detect_heads(model, tokenizer, sequences=6, length=8, least=0.05)
+    found = detect_heads(model, tokenizer, sequences=6, length=8, least=0.05, seed=3)
     assert model.config._attn_implementation == before
     record = recorded(model, tokenizer, tmp_path)
     scores = measure_detectors(record, sequences=6, length=8, seed=3, precision="float32", batch_tokens=4096)
-    pd.testing.assert_frame_equal(found, detector_table(scores, least=0.05))
+    pd.testing.assert_frame_equal(found, detector_table(scores, least=0.05), atol=1e-6)

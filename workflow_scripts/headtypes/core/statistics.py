@@ -64,18 +64,19 @@ class Evidence:
         some = ~np.isnan(own)
         self.number, self.is_exact, self._draws = int(some.sum()), False, None
         if self.number < 2:
-            self.value, self.units = value if value is not None else float(np.nanmean(own)), self.number
+            self.value, self.units = float(np.append(own[some], np.nan)[0]) if value is None else value, self.number
             return
         sizes = some.astype(float) if sizes is None else np.where(some, sizes, 0.0)
         own = np.where(some, own, 0.0)
         self.value = float(own @ sizes / sizes.sum()) if value is None else value
         self.pulls = sizes * (own - self.value) / sizes.sum() if pulls is None else pulls
         self.units = float(sizes.sum() ** 2 / (sizes**2).sum())
+        self._freedom = self.units - 1
         _, of_value, counts = np.unique(own[some].round(9), return_inverse=True, return_counts=True)
-        differ = self.number - counts.max()
+        differ = self.number - (counts.max() if counts.max() > 1 else 0)
         self.is_exact = bool(differ < min(FEWEST_UNITS, self.number / 2))
         if not self.is_exact:
-            self.units = min(self.units, differ)
+            self.units = float(min(self.units, differ))
         elif reach is None:
             self.units = 0.0
         else:
@@ -85,8 +86,9 @@ class Evidence:
     def ends(self, error: float) -> tuple[float, float]:
         """Low and high end of the interval with this error, half of it on either side."""
         if self._draws is not None:
-            return float(np.quantile(self._draws[0], error / 2)), float(np.quantile(self._draws[1], 1 - error / 2))
-        away = stdtrit(self.units - 1, 1 - error / 2)
+            beyond = max(int(error / 2 * (1 + _DRAWS)) - 1, 0)
+            return float(self._draws[0][beyond]), float(self._draws[1][-1 - beyond])
+        away = stdtrit(self._freedom, 1 - error / 2)
         low, high = (self.value - self._error * _unskewed(each, self._skew) for each in (away, -away))
         return max(low, self._reach[0]), min(high, self._reach[1])
 
@@ -97,7 +99,7 @@ class Evidence:
             return tuple(float(1 + number) / (1 + _DRAWS) for number in at_most)
         away, skew = (self.value - limit) / self._error, self._skew
         away += skew * away**2 / 3 + skew**2 * away**3 / 27 + skew / 6
-        return float(stdtr(self.units - 1, -away)), float(stdtr(self.units - 1, away))
+        return float(stdtr(self._freedom, -away)), float(stdtr(self._freedom, away))
 
     @cached_property
     def _error(self) -> float:
@@ -138,6 +140,7 @@ def summed(parts: Sequence[Evidence]) -> "Evidence | _Together":
     value, pulls = sum(part.value for part in parts), np.sum([part.pulls for part in parts], axis=0)
     found = Evidence(pulls, value=value, pulls=pulls)
     found.units = min(found.units, *(part.units for part in parts))
+    found._freedom = min(part._freedom for part in parts)
     return found
 
 
@@ -266,11 +269,13 @@ def by_unit(
     return values / sizes.reshape(-1, *[1] * (values.ndim - 1)), sizes
 
 
-def mean_intervals(values: np.ndarray, *, sizes: np.ndarray | None = None) -> Ends:
-    """Intervals of means over questions, low and high, each [...]; values, sizes: as of `by_unit`."""
+def mean_intervals(
+    values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
+) -> Ends:
+    """Intervals of means over questions, low and high, each [...]; values, sizes: as of `by_unit`, reach: `Evidence`."""
     sums = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
     sizes = np.ones(len(sums)) if sizes is None else sizes
-    return ratio_intervals(sums, np.broadcast_to(sizes.reshape(-1, *[1] * (sums.ndim - 1)), sums.shape))
+    return ratio_intervals(sums, np.broadcast_to(sizes.reshape(-1, *[1] * (sums.ndim - 1)), sums.shape), reach)
 
 
 def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, float] | None = None) -> Ends:

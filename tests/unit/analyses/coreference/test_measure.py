@@ -102,7 +102,8 @@ def test_baselines_stand_on_the_same_mentions_and_differences_pair_them():
     for name in ("nearest", "head_match", "rules"):
         expected = best["accuracy"] - row(table, system=name, type="all")["accuracy"]
         assert best[f"above_{name}"] == pytest.approx(expected)
-        assert best[f"above_{name}_low"] <= expected <= best[f"above_{name}_high"]
+        # So few documents say nothing of others.
+        assert np.isnan(best[f"above_{name}_low"])
     chances = [1 / 2, 1 / 3, 2 / 4, 2 / 5, 1, 1]
     assert row(table, system="chance", type="all")["accuracy"] == pytest.approx(100 * np.mean(chances))
 

@@ -295,7 +295,8 @@ def test_scores_stand_beside_the_best_fixed_guesses_and_differences_pair_sentenc
     assert scores["uas"]["best_head"] == pytest.approx(500 / 7)
     difference = table.query("system == 'best_head' and minus == 'attention'").iloc[0]
     assert difference["uas"] == pytest.approx(350 / 7)
-    assert difference["low"] <= difference["uas"] <= difference["high"]
+    # So few sentences say nothing of others.
+    assert np.isnan(difference["low"])
     assert len(table) == 7 * 7
     of_system = dict(zip(found.system, found.right.T.tolist(), strict=True))
     assert (of_system["attention"], of_system["best_head"]) == ([0, 1.5], [5, 0])

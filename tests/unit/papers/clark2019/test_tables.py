@@ -125,7 +125,7 @@ def test_table_2_names_the_reading_of_every_number():
     right = [max(it.candidates, key=lambda one: one.head).entity == it.mention.entity for of in ANAPHORS for it in of]
     assert [nearest["accuracy"], nearest["published"]] == pytest.approx([100 * np.mean(right), 27])
     page = coreference_page(table, PUBLISHED)
-    assert "| best head | all other words | as in the paper | 1-1 | 83.3 [" in page
+    assert "| best head | all other words | as in the paper | 1-1 | 83.3 |" in page
     assert f"{mentions} mentions with an antecedent (3 pronoun, 1 proper, 2 nominal), in 3 documents." in page
     assert "nan" not in page.lower()
 

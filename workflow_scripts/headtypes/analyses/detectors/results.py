@@ -36,7 +36,7 @@ def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
     floats = scores.astype({"score": float, "null": float})
     score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))
     difference = (score - null).to_numpy()
-    low, high = mean_intervals(difference)
+    low, high = mean_intervals(difference, reach=(-1, 1))
     above, sequences = (difference > least).sum(1), difference.shape[1]
     p = sign_tests(above, sequences)
     corrected = holm(p)

@@ -312,8 +312,11 @@ def _best_rows(scored: str, best: BestHeads) -> pd.DataFrame:
     sizes = np.concatenate([np.repeat(best.words[..., None], len(QUANTITIES), 2), best.to_sep_words[..., :2]], axis=2)
     with np.errstate(invalid="ignore"):
         means = 100 * (sums.sum(0) / sizes.sum(0))
-    low, high = ratio_intervals(*(each.reshape(len(each), -1).astype(float) for each in (sums, sizes)), (-1, 1))
-    ends = {"": means, "_low": 100 * low.reshape(means.shape), "_high": 100 * high.reshape(means.shape)}
+    low, high = np.empty((2, *means.shape))
+    for column, name in enumerate((*QUANTITIES, "to_sep", "to_sep_others")):
+        reach = (-1 if "above" in name else 0, 1)
+        low[:, column], high[:, column] = ratio_intervals(sums[..., column], sizes[..., column], reach)
+    ends = {"": means, "_low": 100 * low, "_high": 100 * high}
     for column, name in enumerate((*QUANTITIES, "to_sep", "to_sep_others")):
         table = table.assign(**{f"{name}{end}": values[:, column] for end, values in ends.items()})
     # A head that is right sees the right answer.

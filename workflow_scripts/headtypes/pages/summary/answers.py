@@ -1,41 +1,31 @@
-"""Are there types, how many, and do they matter beyond random heads? Of each partition, with what decides it."""
+"""Are there types, how many, and do they matter? Of each partition, with what decides it."""
 
-from collections.abc import Mapping, Sequence
-from math import ceil
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-import pandas as pd
-
+from headtypes.analyses.types.gaps import FEWEST_HEADS, measured_gaps
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.stability import GAP_FREEDOM
+from headtypes.analyses.types.stability import COUNTS
 from headtypes.core.statistics import ALPHA
-from headtypes.core.tables import p_value
-from headtypes.data.kinds.metrics import METRICS
-from headtypes.pages.summary.findings import left_out_alone
 from headtypes.papers.claims import join
-from headtypes.papers.guan2020.tables2_3 import least_p, of_asked
 from headtypes.papers.quantities import VERDICTS, Measured
 
 ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"
-# Kappa of clusterings of random halves of the heads; below it, points along a curve would have types.
-AGREEMENT = 0.96
 _CRITERIA = {
     "silhouette": "silhouette",
-    "gap": "gap statistic",
     "heads": "stability, heads",
     "samples": "stability, inputs",
 }
 _HALVES = {"samples": "other inputs", "pairs": "other pairs", "heads": "other heads"}
-_MOST_CLUSTERS = 8
 _NOT_COMPARED = (
-    f"Compared with others are clusterings into 2 to {_MOST_CLUSTERS} types, which clustering: k asks for; heads that "
-    "a file divides are not."
+    f"Compared with others are clusterings of at least {FEWEST_HEADS} heads into {COUNTS[0]} to {COUNTS[-1]} types, "
+    "which clustering: k asks for; heads that a file divides are not."
 )
 # What is not known unless a question is answered so; that they are not k does not say how many they are.
 _SETTLES = {
     "whether there are types": {YES, NO},
     "how many there are": {YES},
-    "whether they matter beyond random heads": {YES, NO},
+    "whether they matter": {YES, NO},
 }
 _ELSEWHERE = "what another model would give"
 
@@ -105,15 +95,14 @@ class Answers(NamedTuple):
         return sum(card.answer != UNMEASURED for card in self.cards)
 
 
-def types_answer(gap: Measured, kappa: float) -> str:
-    """Whether heads fall into clusters: yes where dividing gains more than dividing one cloud, and other heads agree.
+def types_answer(gaps: Collection[Measured]) -> str:
+    """Whether there are gaps between heads: yes where the intervals of all dips are above 0, no where one is below.
 
-    gap: the gap statistic of the clusters less that of a single one; below 0, the answer is no.
-    kappa: on how much of what chance leaves clusterings of random halves of the heads agree, 1 for all.
+    gaps: as of `measured_gaps`. One of two is below 0 by chance more often, so that its p has to be half as large.
     """
-    if gap.high < 0:
+    if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO
-    return YES if gap.low > 0 and kappa >= AGREEMENT else UNDECIDED
+    return YES if all(it.low > 0 for it in gaps) else UNDECIDED
 
 
 def number_answer(k: int, chosen: Sequence[int | None]) -> str:
@@ -123,32 +112,15 @@ def number_answer(k: int, chosen: Sequence[int | None]) -> str:
     return YES if set(chosen) == {k} else UNDECIDED if k in chosen else NO
 
 
-def matter_answer(p: pd.Series, excess_high: pd.Series, least: float) -> str:
-    """Whether some type costs more than as many random heads: yes where some p is at most 5 %.
-
-    No where the intervals of all types, each by itself, say that they cost less, and the draws could have told.
-
-    p: [type] one-sided, corrected for the number of conditions; least: the smallest that so many draws can give.
-    excess_high: [type] upper end of the interval of what the type costs less what random heads do.
-    """
-    if (p <= ALPHA).any():
-        return YES
-    return NO if least <= ALPHA and (excess_high < 0).all() else UNDECIDED
-
-
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
     """The first question; stability: of `stability.measure_types`, None where no clustering made the partition."""
     question = "Are there types?"
-    if stability is None or stability["gap"] is None:
+    if stability is None or stability["gaps"] is None:
         return Card(question, UNMEASURED, "", "", _NOT_COMPARED)
-    beyond = Measured.with_error(stability["gap"], stability["gap_error"], GAP_FREEDOM)
+    gaps = measured_gaps(stability["gaps"], len(partition.table))
+    answer = types_answer(gaps.values())
     shares = partition.table["type"].value_counts(normalize=True)
-    chance, pairwise = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
-    limit = chance + AGREEMENT * (100 - chance)
-    tight = "tighter" if beyond.low > 0 else "looser" if beyond.high < 0 else "not shown to be tighter"
-    answer = types_answer(beyond, (pairwise - chance) / (100 - chance))
-    alike = "alike" if pairwise >= limit else "differently"
-    others = f"; halves of the heads are divided {alike} ({pairwise:.0f} % agree)"
+    chance, heads = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
     marks = [
         Mark(
             name,
@@ -157,38 +129,39 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
             # Pairs are clustered by themselves, into clusters of other sizes.
             None if half == "pairs" else chance,
             (agreement["all_agree"], agreement["pairwise"]),
-            limit if half == "heads" else None,
         )
         for half, name in _HALVES.items()
         if (agreement := stability[half])
     ]
+    said = {YES: "There are gaps between heads", NO: "There are no gaps between heads"}
     return Card(
         question,
         answer,
-        f"The clusters are {tight} than those of a single cloud of heads{'' if answer == NO else others}.",
-        f"gap {beyond.value:.2f} ({beyond.low:.2f} to {beyond.high:.2f})",
-        f"The gap statistic of {len(shares)} clusters less that of one, with its interval over sets of heads drawn "
-        "from one cloud that is fitted to these; it speaks of one checkpoint. The answer is yes where it is above 0 "
-        f"and clusterings of random halves of the heads agree on at least {limit:.0f} % of heads, and no where it is "
-        "below 0.",
+        f"{said.get(answer, 'No gaps between heads are shown')}; clusterings of halves of the heads agree on "
+        f"{heads:.0f} % of these.",
+        join(f"{name} {it}" for name, it in gaps.items()),
+        "Dips (Hartigan and Hartigan 1985) in percent, less those of numbers with one peak: of the heads along the "
+        "line between two clusters, and of the lengths of paths between heads. They speak of one checkpoint. The "
+        "answer is yes where the intervals of both are above 0, and no where one is below.",
         marks,
         ("0 %", "100 %"),
         "Each line shows what halves of one kind agree on, in percent of the heads. The dot is the agreement of two "
         f"clusterings, the bar begins where all {stability['models']} agree, and the tick is agreement by chance, not "
-        f"known of pairs. The dashed line is the {limit:.0f} % that are asked of other heads.",
+        "known of pairs.",
         files,
     )
 
 
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
     """The second question; chosen: by each criterion, None where no clustering made the partition."""
-    if k is None or chosen is None:
+    if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
     numbers = [chosen[criterion] for criterion in _CRITERIA]
     known = sorted({number for number in numbers if number is not None})
-    place, agree = 100 / (_MOST_CLUSTERS - 1), numbers.count(k)
+    least, most = COUNTS[0], COUNTS[-1]
+    place, agree = 100 / (most - least), numbers.count(k)
     marks = [
-        Mark(name, "none" if it is None else str(it), place * ((it or k) - 1), place * (k - 1))
+        Mark(name, "none" if it is None else str(it), place * ((it or k) - least), place * (k - least))
         for name, it in zip(_CRITERIA.values(), numbers, strict=True)
         if it is not None
     ]
@@ -199,88 +172,13 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: S
         f"They choose {' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))}" if known else "They choose none",
         f"The criteria have no intervals: the answer is yes where all choose {k}, and no where none does.",
         marks,
-        ("1", str(_MOST_CLUSTERS)),
-        f"The dot is the number that a criterion chooses; the tick is {k}. The gap "
-        "statistic chooses the first number to which one more cluster adds at most its standard error.",
+        (str(least), str(most)),
+        f"The dot is the number that a criterion chooses; the tick is {k}.",
         files,
     )
 
 
-def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Partition, files: Sequence[str]) -> Card:
-    """The third question; costs: Guan's Table 2, None where nothing was left out; name: of the partition."""
-    question, alone, metric = "Do they matter beyond random heads?", pd.DataFrame(), None
-    if costs is not None:
-        rows = costs[(costs["model"] == model) & (costs["partition"] == name)]
-        alone, of, metric = left_out_alone(rows, partition.types)
-    if metric is None:
-        why = f"No type was left out by itself. models: {model}: evaluate and conditions ask for it."
-        return Card(question, UNMEASURED, "", "", why)
-    tested = alone[alone["control_draws"].notna()] if "control_draws" in alone else alone[:0]
-    if tested.empty:
-        why = "No random heads were left out beside types; controls: draws asks for them."
-        return Card(question, UNMEASURED, "", "", why)
-    measured, excess = METRICS[metric], f"own_excess_{metric}"
-    of = of.map(lambda type_: f"{type_}?" if type_ in partition.doubtful else type_)
-    p, draws = tested[f"holm_{metric}"], int(tested["control_draws_planned"].min())
-    corrected = int(tested["control_conditions"].max())
-    least = least_p(tested)
-    by = "_by_article" if tested[f"{excess}_high_by_article"].notna().all() else ""
-    low, high = (tested[f"{excess}_{end}{by}"] for end in ("low", "high"))
-    most = tested.assign(p=p).sort_values(["p", excess], ascending=[True, False]).index[0]
-    value, start, end = (f"{column[most]:z.{measured.decimals - 1}f}" for column in (tested[excess], low, high))
-    if least > ALPHA:
-        shown_p, told = "", f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
-    elif corrected > 1:
-        # Beside an interval that is of this type alone, a p without it would seem to contradict.
-        shown_p = f"{p_value(p[most])} (corrected for {corrected}): "
-        told = f"p counts draws alone and, unlike the interval, is corrected for {corrected} conditions, if these were"
-        told += " chosen in advance"
-    else:
-        shown_p, told = f"{p_value(p[most])}: ", "p counts draws alone, of one condition, if that was chosen in advance"
-    beyond = [of[row] for row in tested.index if p[row] <= ALPHA]
-    answer = matter_answer(p, high, least)
-    asked = join(of[row] for row in tested.index)
-    says = {
-        YES: f"Leaving out {' or '.join(beyond)} heads costs more than leaving out as many random ones.",
-        NO: f"Leaving out {asked} heads costs less than leaving out as many random ones.",
-        UNDECIDED: f"Leaving out {asked} heads is not shown to cost more than leaving out as many random ones.",
-    }
-    marks, ends = _costs(tested, of, metric)
-    reached = tested[f"detectable_drop_{metric}"][most]
-    needed = f"{reached:z.{measured.decimals - 1}f} {measured.steps} without the {of[most]} heads"
-    power = "" if pd.isna(reached) else f" An uncorrected p of {ALPHA:g} takes a drop of more than {needed}."
-    return Card(
-        question,
-        answer,
-        says[answer],
-        f"{shown_p}{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}",
-        f"What {of[most]} heads cost in {measured.title} beyond as many random heads of the same layers. The interval "
-        f"is over {'articles' if by else 'inputs'} and draws, and speaks of one checkpoint; {told}. The answer is yes "
-        f"where p is at most {ALPHA:g} for a type, and no where the interval of every type is below 0.",
-        marks,
-        ends,
-        f"The dot is the {measured.change} of {measured.title} without the type, on "
-        f"{of_asked(tested, 'control_questions')}; the bar is what random heads cost, from least to most, and the tick "
-        f"their mean, which stands in brackets.{power}"
-        + (" A question mark stands behind a doubtful name." if partition.doubtful else ""),
-        files,
-    )
-
-
-def _costs(tested: pd.DataFrame, of: pd.Series, metric: str) -> tuple[list[Mark], tuple[str, str]]:
-    measured, random = METRICS[metric], f"control_drop_{metric}"
-    drops = tested[[f"own_drop_{metric}", random, f"{random}_low", f"{random}_high"]]
-    least, most = min(0, drops.min(axis=None)), drops.max(axis=None)
-    places = (drops - least) * (100 / ((most - least) or 1))
-    digits = measured.decimals - 1
-    marks = [
-        Mark(
-            of[row],
-            f"{drops.loc[row].iloc[0]:z.{digits}f} ({drops.loc[row, random]:z.{digits}f})",
-            dot,
-            mean,
-            bar,
-        )
-        for row, dot, mean, *bar in places.itertuples()
-    ]
-    return marks, (f"{least:z.{digits}f}", f"{most:z.{digits}f} {measured.steps}")
+def matter_card(model: str) -> Card:
+    """The third question."""
+    why = f"What types cost is described in Table 2. models: {model}: evaluate and conditions ask for it."
+    return Card("Do they matter?", UNMEASURED, "", "", why)

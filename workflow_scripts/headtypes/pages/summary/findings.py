@@ -12,11 +12,10 @@ from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS, tested_metric
 from headtypes.pages.summary.verdicts import Judged, counted, verdict_counts
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
-from headtypes.papers.guan2020.tables2_3 import least_p, of_asked
+from headtypes.papers.guan2020.tables2_3 import of_asked
 
 _QUANTITIES = {
     ("gradients", "mean"): "gradient for attention to {quantity} tokens",
-    ("importance", "mean"): "mean importance",
     ("divergence", "inside"): "mean divergence from one another",
     ("relations", "best head"): "accuracy at {quantity} of the best head",
     ("coreference", "best head"): "accuracy at {quantity} of the best head",
@@ -63,12 +62,15 @@ def types_sentence(model: str, partition: Partition) -> str:
     return f"Of the {len(partition.table)} heads of {model}, {join(named)}."
 
 
-def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
+def costs_sentence(
+    table: pd.DataFrame, model: str, partition: str, types: Sequence[str], differences: pd.DataFrame
+) -> str | None:
     """Which type costs most and which least, beside random heads; None where fewer than two were left out alone.
 
-    A type is said to cost most, or least, only where the intervals of all others lie on one side of its own.
+    A type is said to cost most, or least, only where the intervals of its paired differences from all others lie on one
+    side of 0.
 
-    table: Guan's Table 2 as CSV; types: those of the partition.
+    table: Guan's Table 2 as CSV; types: those of the partition; differences: of `intervals.differences`.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     alone, of, metric = left_out_alone(rows, types)
@@ -81,24 +83,26 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
         which, title = "type" if is_every_type else f"of {join(of)}", METRICS[metric].title
         told = f"the {title} of {model} changes by the same: no type costs more than another."
         return f"Whichever {which} is left out, {told}"
-    low, high = (alone[f"drop_{metric}_{end}"].fillna(alone[f"drop_{metric}"]) for end in ("low", "high"))
     most, runner_up, least, next_to_it = drops.index[[0, 1, -1, -2]]
-    clearly_most = (low[most] > high.drop(most)).all()
-    clearly_least = (high[least] < low.drop(least)).all()
+    of_metric = differences[differences["metric"] == metric].set_index(["condition", "other"])["low"]
+    name = alone["condition"]
+
+    def costs_more(costly: int, cheap: int) -> bool:
+        return of_metric[name[costly], name[cheap]] > 0
+
+    clearly_most = all(costs_more(most, other) for other in drops.index[1:])
+    clearly_least = all(costs_more(other, least) for other in drops.index[:-1])
     measured, row, random = METRICS[metric], alone.loc[most], ""
     digits = measured.decimals - 1
-    ends = f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f} over these)"
-    within = f" on {of_asked(alone, 'n_questions')}" + ("" if pd.isna(row[f"drop_{metric}_low"]) else ends)
+    low, high = (row[f"drop_{metric}_{end}"] for end in ("low", "high"))
+    ends = "" if pd.isna(low) else f" ({low:z.{digits}f} to {high:z.{digits}f} over these)"
+    within = f" on {of_asked(alone, 'n_questions')}{ends}"
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
         draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
-        beside = int(row["control_conditions"])
-        p = p_value(row[f"holm_{metric}"]) + (f", corrected for {beside} conditions" if beside > 1 else "")
-        few = least_p(alone.loc[[most]]) > ALPHA
-        told = not few and row[f"holm_{metric}"] <= ALPHA
         random = (
-            f" This is {'more than' if told else 'not told from what'} as many random heads of the same layers cost: "
-            f"{own:z.{digits}f} on {row['control_questions']:.0f} of them, against {cost:z.{digits}f} on average "
-            f"({draws} {'draw' if draws == 1 else 'draws'}{', too few to tell' if few else f', {p}'})."
+            f" As many random heads of the same layers, of which {100 * row['control_overlap']:.0f} % are the type's "
+            f"own, cost {cost:z.{digits}f} on average on {row['control_questions']:.0f} of them, where the type costs "
+            f"{own:z.{digits}f} ({draws} {'draw' if draws == 1 else 'draws'}, described and not tested)."
         )
 
     def without(condition: int) -> str:
@@ -108,6 +112,8 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     more, less = (f"not shown to be {word} than {other}" for word, other in zip(("more", "less"), others, strict=True))
     if clearly_most:
         more = f"more than without {'any other type' if is_every_type else 'the other types left out'}"
+    elif costs_more(most, runner_up):
+        more = f"more than {others[0]}, but not shown to be more than without every other type"
     changes = "falls" if measured.higher_is_better else "rises"
     return (
         f"W{without(most)} the {measured.title} of {model} {changes} by {drops[most]:z.{digits}f} {measured.steps}"
@@ -172,14 +178,13 @@ def cautions(
     doubtful: Mapping[str, Sequence[str]],
     papers_models: Iterable[str],
     hubs: Iterable[str],
-    costs: pd.DataFrame | None,
     finetuned: Sequence[str],
 ) -> Iterator[str]:
     """What must not be concluded from an experiment, in a sentence or two on each.
 
     doubtful: types whose name is doubtful, by model and partition, in words.
     papers_models: of the Hugging Face Hub, those that the papers' numbers are about; hubs: those of the experiment.
-    costs: Guan's Table 2, if something was left out; finetuned: models that the workflow made.
+    finetuned: models that the workflow made.
     """
     if set(hubs) & set(papers_models):
         yield "Verdicts and types are those of the models listed here. Another model has other heads."
@@ -200,29 +205,8 @@ def cautions(
             "Heads of some types do not look where the name of the type says, so that nothing can be concluded about "
             f"what the papers call so ({named})."
         )
-    if costs is not None:
-        yield _of_random_heads(costs)
     if finetuned:
         yield (
             f"{join(finetuned)} {'was' if len(finetuned) == 1 else 'were each'} fine-tuned once, with one seed. "
             "Another seed, or another processor, gives another model, whose heads, types and costs differ."
         )
-
-
-def _of_random_heads(costs: pd.DataFrame) -> str:
-    if "control_draws_planned" not in costs:
-        return (
-            "Types were left out without as many random heads beside them, so that what a type costs may be what any "
-            "heads would cost."
-        )
-    draws, least = int(costs["control_draws_planned"].max()), least_p(costs)
-    if least <= ALPHA:
-        return (
-            "P-values beside random heads are corrected for the number of conditions of each model, but not for the "
-            "number of models."
-        )
-    return (
-        f"Random heads were drawn {'once' if draws == 1 else f'at most {draws} times'} for each condition, so that no "
-        f"p-value beside them, corrected for the conditions, can be below {least:.2f}: whether a type costs more than "
-        "any other heads of the same number is not decided."
-    )

@@ -38,6 +38,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
         "partition": (paths.PARTITION, plan.partitions.values()),
         "stability": (paths.STABILITY, plan.clustered),
         "compared_types": (paths.COMPARED_TYPES, plan.compared_types),
+        "differences": (paths.DIFFERENCES, plan.ablated),
     }
     return {
         "comparisons": comparisons(plan, paths),

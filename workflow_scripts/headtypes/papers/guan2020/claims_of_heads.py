@@ -41,13 +41,16 @@ figure_4 = claim.at("section 4, Figure 4")
 claim(
     "patterns-differ",
     place="abstract",
-    text="Dividing the heads gains more than dividing a single cloud that is fitted to them.",
+    text="There are gaps between heads, as no single cloud has.",
     wording="we clearly cluster the attention heatmaps into significantly different patterns",
     limit=(
-        "no test is named; the gap statistic (Tibshirani et al. 2001) beside logistic-normal clouds is above that of a "
-        "single cluster; heads along a curve would pass this, too"
+        "no test is named; the dip (Hartigan and Hartigan 1985) of the heads along a line, and of the lengths of paths "
+        "between them, is beyond that of any cloud with one peak, such as a band, an arc or a skewed one"
     ),
-    ask=lambda model: model.quantity("gap", "gap statistic of the clusters less that of a single one").above(0),
+    ask=lambda model: [
+        model.quantity(f"gaps.{name}", f"dip {label} in percent, less that of one peak").above(0)
+        for name, label in (("line", "of heads along a line"), ("paths", "of the lengths of paths between heads"))
+    ],
 )
 
 claim(
@@ -217,8 +220,8 @@ def _(model: Model):
     ),
     wording="have more dense&vertical types at highest layer",
     limit=(
-        "more heads in each of the two than in each of the others, beyond permutations of the layers of all four; these "
-        "tell one layer from others if there are more than 40"
+        "more heads in each of the two than in each of the others, beyond permutations of the layers of all four, "
+        "which tell one layer from others if there are more than 40"
     ),
 )
 def _(model: Model):
@@ -227,7 +230,7 @@ def _(model: Model):
     heads = join(f"{name} {layout[0, -1]}" for name, layout in layouts.items())
 
     if (layers := layouts[more[0]].shape[-1]) * ALPHA <= 2:
-        raise NoVerdictError(f"dense_vertical heads in the last layer: no permutation tells one of {layers} layers from the others")
+        raise NoVerdictError(f"dense_vertical in the last of {layers} layers: no permutation tells one from the others")
 
     def difference(heads: np.ndarray) -> np.ndarray:
         return heads[..., : len(more), -1].min(axis=-1) - heads[..., len(more) :, -1].max(axis=-1)

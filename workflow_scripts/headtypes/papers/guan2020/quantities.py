@@ -10,7 +10,7 @@ In percent where nothing else is said:
 | `heads.{layer}.{type}` | number of heads; layers from 0 |
 | `special.{type}` | attention of the type's heads to special tokens, their mean |
 | `stability.{k}.{halves}` | heads (or pairs of a head and a sample) on which all clusterings of random halves agree |
-| `gap` | the gap statistic of the clusters less that of a single one, with an interval by its standard errors |
+| `gaps.line`, `gaps.paths` | dips of the heads beyond those of a cloud with one peak (`types.gaps`) |
 | `own_cluster` | pairs of a head and a sample that are nearest to the head's cluster |
 | `mixture_agreement.{covariance}` | adjusted Rand index of the clusters of k-means and of a mixture, 1 for equal ones |
 | `kept` | heads in the cluster in which they are in the model's parent, clusters matched by their heads |
@@ -34,10 +34,11 @@ import pandas as pd
 
 from headtypes.analyses.ablation.intervals import Scored
 from headtypes.analyses.ablation.results import read_scores
+from headtypes.analyses.types.gaps import measured_gaps
 from headtypes.analyses.types.matching import matched_clusters
 from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.stability import GAP_FREEDOM, HALVES
+from headtypes.analyses.types.stability import HALVES
 from headtypes.comparisons.models.compared import kept_by_chance
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.seeds import derive_seed
@@ -59,7 +60,7 @@ from headtypes.papers.quantities import (
 )
 
 _MISSING = {
-    "gap": "the division was not compared with a single cloud",
+    **dict.fromkeys(("gaps.line", "gaps.paths"), "gaps between heads were not measured, or heads are fewer than 20"),
     "kept": "there is no parent to compare with",
     **{
         f"mixture_agreement.{form}": f"k-means was not compared with a Gaussian mixture ({form})"
@@ -315,8 +316,8 @@ def read_stabilities(
     """How stable each clustering and others like it are: quantities, as `model` names them.
 
     stabilities, numbers: both files of `cluster_heads`, by partition.
-    returns by partition its stability and that of clusterings that differ from it in k alone, its gap less that of a
-      single cluster, the pairs that are nearest to their own cluster, and the agreement of k-means and each Gaussian
+    returns by partition its stability and that of clusterings that differ from it in k alone, gaps between its heads,
+      the pairs that are nearest to their own cluster, and the agreement of k-means and each Gaussian
       mixture with its k.
     """
     found = {}
@@ -327,15 +328,15 @@ def read_stabilities(
             values = {f"stability.{k}.{half}": stability[half]["all_agree"] for half in HALVES if stability[half]}
             values["own_cluster"] = stability["own_cluster"]
             values |= {f"mixture_agreement.{kind}": rand for kind, rand in stability["mixtures"].items()}
-            gap, error = stability["gap"], stability["gap_error"]
+            gaps, heads = stability["gaps"], len(partitions[key].table)
         columns = {half: f"{half}_all_agree" for half in HALVES}
         by_k = read_csv(numbers[key], "is not a table of numbers of types", ["k", *columns.values()])
         for row in by_k[by_k["k"] != k].to_dict("records"):
             of_k = {f"stability.{row['k']}.{half}": row[column] for half, column in columns.items()}
             values |= {name: value for name, value in of_k.items() if not math.isnan(value)}
         found[key] = {name: Measured(value) for name, value in values.items()}
-        if gap is not None:
-            found[key]["gap"] = Measured.with_error(gap, error, GAP_FREEDOM, "clouds drawn")
+        if gaps is not None:
+            found[key] |= {f"gaps.{name}": it for name, it in measured_gaps(gaps, heads).items()}
     return found
 
 

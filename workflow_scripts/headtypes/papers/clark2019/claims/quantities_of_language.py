@@ -27,6 +27,7 @@ from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.seeds import derive_seed
+from headtypes.core.statistics import Evidence
 from headtypes.papers.clark2019.claims.texts import HIGH
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
 from headtypes.papers.paper import Key
@@ -56,8 +57,8 @@ NON_NOUNS = {"pronouns among non-nouns": "no_noun", "pronouns among nouns": "no_
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
 # By how many points a head that has a function is above the best offset: the claim heads-specialise.
 _FOUND = 10
-# What an accuracy of a unit may be, and a difference of two less some points.
-_ACCURACY, _DIFFERENCE = (0.0, 100.0), (-200.0, 200.0)
+# What an accuracy of a unit may be.
+_ACCURACY = 0.0, 100.0
 _NO_SEP = "no word can see a [SEP]: none stands behind, or words see what is before alone"
 _NO_FORWARD = "no head is known that finds the relation from dependent to head, or the words have no UPOS tags"
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
@@ -122,14 +123,22 @@ class Columns:
         whole = self.whole
         return {name: self.measured(lambda it, name=name: it[name], Scores(whole), _ACCURACY) for name in self.names}
 
-    def measured(self, measure: Measure, whole: Scores, reach: tuple[float, float] = _DIFFERENCE) -> Measured:
-        """What a measure gives, over the units of the column with the fewest of all that it is made of."""
+    def measured(self, measure: Measure, whole: Scores, reach: tuple[float, float] | None = None) -> Measured:
+        """What a measure gives, over the units of the column with the fewest of all that it is made of.
+
+        reach: what it can be of a unit; by default what differences of so many accuracies can.
+        """
         value = float(measure(whole))
-        sizes = (self.sizes[:, self.names.index(name)] for name in sorted(whole.used))
-        sizes = min(sizes, key=lambda of: of.sum() ** 2 / max((of**2).sum(), 1))
+        most = 50.0 * max(2, len(whole.used))
+        reach = reach or (-most, most)
+        all_sizes = [self.sizes[:, self.names.index(name)] for name in sorted(whole.used)]
+        sizes = min(all_sizes, key=lambda of: of.sum() ** 2 / max((of**2).sum(), 1))
         if np.count_nonzero(sizes) < 2:
             return Measured(value, over=self.over, units=np.count_nonzero(sizes))
         without, own = self._single
+        if not isinstance(measure, Ranked) and all(np.array_equal(of, sizes) for of in all_sizes):
+            # A mean over the same items, as tables have it.
+            return Measured.by(Evidence(measure(own), sizes, reach), self.over)
         return measured_by(measure, whole, without, self.over, own, sizes, reach)
 
     def _percent(self, sums: np.ndarray, sizes: np.ndarray) -> dict[str, np.ndarray]:
