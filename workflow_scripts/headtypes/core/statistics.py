@@ -23,7 +23,8 @@ ALPHA = 0.05
 EQUAL = 1e-9
 # Over fewer units than these there is no interval; over fewer than the next it is of 99 %, and p five times as large.
 FEWEST_UNITS, FEW_UNITS, STRICTER = 8, 20, 5
-INTERVALS = f"95 % intervals, of 99 % over {FEWEST_UNITS} to {FEW_UNITS - 1} {{units}} and none over fewer"
+# As tables say of intervals.
+LEVELS = f"95 %, 99 % over fewer than {FEW_UNITS}, none over fewer than {FEWEST_UNITS}"
 # Of random weights; and how near to chance an interval ends that holds it.
 _DRAWS, _NEAR = 10_000, 1e-6
 
@@ -272,7 +273,10 @@ def by_unit(
 def mean_intervals(
     values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
 ) -> Ends:
-    """Intervals of means over questions, low and high, each [...]; values, sizes: as of `by_unit`, reach: `Evidence`."""
+    """Intervals of means over questions, low and high, each [...].
+
+    values, sizes: as of `by_unit`; reach: as of `Evidence`.
+    """
     sums = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
     sizes = np.ones(len(sums)) if sizes is None else sizes
     return ratio_intervals(sums, np.broadcast_to(sizes.reshape(-1, *[1] * (sums.ndim - 1)), sums.shape), reach)

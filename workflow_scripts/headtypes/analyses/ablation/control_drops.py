@@ -15,7 +15,7 @@ from headtypes.data.kinds.metrics import Metric
 class DropsOfDraws(NamedTuple):
     """Drops of one score, named as in `METRICS`, of a condition and of its random heads (draws: [draw]).
 
-    own, low, high: the condition's drop, with its 95 % interval over questions; overlap: the mean share of the drawn
+    own, low, high: the condition's drop, with its interval over questions; overlap: the mean share of the drawn
     heads that are the condition's own.
     """
 

@@ -39,7 +39,7 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
     """One row per head, means over samples, of which each counts once.
 
     layer, head (from 0); the columns of `Outputs.written` that begin with `written`, as shares of the stream's length,
-    and the 95 % interval of the first over samples (low, high); relative: what it writes, divided
+    and the interval of the first over samples (low, high); relative: what it writes, divided
     by the mean of the layer's heads; off: percent of samples on which that is below `OFF`; off_no_sink: percent of
     samples on which it is off although it looks at the first token for at most half; first, to_largest: shares of
     attention. NaN where nothing could be measured.

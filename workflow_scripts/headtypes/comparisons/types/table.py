@@ -116,7 +116,7 @@ def compare_types(
     returns one row for each type and number, the columns
       type, doubtful (whether the type's name is), heads;
       analysis (as the registry names it), task, quantity, statistic (how the values of the heads become one);
-      value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
+      value; low, high: its interval over samples or questions, empty where there are none or too few;
       random, random_low, random_high, rank, p, draws: as `Place` has them, of heads of the same layers;
       p_holm: corrected by Holm's procedure for all comparisons of the rows that are `shown`, empty for the others;
       overlap: the mean share of the random heads that are of the type themselves;
