@@ -31,6 +31,8 @@ def files_of(folder: str, key: str) -> list[str]:
     for path in paths:
         if not path.exists():
             raise InputError(f"{key}: {path} is a link that leads nowhere; mend it or delete it.")
+        if {"{", "}"} & {*str(path)}:
+            raise InputError(f"{key}: {path} has braces, by which Snakemake names wildcards; rename it.")
     files = sorted(path for path in paths if path.is_file())
     if not files:
         raise InputError(f"{key}: the folder {folder} holds no files.")
