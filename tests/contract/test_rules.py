@@ -13,11 +13,11 @@ from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import STAGES
 from tests.contract.tables import expected, leaf_rows, with_leaf
-from tests.support.commands import job_counts, run
+from tests.support.commands import job_counts
 from tests.support.configs import edited
 from tests.support.job_specs import all_specs, jobs_with_results
 from tests.support.places import ROOT, SCRIPTS
-from tests.support.planning import planned_jobs
+from tests.support.planning import planned_jobs, snakemake
 from tests.support.workplace import Workplace
 
 MODULES = sorted(SCRIPTS.rglob("*.py"))
@@ -137,7 +137,7 @@ def test_downloads_are_all_that_is_fetched_and_train_nothing(place, finished):
 
 
 def stats(place: Workplace, *arguments: str) -> dict[str, int]:
-    return job_counts(run(["-m", "snakemake", "--dry-run", "--quiet", "rules", *arguments], place.folder))
+    return job_counts(snakemake(["--dry-run", "--quiet", "rules", *arguments], place.folder))
 
 
 def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(place):
@@ -149,8 +149,8 @@ def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(p
 
 def test_gpus_of_a_kind_are_asked_for_by_jobs_that_run_a_model_and_no_others(place):
     """Of rules whose jobs go to a cluster; a kind without a number would be enough to be given one."""
-    command = ["-m", "snakemake", "--dry-run", "--cores", "2", "--forceall"]
-    printed = run([*command, "--default-resources", "gpu=1", "gpu_model=a100"], place.folder)
+    command = ["--dry-run", "--cores", "2", "--forceall", "--default-resources", "gpu=1", "gpu_model=a100"]
+    printed = snakemake(command, place.folder)
     asked = re.findall(r"^rule (\w+):$.*?^    resources: (.*?)$", printed, re.MULTILINE | re.DOTALL)
     kinds = {rule: ("gpu=1" in asks, "gpu_model=a100" in asks) for rule, asks in asked if "runtime=" in asks}
     assert {rule for rule, kind in kinds.items() if kind == (True, True)} == RUN_A_MODEL
