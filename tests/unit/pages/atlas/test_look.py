@@ -84,6 +84,7 @@ def test_the_command_serves_until_it_is_interrupted(place, refused):
             ]
             taken = address.split(":")[2].split("/")[0]
             assert "Address already in use" in refused(place, "--model", "tiny", "--port", taken)
+            assert refused(place, "--model", "tiny", "--port", "70000") == "bind(): port must be 0-65535."
             served.send_signal(signal.SIGINT)
             assert served.wait(20) == 0
         finally:
