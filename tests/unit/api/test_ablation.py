@@ -256,7 +256,7 @@ def test_a_call_that_goes_on_when_the_block_is_left_ends_with_an_error(name, thr
 
     call = partial(model.generate, max_new_tokens=3, stopping_criteria=[between_calls]) if name == "generate" else model
     handle = None if name == "generate" else last.register_forward_pre_hook(leave)
-    with pytest.raises(InputError, match="was left before this call of the model had ended"):
+    with pytest.raises(InputError, match="was left, or the attention of the model replaced, before this call"):
         call(**inputs)
     if handle is not None:
         handle.remove()

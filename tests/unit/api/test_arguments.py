@@ -105,6 +105,17 @@ def test_a_model_of_which_a_part_trains_or_is_compiled_is_refused(call):
         call(model, tokenizer)
 
 
+@pytest.mark.parametrize("call", [*READ.values(), ablate], ids=[*READ, "ablated"])
+def test_a_model_whose_heads_were_pruned_is_refused_for_that(call):
+    model, tokenizer = tiny_bert()
+    attention = model.bert.encoder.layer[1].attention
+    for name in ("query", "key", "value"):
+        setattr(attention.self, name, torch.nn.Linear(35, 28).eval())
+    attention.output.dense = torch.nn.Linear(28, 35).eval()
+    with pytest.raises(InputError, match=r"as pruning leaves them \(4 where its config says 5\)"):
+        call(model, tokenizer)
+
+
 @pytest.mark.parametrize("function", READ)
 def test_heads_are_not_read_in_the_precision_of_autocast(function):
     with torch.autocast("cpu", torch.bfloat16), pytest.raises(InputError, match=r"torch\.autocast computes in another"):
