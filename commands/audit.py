@@ -26,7 +26,7 @@ from headtypes.core.files import canonical_json, sha256_path
 from headtypes.planning.code import code_hash, loaded_modules
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import Plan, plan_of_files
-from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder
+from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder, wrong_weights
 from headtypes.planning.registry import STAGES, files_of
 
 
@@ -70,7 +70,12 @@ class Audit:
             return "foreign", "it belongs to another configuration"
         hashed = code_hash(loaded_modules(stage.calls, spec))
         code = [] if hashed == record["code"] else ["its code has changed"]
-        why = [*_changes(record["spec"], spec), *code, *self._changed_inputs(record["inputs"])]
+        why = [
+            *_changes(record["spec"], spec),
+            *code,
+            *self._changed_inputs(record["inputs"]),
+            *self._wrong.get(path, ()),
+        ]
         told = why if len(why) <= 4 else [*why[:3], f"and {len(why) - 3} more"]
         return ("stale", "; ".join(told)) if why else None
 
@@ -84,6 +89,10 @@ class Audit:
                 yield f"{path} is {judged[0]}"
             elif self._sha256(path) != digest:
                 yield f"it was made from another version of {path}"
+
+    @cached_property
+    def _wrong(self) -> dict[str, tuple[str]]:
+        return {path: (": ".join(told),) for path, told in wrong_weights(self.plan).items()}
 
     @cached_property
     def _from_elsewhere(self) -> set[str]:
@@ -103,7 +112,8 @@ def on_disk() -> Iterator[str]:
         aside = path.is_relative_to(folder_of_records(RESULTS)) or path == RESULTS / "report.html"
         if not aside and not path.name.endswith("benchmark.tsv"):
             # A result may be a folder.
-            made = (each for each in (path, *path.parents) if results_folder(each) and beside(each).is_file())
+            whole = reversed((path, *path.parents))
+            made = (each for each in whole if results_folder(each) and beside(each).is_file())
             yield str(next(made, path))
 
 
@@ -129,7 +139,9 @@ def main(arguments: list[str]) -> int:
     for path, state, why in findings:
         print(f"{state:8} {path}: {why}")
         if asked.remove and state in ("stale", "damaged"):
-            shutil.rmtree(path) if Path(path).is_dir() and not Path(path).is_symlink() else Path(path).unlink()
+            shutil.rmtree(path) if Path(path).is_dir() and not Path(path).is_symlink() else Path(path).unlink(
+                missing_ok=True
+            )
             beside(path).unlink(missing_ok=True)
     counts = Counter(state for _, state, _ in findings).items()
     print(", ".join(f"{count} {state}" for state, count in counts) or "All results are as they should be.")

@@ -19,13 +19,14 @@ from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.files import Layers, laid_over
-from headtypes.planning.config.messages import mistakes_in
+from headtypes.planning.config.messages import ConfigError, mistakes_in
 from headtypes.planning import resources
 from headtypes.planning.code import code_hash, loaded_modules
 from headtypes.planning.plan import Plan, plan_of
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.registry import RESULTS, STAGES, files_of, paths
-from headtypes.planning.provenance import contents_of, results_folder
+from headtypes.planning.provenance import contents_of, results_folder, wrong_weights
+from headtypes.training.stage import SAVED
 from headtypes.pages.atlas import stage as atlas
 from headtypes.pages.ledger import stage as ledger
 from headtypes.pages.summary import stage as summary

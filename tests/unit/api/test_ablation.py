@@ -1,5 +1,6 @@
 """A loaded model whose heads are ablated for any code: as computed densely, as the workflow has it, and restored."""
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -211,11 +212,11 @@ def test_the_model_is_as_before_also_after_an_exception(implementation):
     stop.remove()
     assert state(model) == before
     after = generated(model, tokenizer)
-    assert torch.equal(torch.stack(after.logits), torch.stack(plain.logits))
+    torch.testing.assert_close(torch.stack(after.logits), torch.stack(plain.logits), atol=1e-4, rtol=0)
 
 
 def test_calls_of_several_threads_do_not_disturb_each_other():
-    model, _ = tiny_language_model("llama")
+    model, _ = exact("llama")
     texts = [torch.randint(2, 20, (size, length)) for size, length in ((1, 40), (3, 7), (2, 23), (4, 12))] * 5
     with ablated(model, {"1-1": "uniform", "2-2": "zero", "2-3": "drop_inter"}, sentences=one_sentence):
         with torch.inference_mode():
@@ -228,7 +229,7 @@ def test_calls_of_several_threads_do_not_disturb_each_other():
         with ThreadPoolExecutor(4) as threads:
             together = list(threads.map(call, texts))
     for one, other in zip(alone, together, strict=True):
-        torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+        torch.testing.assert_close(one, other, atol=1e-9, rtol=0)
 
 
 def block_of(model):
@@ -260,6 +261,13 @@ def test_a_call_that_goes_on_when_the_block_is_left_ends_with_an_error(name, thr
         call(**inputs)
     if handle is not None:
         handle.remove()
+    assert state(model) == before
+    # One that is garbage.
+    held = [block_of(model)]
+    next(held[0])
+    held.append(held)
+    del held
+    gc.collect()
     assert state(model) == before
 
 

@@ -30,9 +30,11 @@ def test_features_and_types_are_those_of_the_workflow(tmp_path):
     expected = extract_features(run, SAMPLES, kind="question_answering")
     assert expected.truncated.any()
     found = read_heads(model, tokenizer, QUESTIONS, max_length=30, kind="question_answering", **how)
-    for name in ("distance", "length", "truncated"):
+    # Two passes of one model may differ in the last bits; what is made of one set of features does not.
+    np.testing.assert_allclose(found.distance, expected.distance, atol=1e-6)
+    for name in ("length", "truncated"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    write_arrays(tmp_path / "features.h5", expected, {})
+    write_arrays(tmp_path / "features.h5", found, {})
     features, shape = read_head_features(tmp_path / "features.h5", 8)
     clustering = cluster_heads(features, method="kmeans", k=3, scale=True, restarts=4, seed=5)
     types = head_types(found, k=3, distance_bins=8, scale=True, restarts=4, seed=5)
@@ -103,7 +105,7 @@ def test_the_longest_text_is_what_the_workflow_takes_for_longest(tmp_path):
 def test_of_an_encoder_with_a_decoder_the_encoder_is_read():
     model, tokenizer = tiny_encoder("t5")
     whole, encoder = (read_heads(each, tokenizer, ["the cat sat", "it ran"]) for each in (model, model.get_encoder()))
-    np.testing.assert_array_equal(whole.distance, encoder.distance)
+    np.testing.assert_allclose(whole.distance, encoder.distance, atol=1e-6)
     assert whole.distance.shape[1:3] == (2, 4)
 
 

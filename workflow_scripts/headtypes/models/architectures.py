@@ -9,7 +9,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
 from headtypes.core.errors import InputError
 from headtypes.models.fetching import fetch_model
 from headtypes.models.interface import through_interface
-from headtypes.models.model_config import body_of, config_of, headed_layers
+from headtypes.models.model_config import body_of, config_of, headed_layers, is_causal
 from headtypes.models.records import ModelRecord, write_model_record
 
 # Arguments of an attention function that change nothing: a sliding window is in the mask already, positions are in the
@@ -87,8 +87,13 @@ def _run_without_numbers(record: ModelRecord) -> None:
         )
     if getattr(config, "pruned_heads", None):
         raise InputError(
-            "its config.json has pruned_heads, and Transformers no longer loads a model without them; name the model "
-            "as it was before, and ablate these heads."
+            "its config.json has pruned_heads, and Transformers no longer loads a model without some of its heads; name "
+            "the model before pruning."
+        )
+    if getattr(config, "use_bidirectional_attention", None) in (True, "all") and is_causal(config):
+        raise InputError(
+            f"its config.json has use_bidirectional_attention, which Transformers does not compute in a "
+            f'{config.model_type} model; write "is_causal": false beside it.'
         )
     config.use_cache = False
     heads: list[int] = []
