@@ -178,6 +178,19 @@ def test_downloads_are_all_that_is_fetched_and_train_nothing(place, finished):
     assert stats(place, "--forceall", "downloads") == expected
 
 
+def test_the_page_of_results_is_named_only_where_this_run_made_it(place, finished):
+    for target, is_named in (("results/ledger.html", False), ("results/index.html", True)):
+        printed = run(["-m", "snakemake", "--cores", "1", "--touch", "--force", target], place.folder)
+        assert ("index.html in a browser." in printed) == is_named
+
+
+def test_what_is_no_yaml_in_the_workflows_own_config_is_told_with_its_line(place, finished):
+    with place.edited({"config.yaml": "seed: 1\nmodels: [\n"}):
+        printed = run(["-m", "snakemake", "--dry-run"], place.folder, check=False)
+    assert "config.yaml cannot be read as YAML" in printed
+    assert "line 3" in printed
+
+
 def stats(place: Workplace, *arguments: str) -> dict[str, int]:
     return job_counts(run(["-m", "snakemake", "--dry-run", "--quiet", "rules", *arguments], place.folder))
 

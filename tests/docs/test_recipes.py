@@ -100,11 +100,11 @@ def place(tmp_path_factory) -> Place:
         ("Many models", 0, {"fetch_model": 5, "cluster_heads": 5, "write_ledger": 1}, "evaluate_condition"),
         ("Another seed", 1, {"finetune_model": 5}, ()),
         ("Another number of types", 0, {"cluster_heads": 1}, "evaluate_"),
-        ("Another number of types", 1, {"evaluate_condition": 3, "evaluate_controls": 2, "evaluate_curves": 1}, ()),
+        ("Another number of types", 1, {"evaluate_condition": 3, "evaluate_controls": 2}, ()),
         ("Only one result", 0, {"evaluate_condition": 1, "finetune_model": 1}, ("write_", "evaluate_controls")),
-        ("Types only", 0, {"cluster_heads": 1, "plot_partition": 1}, ("evaluate_", "measure_importance")),
+        ("Types only", 0, {"cluster_heads": 1, "plot_partition": 1}, "evaluate_"),
         ("Compare two models", 0, {"fetch_model": 2, "compare_models": 1}, ()),
-        ("Less of everything, for a first look", 0, {"evaluate_controls": 18}, "evaluate_curves"),
+        ("Less of everything, for a first look", 0, {"evaluate_controls": 18}, ()),
     ],
 )
 def test_a_recipe_plans_what_it_says_and_nothing_else(place, recipe, number, wanted, without):

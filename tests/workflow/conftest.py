@@ -104,8 +104,7 @@ def tiny_config(tmp_path_factory) -> dict:
         "models": {"tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["animals"], "evaluate": "animals"}},
         "windows": {"max_seq_length": 40, "doc_stride": 10, "max_query_length": 12},
         "clustering": {"restarts": 5},
-        "controls": {"draws": 2, "questions": 4, "conditions": None, "profile": True},
-        "curves": {"orders": 1, "questions": 4},
+        "controls": {"draws": 2, "questions": 4, "conditions": None},
         "select": {"models": ["tiny"], "tasks": ["animals"]},
     }
 

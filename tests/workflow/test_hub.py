@@ -52,7 +52,7 @@ def smaller(experiment: str, number: int) -> dict:
         name: {"samples": number} | ({"questions": number} if task["kind"] != "text" else {})
         for name, task in config["tasks"].items()
     }
-    numbers = {"controls": "questions", "curves": "questions", "gradients": "samples"}
+    numbers = {"controls": "questions", "gradients": "samples"}
     return {"tasks": tasks, **{key: {name: number} for key, name in numbers.items() if key in config}}
 
 

@@ -89,7 +89,6 @@ def config(tiny_config) -> dict:
         "clustering": {"restarts": 2},
         "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}},
         "controls": {"draws": 0},
-        "curves": {"orders": 0},
         "select": {"models": ["tiny"]},
     }
 

@@ -65,6 +65,7 @@ def test_a_base_whose_weights_are_not_those_of_its_config_is_refused(
         finetune_model(encoder, questions[:8], tmp_path / "made", **ASKED)
 
 
+@pytest.mark.same_bits
 def test_no_unit_is_dropped_where_none_is_to_be(encoder, questions, tmp_path):
     """The result is that of a base whose rates are zero; with dropout it is another."""
 
@@ -182,6 +183,7 @@ def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, questions, monkey
     assert "60/60" in captured.err
 
 
+@pytest.mark.same_bits
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, questions, monkeypatch):
     def run(out):
         finetune_model(encoder, questions, tmp_path / out, **ASKED)
@@ -205,6 +207,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, questions, mo
     assert not checkpoints.exists()
 
 
+@pytest.mark.same_bits
 def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, questions, monkeypatch):
     def run(out, rate):
         finetune_model(encoder, questions, tmp_path / out, **{**ASKED, "learning_rate": rate, "epochs": 0.18})

@@ -1,5 +1,6 @@
 """Text files of users: their encoding, and the header of a table."""
 
+import codecs
 from collections import Counter
 from collections.abc import Iterable
 from os import PathLike
@@ -12,12 +13,15 @@ from headtypes.core.errors import InputError
 def text_of(path: str | PathLike) -> str:
     """The text of a user's file, without a byte-order mark, lines ended by newlines.
 
-    Raises `InputError` with the line that is not UTF-8.
+    Raises `InputError` with the line that is not UTF-8, or where it is no text.
     """
     content = Path(path).read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        # UTF-16, which has NULs too, begins with a mark.
+        if b"\0" in content and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise InputError(f"{path} is packed, or no text; unpack it, or save it as text in UTF-8.") from error
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, line {line} is not UTF-8 text; save the file as UTF-8.") from error
 

@@ -81,14 +81,14 @@ def check_padding(config: PreTrainedConfig, where: str) -> None:
         )
 
 
-def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
-    """The most tokens that model and tokenizer take."""
+def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase | None = None) -> int:
+    """The most tokens that a model takes and, if one is given, its tokenizer."""
     positions = getattr(config, "max_position_embeddings", None) or 0
     # Where there is no limit, some say -1.
     positions = positions if positions > 0 else 10**9
     if config.model_type in _POSITIONS_AFTER_PADDING:
         positions -= (padding_token(config) or 0) + 1
-    return int(min(positions, tokenizer.model_max_length))
+    return positions if tokenizer is None else int(min(positions, tokenizer.model_max_length))
 
 
 def language_head(record: ModelRecord) -> str:

@@ -296,11 +296,6 @@ class Plan:
         return [partition for partition in self.ablated if self.controlled_of(partition.model, partition.name)]
 
     @cached_property
-    def curved(self) -> list[PartitionPlan]:
-        """The partitions whose types are removed in growing sets."""
-        return self.ablated if self.config.curves.orders else []
-
-    @cached_property
     def with_norms(self) -> list[FeaturePlan]:
         """Every extraction that reads norms beside weights."""
         return [entry for entry in self.features if "norms" in self.config.divided_by(entry.task)]
@@ -337,11 +332,6 @@ class Plan:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
-
-    @cached_property
-    def weighted(self) -> list[FeaturePlan]:
-        """Each model with each task on which the importance of its heads is measured."""
-        return list(dict.fromkeys(partition.of_task for partition in self.curved))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None) -> list:
         """An analysis's entries for one model (and partition)."""

@@ -73,6 +73,8 @@ def test_the_command_serves_until_it_is_interrupted(place):
             taken = address.split(":")[2].split("/")[0]
             other = look(place, "--model", "tiny", "--port", taken)
             assert (other.returncode, "Address already in use" in other.stderr) == (1, True)
+            far = look(place, "--model", "tiny", "--port", "70000")
+            assert (far.returncode, far.stderr.strip()) == (1, "bind(): port must be 0-65535.")
             served.send_signal(signal.SIGINT)
             assert served.wait(20) == 0
         finally:

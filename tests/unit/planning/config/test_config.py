@@ -76,6 +76,9 @@ MISTAKES = [
     ("select", {"models": ["base"], "tasks": ["chosen"]}, ["select.tasks: no selected model reads one of these tasks"]),
     # Files that are not there.
     ("models/tuned+1.0/source/folder", "/nowhere", ["models.tuned+1.0.source.folder: there is no folder /nowhere."]),
+    ("models/tuned+1.0/source/folder", __file__, ["test_config.py is there and is no folder, nor a link to one;"]),
+    ("models/tuned+1.0/source/folder", "/" + "a/" * 2500, ["tuned+1.0.source.folder: there is no folder /a/a", "a/a…"]),
+    ("tasks/squad/source/file", "/dev", ["tasks.squad.source.file: /dev is there and is no file, nor a link to one;"]),
     ("models/tuned+1.0/source/folder", "/a/{b}", ["models.tuned+1.0.source.folder: /a/{b} has braces"]),
     ("tasks/squad/source/file", "/a/{workflow}/b", ["tasks.squad.source.file: /a/{workflow}/b has braces"]),
     ("partitions/mine/file", "a{0}.csv", ["partitions.mine.file: a{0}.csv has braces"]),

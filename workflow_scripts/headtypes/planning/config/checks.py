@@ -12,7 +12,7 @@ from itertools import combinations
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.user_types import types_in_file
 from headtypes.attention.operations import head_of
-from headtypes.core.errors import InputError, nearest
+from headtypes.core.errors import InputError, nearest, shortened
 from headtypes.core.stage import given
 from headtypes.data.files import looked_in
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL
@@ -293,4 +293,7 @@ def _missing(path: str, is_folder: bool = False) -> str | None:
         return f"the environment variable {unset[1].strip('{}')} is not set."
     if os.path.isdir(path) if is_folder else os.path.isfile(path):
         return None
-    return f"there is no {'folder' if is_folder else 'file'} {path}{looked_in(path)}."
+    kind = "folder" if is_folder else "file"
+    if os.path.lexists(path):
+        return f"{path} is there and is no {kind}, nor a link to one; name a {kind}."
+    return f"there is no {kind} {shortened(path)}{looked_in(path)}."
