@@ -148,8 +148,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")
     parser.add_argument("--directory", type=Path, default=Path(), help="where the results are")
-    parser.add_argument("--remove", action="store_true", help="remove stale and damaged results")
-    parser.add_argument("--accept", action="store_true", help="say that changed code gives the same results")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--remove", action="store_true", help="remove stale and damaged results")
+    either.add_argument("--accept", action="store_true", help="say that changed code gives the same results")
     asked = parser.parse_args(arguments)
     files = [file.resolve() for file in asked.configfile]
     os.chdir(asked.directory)
@@ -158,18 +159,21 @@ def main(arguments: list[str]) -> int:
     if audit.accepted and any(state in ("stale", "damaged") for _, state, _ in findings):
         print("Nothing is accepted, since these differ by more than their code: remove them (--remove), or run.")
     elif audit.accepted:
-        command = ["-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--cores", "1", "--quiet", "all", "--touch"]
-        subprocess.run([sys.executable, *command, *(["--configfile", *files] if files else [])], check=True)
+        command = ["-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--cores", "1", "--quiet", "rules", "--touch"]
+        command += ["--configfile", *files] if files else []
+        touched = subprocess.run([sys.executable, *command], capture_output=True, text=True)
+        if touched.returncode:
+            sys.exit(f"{touched.stderr}Nothing is accepted, since Snakemake did not end well.")
         for path, code in audit.accepted.items():
             accept(path, code)
         print(f"Accepted: {len(audit.accepted)} results of which the code alone has changed.")
     for path, state, why in findings:
         print(f"{state:8} {path}: {why}")
         if asked.remove and state in ("stale", "damaged"):
-            shutil.rmtree(path) if Path(path).is_dir() and not Path(path).is_symlink() else Path(path).unlink(
-                missing_ok=True
-            )
-            beside(path).unlink(missing_ok=True)
+            if Path(path).is_dir() and not Path(path).is_symlink():
+                shutil.rmtree(path)
+            for file in (path, beside(path)):
+                Path(file).unlink(missing_ok=True)
     counts = Counter(state for _, state, _ in findings).items()
     print(", ".join(f"{count} {state}" for state, count in counts) or "All results are as they should be.")
     return int(bool(findings))
@@ -178,5 +182,5 @@ def main(arguments: list[str]) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
-    except (InputError, OSError, subprocess.CalledProcessError) as error:
+    except (InputError, OSError) as error:
         sys.exit("\n".join(mistakes_in(str(error))))
