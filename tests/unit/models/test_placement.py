@@ -6,7 +6,6 @@ They may differ in the last bits, since how a processor adds up can depend on wh
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
