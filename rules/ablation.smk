@@ -53,7 +53,6 @@ rule measure_intervals:
 rule evaluate_controls:
     input:
         **ANSWERED,
-        scores=paths.SCORES,
         head_outputs=head_outputs_of,
     output:
         scores=paths.CONTROLS,
@@ -98,50 +97,9 @@ rule plot_controls:
         CALL
 
 
-rule evaluate_curves:
-    input:
-        **ANSWERED,
-        importance=of_task(paths.IMPORTANCE),
-    output:
-        curves=paths.CURVES,
-    log:
-        "logs/evaluate_curves/{model}/{partition}.log",
-    benchmark:
-        "results/curves/{model}/{partition}.benchmark.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("evaluate_curves"),
-    params:
-        **identity("evaluate_curves"),
-    script:
-        CALL
-
-
-rule plot_curves:
-    input:
-        curves=paths.CURVES,
-        partition=paths.PARTITION,
-    output:
-        **figure("results/curves/{model}/{partition}", "curves", "curves", "heads removed in growing sets"),
-    log:
-        "logs/plot_curves/{model}/{partition}.log",
-    benchmark:
-        "results/curves/{model}/{partition}.figure.benchmark.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("plot_curves"),
-    params:
-        **identity("plot_curves"),
-    script:
-        CALL
-
-
 rule ablation:
     input:
         of_each(paths.METRICS, plan.ablations),
         of_each(paths.INTERVALS, plan.ablated),
         of_each(paths.CONTROLS, plan.controlled),
         of_each(rules.plot_controls.output.png, plan.beside_random_heads),
-        of_each(rules.plot_curves.output.png, plan.curved),

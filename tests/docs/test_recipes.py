@@ -25,6 +25,7 @@ from tests.support.commands import job_counts, run
 from tests.support.demo import demo_task
 from tests.support.models import saved, tiny_bert
 from tests.support.places import ROOT
+from tests.support.planning import snakemake
 from tests.support.records import PAIRS, classifier, described, recorded, types_like
 from tests.support.workplace import copy_workflow
 
@@ -47,8 +48,8 @@ class Place:
     def run(self, command: str, *further: str) -> str:
         """Run a command of the page, with further arguments; return what it printed."""
         name, *words = shlex.split(command)
-        program = {"snakemake": ["-m", "snakemake"], "python": []}[name]
-        return run([*program, *words, *further], self.folder, **self.variables)
+        program = {"snakemake": snakemake, "python": run}[name]
+        return program([*words, *further], self.folder, **self.variables)
 
     def planned(self, command: str) -> tuple[dict[str, int], str]:
         """The number of jobs of each rule that a command of the page would run, and all that it prints."""
@@ -100,11 +101,11 @@ def place(tmp_path_factory) -> Place:
         ("Many models", 0, {"fetch_model": 5, "cluster_heads": 5, "write_ledger": 1}, "evaluate_condition"),
         ("Another seed", 1, {"finetune_model": 5}, ()),
         ("Another number of types", 0, {"cluster_heads": 1}, "evaluate_"),
-        ("Another number of types", 1, {"evaluate_condition": 3, "evaluate_controls": 2, "evaluate_curves": 1}, ()),
+        ("Another number of types", 1, {"evaluate_condition": 3, "evaluate_controls": 2}, ()),
         ("Only one result", 0, {"evaluate_condition": 1, "finetune_model": 1}, ("write_", "evaluate_controls")),
-        ("Types only", 0, {"cluster_heads": 1, "plot_partition": 1}, ("evaluate_", "measure_importance")),
+        ("Types only", 0, {"cluster_heads": 1, "plot_partition": 1}, "evaluate_"),
         ("Compare two models", 0, {"fetch_model": 2, "compare_models": 1}, ()),
-        ("Less of everything, for a first look", 0, {"evaluate_controls": 18}, "evaluate_curves"),
+        ("Less of everything, for a first look", 0, {"evaluate_controls": 18}, ()),
     ],
 )
 def test_a_recipe_plans_what_it_says_and_nothing_else(place, recipe, number, wanted, without):

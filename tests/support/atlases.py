@@ -66,8 +66,13 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     write_types(folder / "parent.csv", layers, heads, first=1)
     by_head = (np.arange(count) % 101).tolist()
     write_json(folder / "stability.json", {half: {"by_head": by_head} for half in ("heads", "samples")})
-    write_csv(folder / "importance.csv", table.assign(importance=0.5, normalised=np.arange(count) / count))
-    gradients = {"sep": 1e-5, "cls": np.arange(count) / 1000, "punctuation": np.nan, "other": 0.1, "all": 0.1}
+    gradients = {
+        "sep": 1e-5,
+        "cls": np.arange(count) / 1000,
+        "punctuation": np.nan,
+        "other": np.arange(count) / count,
+        "all": 0.1,
+    }
     write_csv(folder / "gradients.csv", table.assign(**gradients, loss="masked_words", samples=3, reason=None))
     patterns = rng.random((3, layers, heads, len(COLUMNS))).astype(np.float32)
     write_arrays(folder / "surface.h5", Surface(patterns, np.ones((3, layers), np.float32), length, ids), {})
@@ -89,7 +94,6 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
         "partitions": [("qa-kmeans-k4", folder / "types.csv")],
         "parents": [("qa-kmeans-k4 of base", folder / "parent.csv")],
         "stability": [("qa-kmeans-k4", folder / "stability.json")],
-        "importance": [("qa", folder / "importance.csv")],
         "surface": [("text", folder / "surface.h5")],
         "gradients": [("text", folder / "gradients.csv")],
         "divergence": [("text", folder / "divergence.h5")],

@@ -6,7 +6,7 @@ from pathlib import Path
 # What figures make, how long a job took, and what a run of Snakemake itself writes. And the comparison of clusterings,
 # with the records of what is made from it: spectral clustering of half of eight heads depends on the last bit of a sum.
 NOT_COMPARED = re.compile(
-    r"^(provenance/)?(guan2020/[^/]+/|clark2019/[^/]+/|(curves|compared_types)/.*(pdf|png)|index\.html)|benchmark\.tsv$"
+    r"^(provenance/)?(guan2020/[^/]+/|clark2019/[^/]+/|compared_types/.*(pdf|png)|index\.html)|benchmark\.tsv$"
     r"|^provenance/(guan2020/(comparison|quantities)\.)"
 )
 

@@ -73,34 +73,11 @@ def defined_attention(
         allowed = torch.ones_like(scores) if reading.uniform_over_padding else (scores > -torch.inf).to(scores)
         return allowed / allowed.sum(-1, keepdim=True)
     attention[dropped] = 0
-    if name.startswith("mass"):
-        attention = with_mass_taken(attention, operation, sentence, reading, real)
     if reading.renormalise:
         for row, kept in zip(attention, to_none, strict=True):
             if row.sum() > 0:
                 row /= row.sum() + kept
     return attention
-
-
-def with_mass_taken(attention, operation: str, sentence: tuple[int, ...], reading: Reading, real: int):
-    """One head's attention [query, key], as much of it taken at each distance as `drop_...` takes, pair by pair.
-
-    real: how many tokens are no padding, which comes after them.
-    """
-    name, _, seed = operation.partition(" ")
-    dropped = dropped_pairs(name.replace("mass", "drop"), sentence, reading)
-    rng = np.random.default_rng(derive_seed(int(seed or 0), *sentence[:real]))
-    numbers, left = rng.random((real, real)), attention.clone()
-    for distance in range(1 - real, real):
-        pairs = [(s, s + distance) for s in range(real) if 0 <= s + distance < real]
-        due = sum(float(attention[pair]) for pair in pairs if dropped[pair])
-        for s, t in sorted(pairs, key=numbers.__getitem__):
-            if reading.special_tokens != "neither" or min(sentence[s], sentence[t]) >= 0:
-                taken = float(attention[s, t]) if due > attention[s, t] - 1e-6 else due
-                taken = taken if due > 1e-6 else 0
-                left[s, t] -= taken
-                due -= taken
-    return left
 
 
 def resampled(outputs, scores, operation: str, sentence: tuple[int, ...], layer: int, head: int, heads: int):

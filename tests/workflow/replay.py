@@ -23,7 +23,7 @@ from tests.support.places import ROOT, SCRIPTS
 from tests.support.planning import workflow_of
 from tests.workflow.loaded import forget_ours, uncovered
 
-FIGURES = {"plot_curves", "plot_gradients", "plot_sentences", "write_summary"}
+FIGURES = {"plot_gradients", "plot_sentences", "write_summary"}
 # What jobs load, so that a fork has little left to load.
 LIBRARIES = ("matplotlib.backends.backend_agg", "pandas", "sklearn.cluster", "torch", "transformers.models.bert")
 

@@ -17,6 +17,8 @@ from tests.support.hub import Hub
 from tests.support.places import ROOT, SCRIPTS
 from tests.support.stand_ins import COMMITS, write_stand_ins
 
+pytestmark = pytest.mark.slow
+
 MODELS = {
     "bert-large-wwm": "google-bert/bert-large-uncased-whole-word-masking",
     "bert-large-wwm-squad": "google-bert/bert-large-uncased-whole-word-masking-finetuned-squad",
@@ -52,7 +54,7 @@ def smaller(experiment: str, number: int) -> dict:
         name: {"samples": number} | ({"questions": number} if task["kind"] != "text" else {})
         for name, task in config["tasks"].items()
     }
-    numbers = {"controls": "questions", "curves": "questions", "gradients": "samples"}
+    numbers = {"controls": "questions", "gradients": "samples"}
     return {"tasks": tasks, **{key: {name: number} for key, name in numbers.items() if key in config}}
 
 

@@ -181,7 +181,7 @@ def test_logits_that_are_not_finite_choose_no_label():
     _, tokenizer = tiny_bert()
     answers = Answers("sentence_pair", build_pairs(PAIRS, tokenizer, max_length=60))
     with pytest.raises(InputError, match="logits are not finite"):
-        answers.read(type("Output", (), {"logits": torch.tensor([[0.0, torch.nan]])}), [])
+        answers.read(type("Output", (), {"logits": torch.tensor([[0.0, torch.nan]])}), [], {})
 
 
 def scored(label, predicted, names):

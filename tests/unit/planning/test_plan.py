@@ -178,12 +178,10 @@ def test_the_baseline_is_the_condition_that_changes_no_head(read):
         assert (evaluation and evaluation.name) == baseline
 
 
-def test_the_partitions_that_conditions_are_evaluated_on_have_curves(imported):
+def test_the_partitions_that_conditions_are_evaluated_on_are_ablated(imported):
     plan = Plan(read_config(imported))
     assert list(plan.partitions) == [("bert", "squad-kmeans-k4"), ("bert", "mine")]
     assert [partition.name for partition in plan.ablated] == ["squad-kmeans-k4"]
-    assert plan.curved == plan.ablated
-    assert Plan(read_config(edited(imported, "curves", {"orders": 0}))).curved == []
 
 
 def test_gradients_are_measured_on_texts_and_on_the_task_that_a_model_answers(tmp_path):

@@ -107,24 +107,6 @@ def test_a_head_draws_alike_whatever_is_done_to_others(full):
     assert seeds["base"] != seeds["tuned+1.0"]
 
 
-def test_models_that_differ_in_a_seed_alone_have_the_same_draws_all_of_them(full):
-    def drawn(config):
-        plan = Plan(read_config(config))
-        specs = [ablation.evaluate_controls.spec(plan, it.model, it.partition, it.condition) for it in plan.controlled]
-        return [(it.model, it.partition, it.condition) for it in plan.controlled], specs
-
-    names, alone = drawn(full)
-    assert not any(spec["all_draws"] for spec in alone)
-    assert len({spec["seed"] for spec in alone}) == len(alone)
-    together = full | {"models": {name: it | {"repeat_of": "m-{seed}"} for name, it in full["models"].items()}}
-    _, found = drawn(together)
-    assert all(spec["all_draws"] for spec in found)
-    seeds = {}
-    for (_, *of), spec in zip(names, found, strict=True):
-        seeds.setdefault(tuple(of), set()).add(spec["seed"])
-    assert {len(each) for each in seeds.values()} == {1}
-
-
 def test_each_random_choice_has_its_own_seed(full):
     # Detectors read the same tokens in each model that has them.
     specs = {job[:1] if job[0] == "measure_detectors" else job: spec for job, spec in all_specs(full).items()}

@@ -1,6 +1,6 @@
 """All analyses, in the order in which tables and pages have them."""
 
-from headtypes.analyses.ablation.analysis import ABLATION, IMPORTANCE
+from headtypes.analyses.ablation.analysis import ABLATION
 from headtypes.analyses.coreference.analysis import COREFERENCE
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.detectors.analysis import DETECTORS
@@ -24,7 +24,6 @@ ANALYSES: tuple[Analysis, ...] = (
     DIVERGENCE,
     RELATIONS,
     COREFERENCE,
-    IMPORTANCE,
     DETECTORS,
     ABLATION,
     PROBES,

@@ -18,8 +18,6 @@ from headtypes.core.seeds import derive_seed
 
 # Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
 _BLOCKS_KEPT = 64
-# So much attention may be due or left by rounding alone, and would be all of a row that is then renormalised.
-_NOTHING = 1e-6
 
 
 # Gets attention [sample, head, row, key] and which query rows these are, and returns other attention.
@@ -125,21 +123,6 @@ class Heads:
 
         self._weigh(without)
 
-    def drop_as_much(self, pairs: Literal["intra", "inter"], seed: int) -> None:
-        """Take as much attention as `drop` takes, at each distance, from the pairs at that distance in random order."""
-        for group in self.groups():
-            every = slice(0, group.pairs.length)
-            candidates, order = group.pairs.shuffled(group.all_heads.mask, seed)
-            dropped = candidates & ~self.ablation.pairs_left(group.pairs, pairs, 0, group.pairs.length)[:, 0]
-            for index in range(len(self.heads)):
-                of_head = slice(index, index + 1)
-                layer = group.layer.heads(of_head)
-                attention = layer.attention(every)
-                attention -= _as_much(attention[:, 0], dropped, candidates, order)[:, None]
-                if self.ablation.reading.renormalise:
-                    attention = layer.renormalised(attention, every)
-                group.put(attention @ layer.value, every, of_head)
-
     def weigh(self, change: Change) -> None:
         """Replace the attention by what a function makes of it. Raises `InputError` where it has another shape."""
 
@@ -205,7 +188,6 @@ class SentencePairs(Group):
         sentence = torch.as_tensor(self._given, device=device)
         self._sentence = sentence.clamp_max(1) if reading.sentences == "segments" else sentence
         self._special_tokens = reading.special_tokens
-        self._shuffled: dict[int, tuple[Tensor, Tensor]] = {}
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
         """The pairs of some query rows that are not dropped; the same in all layers."""
@@ -221,26 +203,6 @@ class SentencePairs(Group):
         if dropped == "inter":
             return intra
         return in_sentences & ~intra if self._special_tokens == "cut" else ~intra
-
-    def shuffled(
-        self, mask: Bool[Tensor, "#sample 1 query key"] | None, seed: int
-    ) -> tuple[Bool[Tensor, "sample query key"], Int[Tensor, "sample pair"]]:
-        """Which pairs, padding left out, are in sentences or between them, and an order of all pairs: by distance.
-
-        The order, of pairs numbered row by row, is random at each distance (key less query), and the same in all layers
-        and heads, as the pairs within sentences are. It depends on `seed` and on where the sample's sentences are.
-        """
-        if seed not in self._shuffled:
-            real = self._real(mask)
-            tokens = self._sentence >= 0 if self._special_tokens == "neither" else real
-            position = np.arange(self.length)
-            keys = np.repeat((position - position[:, None]).astype(float)[None], len(self._given), 0)
-            for of_sample, sentence, own in zip(keys, self._given, real.cpu().numpy(), strict=True):
-                rng = np.random.default_rng(derive_seed(seed, *sentence[own].tolist()))
-                of_sample[np.ix_(own, own)] += rng.random((own.sum(), own.sum()))
-            order = torch.as_tensor(keys.reshape(len(keys), -1).argsort(1), device=self._sentence.device)
-            self._shuffled[seed] = tokens[..., None] & tokens[:, None], order
-        return self._shuffled[seed]
 
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
@@ -273,29 +235,6 @@ class SentencePairs(Group):
         # All tokens but padding may look at themselves.
         every = torch.ones_like(self._sentence, dtype=torch.bool)
         return every if mask is None else mask[:, 0].diagonal(dim1=1, dim2=2).expand_as(every)
-
-
-def _as_much(
-    attention: Float[Tensor, "sample query key"],
-    dropped: Bool[Tensor, "sample query key"],
-    candidates: Bool[Tensor, "sample query key"],
-    order: Int[Tensor, "sample pair"],
-) -> Float[Tensor, "sample query key"]:
-    """What is taken of each pair, so that as much is at each distance as of the dropped pairs, which are candidates.
-
-    order: of `SentencePairs.shuffled`; of the last pair that is needed at a distance, a part is taken.
-    """
-    length = attention.shape[1]
-    # Pairs in order are by distance, of which each has as many pairs as the diagonal is long.
-    sizes = torch.cat([torch.arange(1, length + 1), torch.arange(length - 1, 0, -1)]).to(order.device)
-    distance = torch.arange(len(sizes), device=order.device).repeat_interleave(sizes)
-    start = (sizes.cumsum(0) - sizes)[distance]
-    available, due = ((attention.double() * kept).flatten(1).gather(1, order) for kept in (candidates, dropped))
-    due = due.new_zeros(len(due), len(sizes)).index_add_(1, distance, due)[:, distance]
-    before = available.cumsum(1) - available
-    due -= before - before[:, start]
-    taken = due.where(due < available - _NOTHING, available).where(due > _NOTHING, 0)
-    return torch.zeros_like(taken).scatter_(1, order, taken).view_as(attention).to(attention.dtype)
 
 
 def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:

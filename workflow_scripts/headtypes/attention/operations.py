@@ -11,7 +11,7 @@ from headtypes.core.errors import InputError, nearest
 if TYPE_CHECKING:
     import numpy as np
 
-_HEAD = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+_HEAD = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 
 
 @dataclass(frozen=True)
@@ -116,18 +116,7 @@ def _drop_inter(heads) -> None:
     heads.drop("inter")
 
 
-def _mass_intra(heads, number: str = "0") -> None:
-    """Remove as much attention as `drop_intra`, at the same distances, from random pairs of tokens."""
-    heads.drop_as_much("intra", int(number))
-
-
-def _mass_inter(heads, number: str = "0") -> None:
-    """Remove as much attention as `drop_inter`, at the same distances, from random pairs of tokens."""
-    heads.drop_as_much("inter", int(number))
-
-
 _OF_DROPS = ("sentences", "special_tokens", "renormalise")
-_DRAW = "( [0-9]+)?", "a whole number for another draw, as in resample 2, or none"
 # Six decimals at most: scores divided by less than a millionth overflow.
 _ABOVE_0 = " (?=.*[1-9])[0-9]+([.][0-9]{1,6})?"
 OPERATIONS = {
@@ -140,11 +129,17 @@ OPERATIONS = {
         Operation(
             "temperature", 2, _temperature, _ABOVE_0, "a number above 0 of at most six decimals, as in temperature 2"
         ),
-        Operation("resample", 2, _resample, *_DRAW, draws=True, needs_sentences=True),
+        Operation(
+            "resample",
+            2,
+            _resample,
+            "( [0-9]+)?",
+            "a whole number for another draw, as in resample 2, or none",
+            draws=True,
+            needs_sentences=True,
+        ),
         Operation("drop_intra", 3, _drop_intra, readings=_OF_DROPS, needs_sentences=True),
         Operation("drop_inter", 3, _drop_inter, readings=_OF_DROPS, needs_sentences=True),
-        Operation("mass_intra", 3, _mass_intra, *_DRAW, draws=True, readings=_OF_DROPS, needs_sentences=True),
-        Operation("mass_inter", 3, _mass_inter, *_DRAW, draws=True, readings=_OF_DROPS, needs_sentences=True),
     )
 }
 

@@ -1,23 +1,26 @@
 """Models with the head that a kind of task needs: what they answer, and the loss of what they should answer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.protocol import LANGUAGE_MODEL
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Scored
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.windows import Windows, check_finite
 from headtypes.models.loading import load_model
 from headtypes.models.model_config import language_head
 from headtypes.models.records import ModelRecord
 
+# The column of scores with the cross entropy, in nats, of the span, label, choice or tokens that are right.
+GOLD_LOSS = "gold_loss"
 # A target that is not predicted, for `torch.nn.functional.cross_entropy`.
 NO_TARGET = -100
 # Logits over the vocabulary that are computed at a time; of GPT-2's, those of 670 tokens.
@@ -58,26 +61,55 @@ class Answers(_Outputs):
     """What a model answers: values read from its output for each window.
 
     columns: names of the values: the kind's, or, where windows have targets of their own, the sum of their cross
-        entropies in nats, and how many they are.
+        entropies in nats, and how many they are; and, with targets, the loss of what is right.
     """
 
-    def __init__(self, kind: str, windows: Windows, **settings: int):
-        """settings: the kind's `answer_keys`."""
+    def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
+        """targets: as `Kind.answer_targets` gives them, [window, softmax]; settings: the kind's `answer_keys`."""
         super().__init__(kind, windows)
-        self._settings = settings
+        self._targets, self._settings = targets, settings
         self.columns = ("loss", "tokens") if self._predicted else self._kind.answer_columns
+        if targets is not None:
+            self.columns += (GOLD_LOSS,)
 
-    def read(self, output: Any, sentences: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """The values of a batch: an array [window] for each of `columns`; sentences as in `Kind.read_answers`."""
+    def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> tuple[np.ndarray, ...]:
+        """The values of a batch: an array [window] for each of `columns`.
+
+        sentences: as in `Kind.read_answers`; given: what the model was given.
+        """
         if self._predicted is None:
-            return self._kind.read_answers(output, sentences, **self._settings)
-        losses = self._predicted.loss_sums(output).cpu().numpy()
-        check_finite(losses, "loss is")
-        return losses, self._predicted.tokens[self._batch]
+            values = self._kind.read_answers(output, sentences, **self._settings)
+            losses = None if self._targets is None else self._gold_losses(output, given)
+        else:
+            losses = self._predicted.loss_sums(output).cpu().numpy()
+            check_finite(losses, "loss is")
+            values = losses, self._predicted.tokens[self._batch]
+        return values if self._targets is None else (*values, losses)
+
+    def scored(self, rows: Sequence, windows: Windows, record: ModelRecord, table: pd.DataFrame) -> Scored:
+        """As `Kind.score_answers`, from a table of what was read, [window]; with targets, the loss of what is right.
+
+        That is the mean over the windows that hold the whole of it, or where tokens are predicted their sum, which
+        `SIZES` divides; NaN where no window does.
+        """
+        values = [table[name].to_numpy() for name in self.columns if name != GOLD_LOSS]
+        answers, scores = self._kind.score_answers(rows, windows, record, tuple(values))
+        if self._targets is not None:
+            gold = table[GOLD_LOSS].where((self._targets >= 0).all(1)).groupby(windows.question)
+            of_row = gold.sum(min_count=1) if self._predicted else gold.mean()
+            scores[GOLD_LOSS] = of_row.set_axis(windows.question_ids)[scores["id"]].to_numpy()
+        return answers, scores
+
+    def _gold_losses(self, output: Any, given: Mapping[str, Tensor]) -> np.ndarray:
+        """[window]; NaN of one without a target."""
+        targets = self._targets[self._batch]
+        logits = self._kind.answer_logits(output, given["attention_mask"])
+        losses = _cross_entropy(logits, torch.as_tensor(targets.clip(0)).to(logits.device)).mean(1).cpu().numpy()
+        return np.where((targets >= 0).all(1), losses, np.nan)
 
 
 class AnswerLoss(_Outputs):
-    """The mean cross entropy of what each window's answer consists of, of which importance and gradients are taken.
+    """The mean cross entropy of what each window's answer consists of, of which gradients are taken.
 
     That is the kind's `answer_targets`, or the tokens to predict where windows have targets of their own.
     windows: [chosen] int, those of all windows that hold a whole answer.

@@ -19,7 +19,7 @@ from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text import Text
 from headtypes.models.files import model_files
-from headtypes.planning.config.checks import check, left_out, types_in
+from headtypes.planning.config.checks import check, check_evaluated, left_out, types_in
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import ConfigError, unknown
 from headtypes.planning.config.schema import Config, Finetuned, changes_nothing, read_config, types_of
@@ -184,6 +184,8 @@ class Plan:
         known = len(self.imported) == len(config.partitions)
         kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]
         self.left_out_conditions = left_out(config, self.conditions, kinds) if known else []
+        evaluated = dict.fromkeys((each.model, each.condition) for each in self.ablations)
+        check_evaluated(config, {(model, name): self.operations(name) for model, name in evaluated})
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
         """Refuse a model that is to be compared with a row that the paper does not have.
@@ -295,11 +297,6 @@ class Plan:
         return [partition for partition in self.ablated if self.controlled_of(partition.model, partition.name)]
 
     @cached_property
-    def curved(self) -> list[PartitionPlan]:
-        """The partitions whose types are removed in growing sets."""
-        return self.ablated if self.config.curves.orders else []
-
-    @cached_property
     def with_norms(self) -> list[FeaturePlan]:
         """Every extraction that reads norms beside weights."""
         return [entry for entry in self.features if "norms" in self.config.divided_by(entry.task)]
@@ -336,11 +333,6 @@ class Plan:
         """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
-
-    @cached_property
-    def weighted(self) -> list[FeaturePlan]:
-        """Each model with each task on which the importance of its heads is measured."""
-        return list(dict.fromkeys(partition.of_task for partition in self.curved))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None) -> list:
         """An analysis's entries for one model (and partition)."""

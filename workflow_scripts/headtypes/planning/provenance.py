@@ -10,10 +10,12 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, leftovers, read_json, sha256_path, write_json
 from headtypes.core.installed import version_of
+from headtypes.models.stage import RECORD, fetch_model
 from headtypes.planning.code import NUMERIC_PACKAGES, package_version
 
 # Where results lie, unless another workflow uses this one under a prefix.
@@ -109,6 +111,29 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
     }
 
 
+def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, tuple[str, str]]:
+    """The models whose recorded weights are not those that the configuration asks for (`sha256`): key and sentence.
+
+    plan: a `headtypes.planning.plan.Plan`. By the path of the record; a model that is fetched again is left to its job.
+    """
+    wrong = {}
+    for name, model in plan.config.models.items():
+        expected, path = model.source.sha256, RECORD.path.format(model=name)
+        path = str(results / Path(path).relative_to(RESULTS))
+        if expected is None or (known := recorded(path)) is None or not Path(path).is_file():
+            continue
+        files = contents_of(plan.files.of_model(name), path)
+        digests = list(read_json(path)["weights"].values())
+        is_same = known["spec"] == fetch_model.spec(plan, name) and files.items() <= known["inputs"].items()
+        if is_same and digests != [expected]:
+            sentence = (
+                f"the model that was fetched has {' and '.join(digests)}, by {path}, and not {expected}; correct the "
+                "key, or name other files."
+            )
+            wrong[path] = f"models.{name}.source.sha256", sentence
+    return wrong
+
+
 def _state(path: str) -> list[int]:
     status = Path(path).stat()
     # All files of some archives and images have one time of change (1970); that of the inode nobody can set.
@@ -135,6 +160,14 @@ def record(
 def recorded(path: StrPath) -> dict | None:
     """The record of a result; None where there is none. Raises `InputError` where it is damaged."""
     return read_json(beside(path)) if beside(path).is_file() else None
+
+
+def accept(path: StrPath, code: str) -> None:
+    """Write into the record of a result that, by what the user says, other code would have given the same.
+
+    code: the hash of that code. What computed the result stays in the record.
+    """
+    write_json(beside(path), {**recorded(path), "accepted": {"code": code, "git": _commit()}})
 
 
 def beside(path: StrPath) -> Path:

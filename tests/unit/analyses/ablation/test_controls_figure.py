@@ -15,26 +15,25 @@ OPERATIONS = {
     "one-head": {"1-2": "zero"},
 }
 DROPS = {
-    name: DropsOfDraws("exact_match", own, own - 3, own + 4, np.array(draws))
+    name: DropsOfDraws("exact_match", own, own - 3, own + 4, np.array(draws), own / 100)
     for (name, own, draws) in zip(
         OPERATIONS, (20.0, 5, 9, 7), ([1, 2, 3], [6, 5, 4], [10, 11, 12], [6, 8, 2]), strict=True
     )
 }
 
 
-def test_every_condition_stands_beside_its_draws_with_its_rank():
+def test_every_condition_stands_beside_its_draws_with_what_both_have_in_common():
     (axes,) = controls_figure(DROPS, OPERATIONS, typed([["dense", "vertical"] * 3] * 2)).axes
     drawn = {line.get_gid(): line for line in axes.lines}
     for row, (name, drops) in enumerate(DROPS.items()):
-        assert drawn[f"draws-{name}"].get_xdata().tolist() == drops.draws.tolist()
+        assert drawn[f"draws-{name}"].get_xdata().tolist() == [drops.draws.min(), drops.draws.max()]
         assert drawn[f"mean-{name}"].get_xdata().tolist() == [drops.draws.mean()]
         assert drawn[f"interval-{name}"].get_xdata().tolist() == [drops.low, drops.high]
         assert drawn[f"own-{name}"].get_xdata().tolist() == [drops.own]
         for line in ("draws", "mean", "own"):
             assert set(drawn[f"{line}-{name}"].get_ydata()) == {row}
     assert [label.get_text() for label in axes.get_yticklabels()] == list(OPERATIONS)
-    # A draw that costs as much goes before the condition.
-    assert [text.get_text() for text in axes.texts] == ["1 of 4", "3 of 4", "4 of 4", "2 of 4", "rank"]
+    assert [text.get_text() for text in axes.texts] == ["20 %", "5 %", "9 %", "7 %", "in common"]
 
 
 def test_the_numbers_are_those_of_table_2(tmp_path):
@@ -47,19 +46,15 @@ def test_the_numbers_are_those_of_table_2(tmp_path):
         questions.head(20).assign(draw=draw, overlap=0.5, exact_match=rng.integers(0, 2, 20), f1=rng.random(20))
         for draw in range(5)
     ]
-    # Draws from elsewhere do not stand in the figure.
-    tables["controls"] = pd.concat(
-        [*(each.assign(family="layer") for each in draws), draws[0].assign(family="profile")]
-    )
-    tables["controls"]["planned"] = 5
+    tables["controls"] = pd.concat(draws)
     for name, table in tables.items():
         table.to_parquet(tmp_path / name)
     found = read_drops_of_draws(tmp_path / "controls", tmp_path / "own", tmp_path / "baseline", seed=1)
-    expected = control_drops(tables["controls"], tables["own"], tables["baseline"], seed=1)
+    expected = control_drops(tables["controls"], tables["own"], tables["baseline"])
     assert found.metric == "exact_match"
     assert found.own == pytest.approx(expected["own_drop_exact_match"])
     assert found.low < found.own < found.high
     assert [found.draws.mean(), found.draws.min(), found.draws.max()] == pytest.approx(
         [expected[f"control_drop_exact_match{end}"] for end in ("", "_low", "_high")]
     )
-    assert found.rank == expected["own_rank_exact_match"]
+    assert found.overlap == expected["control_overlap"] == 0.5

@@ -64,10 +64,10 @@ def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
     operations[:, ::2] = "uniform"
     logits = []
 
-    def read(self, output, sentences):
+    def read(self, output, sentences, given):
         for row, sentence in enumerate(sentences):
             logits.append((len(sentence), output.start_logits[row, : len(sentence)]))
-        return plain(self, output, sentences)
+        return plain(self, output, sentences, given)
 
     plain = Answers.read
     with pytest.MonkeyPatch.context() as patch:
@@ -113,11 +113,11 @@ def test_a_batch_that_does_not_fit_under_a_later_set_is_halved_under_all(tmp_pat
     asked = rows, windows, record, wanted, None, Settings(**ANSWERING), "test"
     whole, plain, read = evaluate_all(*asked), Answers.read, []
 
-    def full(self, output, sentences):
+    def full(self, output, sentences, given):
         read.append(len(sentences))
         if len(read) % len(wanted) == 0 and len(sentences) > 1:
             raise torch.OutOfMemoryError("planted")
-        return plain(self, output, sentences)
+        return plain(self, output, sentences, given)
 
     capsys.readouterr()
     monkeypatch.setattr(Answers, "read", full)

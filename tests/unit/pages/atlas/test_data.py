@@ -42,7 +42,7 @@ def test_every_head_has_its_values(tmp_path):
     ]
     assert [category["doubtful"] for category in types["categories"]] == [False, False, False, True]
     assert columns["keeps.samples"]["values"] == list(range(8))
-    assert columns["importance.qa"]["values"] == [index / 8 for index in range(8)]
+    assert columns["gradient.text.other"]["values"] == [index / 8 for index in range(8)]
     surface = 100 * pd.Series(columns["surface.text.entropy"]["values"])
     assert columns["surface.text.entropy"]["unit"] == "nats"
     assert surface.notna().all()

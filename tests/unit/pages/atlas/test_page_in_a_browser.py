@@ -18,7 +18,7 @@ CONTROLS = {"button", "combobox", "spinbutton", "checkbox", "gridcell", "link", 
 
 def test_tiles_are_coloured_by_any_column(chromium, page_file):
     with opened(chromium, page_file, 1280) as page:
-        page.get_by_label("Colour by").select_option(label="importance on qa")
+        page.get_by_label("Colour by").select_option(label="gradient, other tokens")
         assert "0.0833" in tile(page, "1-2").get_attribute("aria-label")
         colours = page.locator(".tile").evaluate_all("all => all.map((it) => getComputedStyle(it).backgroundColor)")
         assert len(set(colours)) == 12
@@ -40,12 +40,12 @@ def test_heads_are_filtered_by_types_and_by_numbers(chromium, page_file):
         for name in ("dense_vertical", "vertical"):
             page.get_by_label(name, exact=True).check()
         assert page.locator("#count").inner_text() == "6 of 12 heads pass the filters."
-        page.get_by_label("Filter", exact=True).select_option(label="importance on qa")
+        page.get_by_label("Filter", exact=True).select_option(label="gradient, other tokens")
         page.get_by_label("at least").fill("0.5")
         assert page.locator("#count").inner_text() == "4 of 12 heads pass the filters."
         assert tile(page, "3-4").get_attribute("aria-label").endswith("vertical (doubtful)")
         assert tile(page, "1-1").get_attribute("aria-label").endswith("filtered out")
-        page.get_by_role("button", name="Remove the filter by importance on qa").click()
+        page.get_by_role("button", name="Remove the filter by gradient, other tokens").click()
         assert page.locator("#count").inner_text() == "6 of 12 heads pass the filters."
 
 
@@ -57,7 +57,7 @@ def test_an_opened_head_shows_its_numbers_costs_and_values(chromium, page_file):
         costs = panel.locator(".costs tbody tr").all_inner_texts()
         assert [re.sub(r"\s+", " ", text) for text in costs] == ["one-head zero: this head 0.5 -1.0 to 2.0"]
         assert "1.0 %" in panel.get_by_role("row", name="keeps its type with half of the samples").inner_text()
-        assert "11 of 12" in panel.get_by_role("row", name="importance on qa").inner_text()
+        assert "11 of 12" in panel.get_by_role("row", name="gradient, other tokens").inner_text()
         tile(page, "1-1").click()
         costs = page.get_by_role("article", name="Layer 1, head 1").locator(".costs tbody").inner_text()
         assert "all 3 dense heads" in costs
@@ -262,7 +262,8 @@ def test_by_touch_on_a_phone(chromium, page_file):
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize(
-    "kept", ["", "head=2-2&word=from-2", "by=surface.text.entropy&head=1-1 3-4&map=matrix&only=importance.qa~0.2~0.9"]
+    "kept",
+    ["", "head=2-2&word=from-2", "by=surface.text.entropy&head=1-1 3-4&map=matrix&only=gradient.text.other~0.2~0.9"],
 )
 def test_text_has_contrast_and_controls_have_names(chromium, page_file, width, dark, kept):
     with opened(chromium, page_file, width, dark=dark) as page:

@@ -37,7 +37,7 @@ def test_small_scores_of_a_detector_do_not_fill_the_scale(chromium, page_file):
 
 def test_other_scales_say_whose_values_their_ends_are(chromium, page_file):
     with opened(chromium, page_file, 1280) as page:
-        show(page, "by=importance.qa")
+        show(page, "by=gradient.text.other")
         assert legend(page).startswith("0 0.917 from the lowest to the highest head")
         show(page, "by=gradient.text.sep")
         assert legend(page).startswith("every head: 1.0e-5")

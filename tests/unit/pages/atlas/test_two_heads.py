@@ -80,7 +80,7 @@ def test_two_heads_share_one_table_with_their_differences(chromium, page_file):
             assert float(other.split()[0]) == pytest.approx(100 * second, abs=0.51)
             signed = float(difference.split()[0])
             assert signed == pytest.approx(100 * (second - first), abs=0.051)
-        assert both.get_by_role("row", name="importance on qa").inner_text().split("\t")[1:] == [
+        assert both.get_by_role("row", name="gradient, other tokens").inner_text().split("\t")[1:] == [
             *("0.0833", "0.667", "+0.583")
         ]
         # Conditions that change either, and which of them.

@@ -9,7 +9,6 @@ from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.paper import GUAN2020
 from headtypes.papers.guan2020.quantities import families_of, numbered_conditions, read_answers, read_stabilities
-from headtypes.papers.guan2020.tables2_3 import read_controls
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import paths
@@ -23,22 +22,6 @@ def scored(level: float) -> pd.DataFrame:
     return pd.DataFrame(
         {"id": [str(n) for n in range(10)], "article": list("aaaabbbbbb"), "exact_match": figures, "f1": figures + 10}
     )
-
-
-def test_conditions_of_models_that_differ_in_a_seed_alone_have_what_these_lose_together(tmp_path):
-    files = {}
-    for number, model in enumerate(["m-1", "m-2", "alone"]):
-        of_draws = [scored(60 + number + draw).assign(draw=draw, family="layer", overlap=0.5) for draw in range(3)]
-        tables = pd.concat(of_draws).assign(planned=3), scored(40.0 + number), scored(90)
-        files[model, "p", "c"] = [tmp_path / f"{model}-{kind}" for kind in range(3)]
-        for path, table in zip(files[model, "p", "c"], tables, strict=True):
-            table.to_parquet(path)
-    found = read_controls(files, [["m-1", "m-2"], ["alone"]], seed=1)
-    assert [of["own_drop_f1"] for of in found.values()] == pytest.approx([50, 49, 48])
-    assert [found[model, "p", "c"]["seeds_own_drop_f1"] for model in ("m-1", "m-2")] == pytest.approx([49.5] * 2)
-    assert found["m-1", "p", "c"]["seeds_control_drop_f1"] == pytest.approx(28.5)
-    assert found["m-1", "p", "c"]["seeds_models"] == 2
-    assert not any(name.startswith("seeds_") for name in found["alone", "p", "c"])
 
 
 def test_answers_are_those_of_each_partitions_own_files(tmp_path):

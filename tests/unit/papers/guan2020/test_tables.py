@@ -191,14 +191,11 @@ def test_every_row_has_the_ends_of_its_own_intervals():
     assert "| 2 | c1 | 1 | 51.00 [32.00, 33.00] | 1.00 [36.00, 37.00] |" in third
 
 
-def control(drop: float, p: float = 0.02) -> dict:
-    figures = {"control_draws": 3, "control_draws_planned": 200, "control_questions": 100, "control_overlap": 0.25}
+def control(drop: float) -> dict:
+    figures = {"control_draws": 3, "control_questions": 100, "control_overlap": 0.25}
     for metric in ("exact_match", "f1"):
         name = f"control_drop_{metric}"
         figures |= {name: drop, f"{name}_low": drop - 1, f"{name}_high": drop + 2, f"own_drop_{metric}": drop + 5}
-        figures |= {f"own_excess_{metric}": 5, f"own_excess_{metric}_low": 4, f"own_excess_{metric}_high": 6.5}
-        figures |= {f"own_excess_{metric}_low_by_article": 3, f"own_excess_{metric}_high_by_article": 8}
-        figures |= {f"own_rank_{metric}": 2, f"own_rank_p_{metric}": p, f"detectable_drop_{metric}": drop + 1}
         drop += 50
     return figures
 
@@ -210,49 +207,19 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     table = tabulated(rows, [scores(50, 60)] * 5, controls=given)
     by_name = table.set_index(["model", "condition"])
     for (model, _, condition), expected in given.items():
-        # Exact match is not tested.
-        expected = {name: value for name, value in expected.items() if name != "own_rank_p_exact_match"}
         assert by_name.loc[(model, condition), list(expected)].to_dict() == expected
-    assert not {"own_rank_p_exact_match", "holm_exact_match"} & set(table)
     assert by_name.drop(index=[("m", "zero"), ("n", "zero")])[list(expected)].isna().all(axis=None)
     first, second = ablation_page(table, 2).split("## ")[1:]
-    drawn = "as many heads of each layer, from all of its heads: at most 200 draws on 100 questions.\n"
-    assert first.count(f"Beside random heads, {drawn}") == 2
-    excess = "| 5.00 [4.00, 6.50] | 2 of 4 |"
-    assert f"| 2 | zero | 8.00 | 3.00 (2.00 to 5.00) {excess} 4.00 | 25.00 |\n" in first
-    assert f"| 2 | zero | 58.00 | 53.00 (52.00 to 55.00) {excess} 0.020 | 0.020 | 54.00 | 25.00 |\n" in first
-    assert f"| 2 | zero | 12.00 | 7.00 (6.00 to 9.00) {excess} 8.00 | 25.00 |\n" in second
+    assert first.count("Beside 3 draws of as many heads of each layer on 100 questions.\n") == 2
+    assert "| 2 | zero | 8.00 | 3.00 (2.00 to 5.00) | 25 |\n" in first
+    assert "| 2 | zero | 58.00 | 53.00 (52.00 to 55.00) | 25 |\n" in first
+    assert "| 2 | zero | 12.00 | 7.00 (6.00 to 9.00) | 25 |\n" in second
+    assert (
+        "Random heads: 3 draws of as many heads of each layer, on 100 of them; none is tested."
+        in next(ablation_shown(table, 2)).about
+    )
     # No condition of Table 3 was set beside any.
     assert "andom heads" not in ablation_page(table, 3)
-
-
-def test_p_values_beside_random_heads_are_corrected_for_the_conditions_that_have_controls():
-    done = {"baseline": {}, "a": {"dense": "zero"}, "b": {"diagonal": "zero"}, "c": {"dense": "uniform"}}
-    done |= {"d": {"dense": "drop_intra"}, "e": {"diagonal": "drop_intra"}}
-    rows = [row(name, operations, model) for model in "mn" for name, operations in done.items()]
-    given = {("m", "p", name): control(3, p) for name, p in zip("abcde", (0.02, 0.005, 0.5, 0.03, 0.04), strict=True)}
-    given["n", "p", "a"] = control(3, 0.02)
-    table = tabulated(rows, [scores(50, 60)] * 12, controls=given).set_index(["model", "condition"])
-    expected = {("m", "a"): 0.08, ("m", "b"): 0.025, ("m", "c"): 0.5, ("m", "d"): 0.09, ("m", "e"): 0.09}
-    expected |= {("n", "a"): 0.02}
-    assert table["holm_f1"].dropna().to_dict() == pytest.approx(expected)
-    assert table["control_conditions"].dropna().to_dict() == {each: 5 if each[0] == "m" else 1 for each in expected}
-    (of_m, of_n) = ablation_shown(table.reset_index(), 2)
-    assert "p, corrected for 5 conditions, is at least 0.025." in of_m.about
-    assert "p, corrected for 1 condition, is at least 0.005." in of_n.about
-    few = table.assign(control_draws_planned=19).reset_index()
-    assert "is at least 0.250, so that none can be told from random heads." in next(ablation_shown(few, 2)).about
-
-
-@pytest.mark.parametrize("family", ["profile", "seeds", "mass"])
-def test_each_family_of_random_heads_has_a_table_of_its_own(family):
-    rows = [row("baseline", {}), row("a", {"dense": "zero"}), row("b", {"diagonal": "zero"})]
-    of_family = {f"{family}_{key}": value for key, value in control(2, 0.02).items()}
-    given = {("m", "p", name): control(3, 0.5) | of_family for name in "ab"}
-    page = ablation_page(tabulated(rows, [scores(50, 60)] * 3, controls=given), 2)
-    # Corrected for both conditions.
-    corrected = "| 3 | b | 57.00 | 52.00 (51.00 to 54.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.020 | 0.040 |"
-    assert corrected in page.split("Beside ")[-1]
 
 
 def accuracy_controls() -> dict:
@@ -280,7 +247,7 @@ def test_pairs_have_accuracy_and_nothing_published():
     assert "8 pairs." in of_m
     assert "| heads | F1 | drop |\n" in of_m
     assert "| 60.00 [0.00, 1.00] | 20.00 [4.00, 5.00] |" in of_m
-    assert "| 2 | zero | 6.00 | 1.00 (0.00 to 3.00) | 5.00 [4.00, 6.50] | 2 of 4 | 0.020 | 0.020 |" in of_m
+    assert "| 2 | zero | 6.00 | 1.00 (0.00 to 3.00) | 25 |" in of_m
     assert "| heads | Acc. | drop |\n" in of_n
     assert "| heads | EM | drop | published | drop published |\n" in of_q
 
@@ -307,7 +274,7 @@ def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_th
     assert "on 1 document (100 asked for)." in ablation_page(table.assign(control_questions=1), 2)
     assert "| heads | Loss | perplexity | rise |\n" in of_m
     assert "| rise of Loss, own | random |" in of_m
-    assert "| 6.000 | 1.000 (0.000 to 3.000) | 5.000 [4.000, 6.500] | 2 of 4 |" in of_m
+    assert "| 6.000 | 1.000 (0.000 to 3.000) | 25 |" in of_m
     assert "Loss" not in of_q
     assert shortages(table) == ["m, p: 100 documents for random heads were asked for, and there are 4."]
     without = tabulated(rows[2:], metrics[2:])

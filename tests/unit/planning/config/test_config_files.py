@@ -53,7 +53,7 @@ def test_null_takes_an_entry_a_registry_or_a_section_away(over):
     found = over(BASE, "models: {two: null, three: {source: {hub: x/w}}}\ncontrols: ~\n").values
     assert list(found["models"]) == ["one", "three"]
     assert found["tasks"] == yaml.safe_load(BASE)["tasks"]
-    assert read_config(over(BASE, "controls: null\n").values).controls.draws == 200
+    assert read_config(over(BASE, "controls: null\n").values).controls.draws == 20
     assert read_config(over(BASE, "{}").values).controls.draws == 2
     assert refusal(read_config, over(BASE, '{"tasks": null}').values) == "config: tasks: this key is missing."
 
@@ -86,7 +86,7 @@ def test_the_file_that_takes_the_demo_away_leaves_its_conditions_alone(tmp_path)
     plan = Plan(read_config(found.values))
     assert (plan.models, plan.tasks, len(plan.conditions)) == (["m"], ["t"], 19)
     defaults = read_config(mine)
-    assert (plan.config.controls, plan.config.curves) == (defaults.controls, defaults.curves)
+    assert plan.config.controls == defaults.controls
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,11 @@ def test_what_is_no_file_of_a_configuration_is_told(over, text, sentence):
     message = refusal(over, text)
     assert message.startswith("config.yaml")
     assert sentence in message
+
+
+def test_a_file_that_is_not_utf8_is_told_with_its_line(tmp_path):
+    (tmp_path / "mine.yaml").write_bytes("seed: 1\n# Café\n".encode("latin-1"))
+    assert "mine.yaml, line 2 is not UTF-8 text; save" in refusal(laid_over, [tmp_path / "mine.yaml"])
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,19 @@
 """A model's answers and scores while heads are ablated."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from tqdm import tqdm
 
 from headtypes.analyses.ablation.results import read_head_outputs, write_scores
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import Batch, run_batches
+from headtypes.attention.hook import run as run_once
 from headtypes.attention.operations import Reading, operations_by_head, reading_matters
-from headtypes.attention.shared_layers import shared_layers
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, write_json
 from headtypes.core.progress import progress
@@ -86,93 +82,90 @@ def evaluate_all(
     settings: Settings,
     what: str,
 ) -> list[Scored]:
-    """Evaluate a model under several sets of operations, [layer, head] each, loading it once; as `evaluator`."""
-    sets = len({tuple(operations.flat) for operations in wanted})
-    with evaluator(rows, windows, record, head_outputs, settings, what, sets) as evaluate:
-        return evaluate(wanted)
+    """Evaluate a model under several sets of operations, [layer, head] each, loading it once, and equal ones once.
 
-
-@contextmanager
-def evaluator(
-    rows: list,
-    windows: Windows,
-    record: ModelRecord,
-    head_outputs: np.ndarray | None,
-    settings: Settings,
-    what: str,
-    sets: int,
-) -> Iterator[Callable[[Sequence[np.ndarray]], list[Scored]]]:
-    """Load a model once, to evaluate it under sets of operations that may depend on what earlier ones gave.
-
-    what, sets: name of the work and most sets, for the progress.
-    yields a function of several [layer, head] operations, which returns what `evaluate_condition` returns for each;
-        what was evaluated before is not evaluated again. The more sets it gets at once, the more layers they share.
+    what: name of the work, for the progress; all else, and what comes back for each, as in `evaluate_condition`.
     """
-    if settings.chosen_reading.uniform_over_padding and settings.max_seq_length > record.max_length:
-        raise InputError(
-            f"models.{record.name} takes inputs of at most {record.max_length} tokens, but with "
-            f"uniform_over_padding every window is padded to {settings.max_seq_length}; "
-            "lower windows.max_seq_length."
-        )
-    model, results = load_for(record, settings.precision, settings.kind), {}
-    KINDS[settings.kind].check_answerable(rows, windows, record)
-    with progress(sets * len(windows), what, "windows") as bar:
-
-        def evaluate(wanted: Sequence[np.ndarray]) -> list[Scored]:
-            distinct = {tuple(operations.flat): operations for operations in wanted}
-            # In this order, neighbours have the most first layers in common.
-            keys = sorted((_full_window(distinct[key], settings), key) for key in distinct.keys() - results.keys())
-            for _, equally_long in groupby(keys, itemgetter(0)):
-                some = [key for _, key in equally_long]
-                read = _read(model, windows, [distinct[key] for key in some], head_outputs, settings, what, bar)
-                for key, answers in zip(some, read, strict=True):
-                    values = tuple(column.to_numpy() for _, column in answers.items())
-                    results[key] = KINDS[settings.kind].score_answers(rows, windows, record, values)
-            return [results[tuple(operations.flat)] for operations in wanted]
-
-        yield evaluate
+    distinct = {tuple(operations.flat): operations for operations in wanted}
+    evaluated = Evaluator(rows, windows, record, head_outputs, settings).evaluate(list(distinct.values()), what)
+    results = dict(zip(distinct, evaluated, strict=True))
+    return [results[tuple(operations.flat)] for operations in wanted]
 
 
-def _read(
-    model: torch.nn.Module,
-    windows: Windows,
-    sets: Sequence[np.ndarray],
-    head_outputs: np.ndarray | None,
-    settings: Settings,
-    what: str,
-    bar: tqdm | None = None,
-) -> list[pd.DataFrame]:
-    """What the task reads from each window under sets of operations of one `_full_window`: a table of each set."""
-    ids, types, sentences = windows.texts
-    depends_on = {key: getattr(settings, key) for key in KINDS[settings.kind].answer_keys}
-    answers = Answers(settings.kind, windows, **depends_on)
-    tables: list[list[pd.DataFrame]] = [[] for _ in sets]
+class Evaluator:
+    """A model, loaded once, that answers a task's rows under sets of operations; arguments as of `evaluate_all`.
 
-    def run_batch(batch: Batch, shown: tqdm) -> None:
-        of_batch = [sentences[window] for window in batch.samples]
-        answers.start(batch.samples)
-        hooks = (Ablation(operations, of_batch, settings.chosen_reading, head_outputs) for operations in sets)
-        read = []
-        for output in run_passes(batch.inputs, hooks):
-            values = dict(zip(answers.columns, answers.read(output, of_batch), strict=True))
-            read.append(pd.DataFrame({"window": batch.samples, **values}))
-            shown.update(len(batch.samples))
-        for table, of_set in zip(tables, read, strict=True):
-            table.append(of_set)
+    gold: whether the scores have the loss of what is right, too (`answering.GOLD_LOSS`).
+    """
 
-    with shared_layers(model, sets) as run_passes, answers.attached(model):
-        run_batches(
-            model,
-            ids,
-            types,
-            run_batch,
-            batch_tokens=answers.batch_tokens(settings.batch_tokens, model.config.vocab_size),
-            what=what,
-            unit="windows",
-            bar=bar,
-            length=_full_window(sets[0], settings),
-        )
-    return [pd.concat(table).set_index("window").sort_index() for table in tables]
+    def __init__(
+        self,
+        rows: list,
+        windows: Windows,
+        record: ModelRecord,
+        head_outputs: np.ndarray | None,
+        settings: Settings,
+        *,
+        gold: bool = False,
+    ):
+        if settings.chosen_reading.uniform_over_padding and settings.max_seq_length > record.max_length:
+            raise InputError(
+                f"models.{record.name} takes inputs of at most {record.max_length} tokens, but with "
+                f"uniform_over_padding every window is padded to {settings.max_seq_length}; "
+                "lower windows.max_seq_length."
+            )
+        self.model, self._kind = load_for(record, settings.precision, settings.kind), KINDS[settings.kind]
+        self._kind.check_answerable(rows, windows, record)
+        self._about, self._head_outputs, self._settings = (rows, windows, record), head_outputs, settings
+        depends_on = {key: getattr(settings, key) for key in self._kind.answer_keys}
+        targets = self._kind.answer_targets(rows, windows, record) if gold else None
+        self._answers = Answers(settings.kind, windows, targets, **depends_on)
+
+    def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
+        """What `evaluate_condition` returns, for each set of operations [layer, head]; each batch is made once."""
+        results: list[Scored | None] = [None] * len(sets)
+        lengths = [_full_window(operations, self._settings) for operations in sets]
+        with progress(len(sets) * len(self._about[1]), what, "windows") as bar:
+            for length in dict.fromkeys(lengths):
+                some = [number for number, of_set in enumerate(lengths) if of_set == length]
+                tables = self._read([sets[number] for number in some], length, what, bar)
+                for number, table in zip(some, tables, strict=True):
+                    results[number] = self._answers.scored(*self._about, table)
+        return results
+
+    def _read(self, sets: Sequence[np.ndarray], length: int, what: str, bar: tqdm) -> list[pd.DataFrame]:
+        """What the task reads from each window under sets of operations: a table of each set.
+
+        length: tokens of a full window, where padding counts; else 0.
+        """
+        ids, types, sentences = self._about[1].texts
+        answers, settings = self._answers, self._settings
+        tables: list[list[pd.DataFrame]] = [[] for _ in sets]
+
+        def run_batch(batch: Batch, shown: tqdm) -> None:
+            of_batch, read = [sentences[window] for window in batch.samples], []
+            answers.start(batch.samples)
+            for operations in sets:
+                hook = Ablation(operations, of_batch, settings.chosen_reading, self._head_outputs)
+                values = answers.read(run_once(self.model, batch.inputs, hook), of_batch, batch.inputs)
+                read.append(pd.DataFrame({"window": batch.samples, **dict(zip(answers.columns, values, strict=True))}))
+                shown.update(len(batch.samples))
+            for table, of_set in zip(tables, read, strict=True):
+                table.append(of_set)
+
+        with answers.attached(self.model):
+            run_batches(
+                self.model,
+                ids,
+                types,
+                run_batch,
+                batch_tokens=answers.batch_tokens(settings.batch_tokens, self.model.config.vocab_size),
+                what=what,
+                unit="windows",
+                bar=bar,
+                length=length,
+            )
+        return [pd.concat(table).set_index("window").sort_index() for table in tables]
 
 
 def _full_window(operations: np.ndarray, settings: Settings) -> int:

@@ -1,4 +1,4 @@
-"""The files of ablations: scores, their metrics and intervals, curves, the importance of heads, mean head outputs."""
+"""The files of ablations: scores, their metrics and intervals, and mean head outputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import pandas as pd
 from jaxtyping import Float32
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import StrPath, undamaged
+from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.table_files import read_parquet, table_reader, write_parquet
 from headtypes.data.kinds.metrics import METRICS, SIZES, Metric
@@ -42,20 +42,8 @@ def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
     return read
 
 
-# Of the tables of `intervals.condition_intervals`, `curves.evaluate_curves` and `importance.measure_importance`.
+# Of the table of `intervals.condition_intervals`.
 read_intervals = table_reader("holds no intervals", {"condition": str})
-read_curves = table_reader("holds no curves", {"type": str, "order": str, "draw": int, "heads": int})
-_read_importance = table_reader("holds no importance of heads", {"layer": int, "head": int, "normalised": float})
-
-
-def read_importance(path: StrPath) -> np.ndarray:
-    """The normalised importance in a CSV of `importance.measure_importance`'s table: [layer, head].
-
-    Raises `InputError` that names a damaged file.
-    """
-    table = _read_importance(path).sort_values(["layer", "head"])
-    with undamaged(path, "lacks the importance of some heads"):
-        return table["normalised"].to_numpy().reshape(table["layer"].max() + 1, -1)
 
 
 @dataclass(frozen=True)

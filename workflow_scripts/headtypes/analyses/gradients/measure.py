@@ -135,7 +135,7 @@ class NextToken(Loss):
 
 
 class Answers(AnswerLoss):
-    """The mean cross entropy of a task's answers, as `ablation.importance` takes it."""
+    """The mean cross entropy of a task's answers."""
 
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
         """targets: of all windows (`Kind.answer_targets`); kind_of: of each token (`tokens.token_kinds`)."""
@@ -178,7 +178,7 @@ def measure_text_gradients(
 def measure_answer_gradients(
     rows: list, windows: Windows, record: ModelRecord, *, task: str, kind: str, samples: int, seed: int, **settings
 ) -> Gradients:
-    """The gradients of the loss of a fine-tuned model's answers, which is that of `ablation.importance`.
+    """The gradients of the loss of a fine-tuned model's answers.
 
     rows, windows: questions or pairs, of which at most `samples` are drawn; all else as of `measure_text_gradients`.
     """

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
-from headtypes.analyses.ablation.control_drops import of_family, read_scored
-from headtypes.analyses.ablation.results import metrics_in, sizes_in
+from headtypes.analyses.ablation.control_drops import lost_answers, read_scored
 from headtypes.analyses.per_set import Measure
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition, profile_groups
@@ -121,7 +120,8 @@ def compare_types(
       random, random_low, random_high, rank, p, draws: as `Place` has them, of heads of the same layers;
       p_holm: corrected by Holm's procedure for all comparisons of the rows that are `shown`, empty for the others;
       overlap: the mean share of the random heads that are of the type themselves;
-      the same with `profile_` before it: of heads of the same profile (`profile_groups`), which `left_out` lacks.
+      the same with `profile_` before it: of heads of the same profile (`profile_groups`), which `left_out` lacks, as it
+        lacks ranks and p.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
     of a loss in nats per token.
     """
@@ -192,19 +192,17 @@ def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
 
 
 def _cost_rows(cost: LeftOut, seed: int) -> Iterator[dict]:
-    """Drops (`metrics.Metric`) on the questions of the random heads, one row for each score."""
-    asked = cost.controls["id"].unique()
-    before, after = (table.set_index("id").loc[asked] for table in (cost.baseline, cost.scores))
-    drawn, sizes = cost.controls.groupby("draw"), sizes_in(after)
-    for metric in metrics_in(cost.controls):
-        lost = metric.drop(before[metric.column], after[metric.column]).to_numpy(float)
-        low, high = mean_intervals(lost, sizes=sizes, seed=seed)
-        value, whole = float(mean_over(lost, sizes)), mean_over(before[metric.column].to_numpy(float), sizes)
-        of_draws = drawn[metric.column]
-        kept = of_draws.mean() if sizes is None else of_draws.sum() / sizes.sum()
-        place = place_among(value, metric.drop(whole, kept.to_numpy()))
+    """Drops (`metrics.Metric`) on the questions of the random heads, one row for each score; they have no p.
+
+    Random heads of the same layers have most heads in common with the type, and are few.
+    """
+    metrics, lost, own_lost, sizes = lost_answers(cost.controls, cost.scores, cost.baseline)
+    for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
+        low, high = mean_intervals(of_own, sizes=sizes, seed=seed)
+        place = place_among(float(mean_over(of_own, sizes)), mean_over(of_draws, sizes))
         names = ("ablation", cost.task, f"{metric.change} of {metric.name}", cost.operation)
-        yield _row(names, value, float(low), float(high)) | place._asdict()
+        described = place._replace(rank=None, p=np.nan)._asdict()
+        yield _row(names, float(mean_over(of_own, sizes)), float(low), float(high)) | described
 
 
 def compare_files(
@@ -229,5 +227,5 @@ def compare_files(
     costs = []
     for names, *paths in left_out:
         controls, *others = read_scored(*paths)
-        costs.append(LeftOut(*(names[key] for key in ("type", "operation", "task")), of_family(controls), *others))
+        costs.append(LeftOut(*(names[key] for key in ("type", "operation", "task")), controls, *others))
     return compare_types(partition, measures, costs, seed=seed)

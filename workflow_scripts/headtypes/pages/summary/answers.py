@@ -1,20 +1,12 @@
-"""Are there types, how many, and do they matter beyond random heads? Of each partition, with what decides it."""
+"""Are there types, how many, and do they matter? Of each partition, with what decides it."""
 
 from collections.abc import Mapping, Sequence
-from math import ceil
 from typing import NamedTuple
-
-import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import GAP_FREEDOM
-from headtypes.core.statistics import ALPHA
-from headtypes.core.tables import p_value
-from headtypes.data.kinds.metrics import METRICS
-from headtypes.pages.summary.findings import left_out_alone
 from headtypes.pages.summary.overview import Overview
 from headtypes.papers.claims import join
-from headtypes.papers.guan2020.tables2_3 import least_p, of_asked
 from headtypes.papers.quantities import VERDICTS, Measured
 
 ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"
@@ -36,7 +28,7 @@ _NOT_COMPARED = (
 _SETTLES = {
     "whether there are types": {YES, NO},
     "how many there are": {YES},
-    "whether they matter beyond random heads": {YES, NO},
+    "whether they matter": {YES, NO},
 }
 _ELSEWHERE = "what another model would give"
 
@@ -124,19 +116,6 @@ def number_answer(k: int, chosen: Sequence[int | None]) -> str:
     return YES if set(chosen) == {k} else UNDECIDED if k in chosen else NO
 
 
-def matter_answer(p: pd.Series, excess_high: pd.Series, least: float) -> str:
-    """Whether some type costs more than as many random heads: yes where some p is at most 5 %.
-
-    No where the intervals of all types, each by itself, say that they cost less, and the draws could have told.
-
-    p: [type] one-sided, corrected for the number of conditions; least: the smallest that so many draws can give.
-    excess_high: [type] upper end of the interval of what the type costs less what random heads do.
-    """
-    if (p <= ALPHA).any():
-        return YES
-    return NO if least <= ALPHA and (excess_high < 0).all() else UNDECIDED
-
-
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
     """The first question; stability: of `stability.measure_types`, None where no clustering made the partition."""
     question = "Are there types?"
@@ -207,81 +186,7 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: S
     )
 
 
-def matter_card(costs: pd.DataFrame | None, model: str, name: str, partition: Partition, files: Sequence[str]) -> Card:
-    """The third question; costs: Guan's Table 2, None where nothing was left out; name: of the partition."""
-    question, alone, metric = "Do they matter beyond random heads?", pd.DataFrame(), None
-    if costs is not None:
-        rows = costs[(costs["model"] == model) & (costs["partition"] == name)]
-        alone, of, metric = left_out_alone(rows, partition.types)
-    if metric is None:
-        why = f"No type was left out by itself. models: {model}: evaluate and conditions ask for it."
-        return Card(question, UNMEASURED, "", "", why)
-    tested = alone[alone["control_draws"].notna()] if "control_draws" in alone else alone[:0]
-    if tested.empty:
-        why = "No random heads were left out beside types; controls: draws asks for them."
-        return Card(question, UNMEASURED, "", "", why)
-    measured, excess = METRICS[metric], f"own_excess_{metric}"
-    of = of.map(lambda type_: f"{type_}?" if type_ in partition.doubtful else type_)
-    p, draws = tested[f"holm_{metric}"], int(tested["control_draws_planned"].min())
-    corrected = int(tested["control_conditions"].max())
-    least = least_p(tested)
-    by = "_by_article" if tested[f"{excess}_high_by_article"].notna().all() else ""
-    low, high = (tested[f"{excess}_{end}{by}"] for end in ("low", "high"))
-    most = tested.assign(p=p).sort_values(["p", excess], ascending=[True, False]).index[0]
-    value, start, end = (f"{column[most]:z.{measured.decimals - 1}f}" for column in (tested[excess], low, high))
-    if least > ALPHA:
-        shown_p, told = "", f"too few draws to tell ({draws}; controls: draws: {ceil(corrected / ALPHA) - 1} could)"
-    elif corrected > 1:
-        # Beside an interval that is of this type alone, a p without it would seem to contradict.
-        shown_p = f"{p_value(p[most])} (corrected for {corrected}): "
-        told = f"p counts draws alone and, unlike the interval, is corrected for {corrected} conditions, if these were"
-        told += " chosen in advance"
-    else:
-        shown_p, told = f"{p_value(p[most])}: ", "p counts draws alone, of one condition, if that was chosen in advance"
-    beyond = [of[row] for row in tested.index if p[row] <= ALPHA]
-    answer = matter_answer(p, high, least)
-    asked = join(of[row] for row in tested.index)
-    says = {
-        YES: f"Leaving out {' or '.join(beyond)} heads costs more than leaving out as many random ones.",
-        NO: f"Leaving out {asked} heads costs less than leaving out as many random ones.",
-        UNDECIDED: f"Leaving out {asked} heads is not shown to cost more than leaving out as many random ones.",
-    }
-    marks, ends = _costs(tested, of, metric)
-    reached = tested[f"detectable_drop_{metric}"][most]
-    needed = f"{reached:z.{measured.decimals - 1}f} {measured.steps} without the {of[most]} heads"
-    power = "" if pd.isna(reached) else f" An uncorrected p of {ALPHA:g} takes a drop of more than {needed}."
-    return Card(
-        question,
-        answer,
-        says[answer],
-        f"{shown_p}{value} {measured.steps}{'' if pd.isna(low[most]) else f' ({start} to {end})'}",
-        f"What {of[most]} heads cost in {measured.title} beyond as many random heads of the same layers. The interval "
-        f"is over {'articles' if by else 'inputs'} and draws, and speaks of one checkpoint; {told}. The answer is yes "
-        f"where p is at most {ALPHA:g} for a type, and no where the interval of every type is below 0.",
-        marks,
-        ends,
-        f"The dot is the {measured.change} of {measured.title} without the type, on "
-        f"{of_asked(tested, 'control_questions')}; the bar is what random heads cost, from least to most, and the tick "
-        f"their mean, which stands in brackets.{power}"
-        + (" A question mark stands behind a doubtful name." if partition.doubtful else ""),
-        files,
-    )
-
-
-def _costs(tested: pd.DataFrame, of: pd.Series, metric: str) -> tuple[list[Mark], tuple[str, str]]:
-    measured, random = METRICS[metric], f"control_drop_{metric}"
-    drops = tested[[f"own_drop_{metric}", random, f"{random}_low", f"{random}_high"]]
-    least, most = min(0, drops.min(axis=None)), drops.max(axis=None)
-    places = (drops - least) * (100 / ((most - least) or 1))
-    digits = measured.decimals - 1
-    marks = [
-        Mark(
-            of[row],
-            f"{drops.loc[row].iloc[0]:z.{digits}f} ({drops.loc[row, random]:z.{digits}f})",
-            dot,
-            mean,
-            bar,
-        )
-        for row, dot, mean, *bar in places.itertuples()
-    ]
-    return marks, (f"{least:z.{digits}f}", f"{most:z.{digits}f} {measured.steps}")
+def matter_card(model: str) -> Card:
+    """The third question."""
+    why = f"What types cost is described in Table 2. models: {model}: evaluate and conditions ask for it."
+    return Card("Do they matter?", UNMEASURED, "", "", why)

@@ -10,11 +10,10 @@ from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS, tested_metric
 from headtypes.pages.summary.verdicts import Judged, counted, verdict_counts
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, join
-from headtypes.papers.guan2020.tables2_3 import least_p, of_asked
+from headtypes.papers.guan2020.tables2_3 import of_asked
 
 _QUANTITIES = {
     ("gradients", "mean"): "gradient for attention to {quantity} tokens",
-    ("importance", "mean"): "mean importance",
     ("divergence", "inside"): "mean divergence from one another",
     ("relations", "best head"): "accuracy at {quantity} of the best head",
     ("coreference", "best head"): "accuracy at {quantity} of the best head",
@@ -72,14 +71,10 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     within = f" on {of_asked(alone, 'n_questions')}" + ("" if pd.isna(row[f"drop_{metric}_low"]) else ends)
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
         draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
-        beside = int(row["control_conditions"])
-        p = p_value(row[f"holm_{metric}"]) + (f", corrected for {beside} conditions" if beside > 1 else "")
-        few = least_p(alone.loc[[most]]) > ALPHA
-        told = not few and row[f"holm_{metric}"] <= ALPHA
         random = (
-            f" This is {'more than' if told else 'not told from what'} as many random heads of the same layers cost: "
-            f"{own:z.{digits}f} on {row['control_questions']:.0f} of them, against {cost:z.{digits}f} on average "
-            f"({draws} {'draw' if draws == 1 else 'draws'}{', too few to tell' if few else f', {p}'})."
+            f" As many random heads of the same layers, of which {100 * row['control_overlap']:.0f} % are the type's "
+            f"own, cost {cost:z.{digits}f} on average on {row['control_questions']:.0f} of them, where the type costs "
+            f"{own:z.{digits}f} ({draws} {'draw' if draws == 1 else 'draws'}, described and not tested)."
         )
 
     def without(condition: int) -> str:
@@ -153,14 +148,13 @@ def cautions(
     doubtful: Mapping[str, Sequence[str]],
     papers_models: Iterable[str],
     hubs: Iterable[str],
-    costs: pd.DataFrame | None,
     finetuned: Sequence[str],
 ) -> Iterator[str]:
     """What must not be concluded from an experiment, in a sentence or two on each.
 
     doubtful: types whose name is doubtful, by model and partition, in words.
     papers_models: of the Hugging Face Hub, those that the papers' numbers are about; hubs: those of the experiment.
-    costs: Guan's Table 2, if something was left out; finetuned: models that the workflow made.
+    finetuned: models that the workflow made.
     """
     if set(hubs) & set(papers_models):
         yield "Verdicts and types are those of the models listed here. Another model has other heads."
@@ -181,29 +175,8 @@ def cautions(
             "Heads of some types do not look where the name of the type says, so that nothing can be concluded about "
             f"what the papers call so ({named})."
         )
-    if costs is not None:
-        yield _of_random_heads(costs)
     if finetuned:
         yield (
             f"{join(finetuned)} {'was' if len(finetuned) == 1 else 'were each'} fine-tuned once, with one seed. "
             "Another seed, or another processor, gives another model, whose heads, types and costs differ."
         )
-
-
-def _of_random_heads(costs: pd.DataFrame) -> str:
-    if "control_draws_planned" not in costs:
-        return (
-            "Types were left out without as many random heads beside them, so that what a type costs may be what any "
-            "heads would cost."
-        )
-    draws, least = int(costs["control_draws_planned"].max()), least_p(costs)
-    if least <= ALPHA:
-        return (
-            "P-values beside random heads are corrected for the number of conditions of each model, but not for the "
-            "number of models."
-        )
-    return (
-        f"Random heads were drawn {'once' if draws == 1 else f'at most {draws} times'} for each condition, so that no "
-        f"p-value beside them, corrected for the conditions, can be below {least:.2f}: whether a type costs more than "
-        "any other heads of the same number is not decided."
-    )

@@ -132,7 +132,7 @@ def collect_summary(
         "title": f"The attention heads of {models[0] if len(models) == 1 else f'{len(models)} models'}",
         "run": _run(models, tasks, partitions, tested),
         "answers": answers,
-        "cautions": list(findings.cautions(judged, doubtful, theirs, hubs, costs, finetuned)),
+        "cautions": list(findings.cautions(judged, doubtful, theirs, hubs, finetuned)),
         "findings": list(filter(None, said)),
         "papers": [paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         "apart": pictures([COMPARED_TYPES]),
@@ -189,7 +189,6 @@ def _answers(
     stability = None if k is None else read_json(inputs["stability"][key])
     # What decides each question.
     clustered = [] if k is None else [_relative(inputs["stability"][key], folder)]
-    ablated = [_relative(path, folder) for path in list(inputs["ablations"].values())[:1]]
     figures = [(about, path) for about, paths in results.items() for path in paths if path.endswith(".png")]
     tables = {about: [path for path in paths if not path.endswith(".png")] for about, paths in results.items()}
     said = [
@@ -204,7 +203,7 @@ def _answers(
         cards=[
             types_card(heads, stability, clustered),
             number_card(k, stability and stability["chosen"], clustered),
-            matter_card(costs, model, partition, heads, ablated),
+            matter_card(model),
         ],
         sentences=list(filter(None, said)),
         figures={

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @stage(calls="papers.guan2020.tables:run")
 def tabulate_guan2020(plan: Plan) -> dict:
-    """The rows of Tables 1 to 3 and of that of readings, the controls, and the seeds of intervals."""
+    """The rows of Tables 1 to 3 and of that of readings, the controls, and the seed of intervals."""
     stability = [
         {
             "model": partition.model,
@@ -53,10 +53,9 @@ def tabulate_guan2020(plan: Plan) -> dict:
         "stability": stability,
         "ablations": ablations,
         "controls": [(*entry.key, plan.baseline(entry.model, entry.partition).name) for entry in plan.controlled],
-        "repeats": list(plan.repeats.values()),
         "readings": plan.readings,
         "rows_of_readings": [_row(plan, ablation) for ablation in plan.ablations] if plan.readings else [],
-        "seeds": {name: plan.seed(name) for name in ("tabulate_ablations", "tabulate_readings")},
+        "seed": plan.seed("tabulate_readings"),
     }
 
 
@@ -122,13 +121,8 @@ _RESULTS = (
         of=if_any(lambda plan: plan.ablations),
         content="Tables 2 and 3 with all columns: types next to random heads (`operation_*`: what is done to each "
         "type, and to each head that a condition names; for each score `control_drop_*`, the mean drop of "
-        "the draws with the lowest and the highest; `own_drop_*`; `own_excess_*`, own less the mean of random; "
-        "`own_rank_*`, the place of the own drop from the costliest, `own_rank_p_*`, and `holm_*`, corrected "
-        "for the `control_conditions` that have controls, both of the one score that is tested; "
-        "`detectable_drop_*`, what would have been told from random; `control_overlap`, the share of the drawn heads "
-        "that are the condition's own; the same with `profile_` before it for heads of the model that look alike, "
-        "`mass_` for random pairs, and with `seeds_` for means over models that differ in a seed alone: see "
-        "[method](../understand/method.md#how-certain-a-value-is-not-in-the-paper)); drops with p-value and "
+        "the draws with the lowest and the highest; `own_drop_*`; `control_overlap`, the share of the drawn heads "
+        "that are the condition's own); drops with p-value and "
         "false discovery rate",
     ),
     _of_tables(
@@ -283,7 +277,6 @@ class _Guan2020(Paper):
             "What types cost, beside random heads",
             _shown_if_among(lambda plan: plan.beside_random_heads),
         ),
-        _further("curves", "Heads left out in growing sets", _shown_if_among(lambda plan: plan.curved)),
         _further("outputs", "What heads write into the residual stream", shown_texts, TASK),
     )
     tables = (

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from headtypes.analyses.ablation.control_drops import control_drops, read_scored
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import numbered_rows, read_each, read_json
@@ -17,14 +18,13 @@ from headtypes.papers.guan2020.tables2_3 import (
     ablation_shown,
     ablation_table,
     ablation_values,
-    read_controls,
     shortages,
 )
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `tabulate_guan2020`."""
-    published, seeds = Guan2020.read(inputs.reference), spec["seeds"]
+    published = Guan2020.read(inputs.reference)
     partitions = read_each(read_partition, inputs.partitions)
     if rows := spec["stability"]:
         samples = read_each(lambda path: sum(1 for _ in numbered_rows(path)), inputs.counted)
@@ -33,8 +33,10 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
         write_table(outputs, table, stability_page(table, published), provenance, "_1", [stability_shown(table)])
     ablated = {key: partitions[key] for key in inputs.intervals}
     if rows := spec["ablations"]:
-        files = {
-            (*of, name): (inputs.controls[*of, name], inputs.scores[*of, name], inputs.scores[*of, baseline])
+        controls = {
+            (*of, name): control_drops(
+                *read_scored(inputs.controls[*of, name], inputs.scores[*of, name], inputs.scores[*of, baseline])
+            )
             for *of, name, baseline in spec["controls"]
         }
         table = ablation_table(
@@ -43,7 +45,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
             read_each(read_json, inputs.metrics),
             published,
             intervals=read_each(read_intervals, inputs.intervals),
-            controls=read_controls(files, spec["repeats"], seed=seeds["tabulate_ablations"]),
+            controls=controls,
         )
         warn(provenance, shortages(table))
         for number in (2, 3):
@@ -56,7 +58,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
             rows,
             spec["readings"],
             ablated,
-            read_answers(inputs.scores, seeds["tabulate_readings"]),
+            read_answers(inputs.scores, spec["seed"]),
             published,
         )
         write_table(outputs, table, readings_page(table), provenance, "_readings")

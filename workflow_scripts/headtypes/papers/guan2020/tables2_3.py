@@ -1,26 +1,14 @@
 """Tables 2 and 3 of the paper, what a model loses under each condition: their values, and how a reader sees them."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import (
-    LAYER,
-    MASS,
-    PROFILE,
-    SEEDS,
-    control_drops,
-    drops_over_seeds,
-    prefix,
-    read_scored,
-)
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
-from headtypes.core.files import StrPath
-from headtypes.core.statistics import ALPHA, holm
 from headtypes.core.tables import Column, Table, TextColumn, document, interval, probability
-from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by, tested_metric
+from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by
 from headtypes.papers.guan2020.published import MAIN_MODEL, Guan2020
 from headtypes.papers.paper import Key
 
@@ -37,24 +25,11 @@ _ASKED = {"n_questions": "", "control_questions": " for random heads"}
 
 _TITLES = {2: "Types left out or made uniform", 3: "Attention within and between sentences"}
 _CONTROLS = (
-    "Below each score, conditions stand beside random heads: the same operations on as many heads, on the same "
-    "questions. *Own* is the condition's own drop on these questions; *random* the mean of the draws, with the lowest "
-    "and the highest; *own less random* their difference, with its 95 % interval over questions and draws. *Rank* is "
-    "the place of the own drop among the draws and itself, from the costliest, and *p* says how often heads drawn at "
-    "random cost at least as much, by the one score that is tested; *p, Holm* is corrected for the conditions that "
-    "have controls. No further heads are drawn once p cannot fall to 5 % any more. *Detectable* is what an own drop "
-    "would have had to exceed for a p of 5 %, not corrected. *Overlap* is the percent of the drawn heads that are the "
-    "condition's own."
+    "Below each score, conditions stand beside random heads: the same operations on as many heads of each layer, on "
+    "the same questions. *Own* is the condition's own drop on these questions; *random* the mean of the draws, with "
+    "the lowest and the highest. *In common* is the percent of the drawn heads that are the condition's own: where it "
+    "is large, a condition stands beside itself, so that nothing is tested here."
 )
-_FAMILIES = {
-    LAYER: "random heads, as many heads of each layer, from all of its heads",
-    PROFILE: "random heads, from heads of the whole model that are alike by near, special and far",
-    MASS: "random pairs of tokens in the same heads, which lose as much attention at the same distances",
-    SEEDS: (
-        "random heads, those of each layer permuted in the same way in all models that differ from this one in their "
-        "seed alone, means over these"
-    ),
-}
 _CONDITION = [
     Column("id", "ID", digits=0),
     TextColumn("condition", "condition"),
@@ -85,9 +60,8 @@ def ablation_table(
       and head that a condition names; for exact_match, f1 and accuracy, and for what some language model is evaluated
       by: the score, its drop, both with the ends of their intervals over questions and over articles, the drop with its
       p-values and false discovery rates too, and both as published; then what is known of the controls, with
-      control_questions_asked, the own_rank_p of the one metric by which they are tested (`tested_metric`), and
-      holm_{metric}, corrected for the control_conditions of the partition; n_questions (or pairs, or documents),
-      n_questions_asked, the types whose name is doubtful and, with a loss, the perplexity.
+      control_questions_asked; n_questions (or pairs, or documents), n_questions_asked, the types whose name is doubtful
+      and, with a loss, the perplexity.
     """
     baselines = {_key(row): metrics[*_key(row), row["condition"]] for row in rows if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
@@ -118,49 +92,14 @@ def ablation_table(
             shown, baseline = (getattr(of, metric, math.nan) for of in (theirs, published.baseline))
             entry |= {f"published_{metric}": shown, f"published_drop_{metric}": baseline - shown}
         if of_controls := controls.get((*key, row["condition"])):
-            tested = tested_metric(score).name
-            entry |= {
-                name: value
-                for name, value in of_controls.items()
-                if "own_rank_p_" not in name or name.endswith(f"own_rank_p_{tested}")
-            }
-            entry["control_questions_asked"] = row["control_questions"] or math.nan
+            entry |= of_controls | {"control_questions_asked": row["control_questions"] or math.nan}
         entry["n_questions"] = next(number for name, number in score.items() if name in _NUMBERS)
         entry["n_questions_asked"] = row["questions"] or math.nan
         entry["doubtful"] = ", ".join(partitions[key].doubtful)
         entry |= {about.beside: score.get(about.beside, math.nan) for about in measured if about.beside}
         table.append(entry)
     order = ["model", "partition", "table", "id"]
-    found = pd.DataFrame(table).sort_values(order, kind="stable", ignore_index=True)
-    tested = {name: name.replace("own_rank_p", "holm") for name in found if "own_rank_p_" in name}
-    if not tested:
-        return found
-    of_partition = found.groupby(order[:2])
-    corrected = of_partition[list(tested)].transform(lambda p: holm(p.to_numpy())).rename(columns=tested)
-    conditions = of_partition["control_draws"].transform("count").where(found["control_draws"].notna())
-    return found.join(corrected).assign(control_conditions=conditions)
-
-
-def read_controls(
-    files: Mapping[tuple[str, str, str], Sequence[StrPath]], repeats: Iterable[Sequence[str]], *, seed: int
-) -> dict[tuple[str, str, str], dict[str, float | int]]:
-    """What conditions cost beside random heads, `control_drops`, and over models that differ in a seed alone.
-
-    files: of the scores with random heads, with the condition's own and of the baseline, by model, partition and
-        condition; repeats: the models of each group that differ in a seed.
-    """
-    controls = {key: control_drops(*read_scored(*each), seed=seed) for key, each in files.items()}
-    for models in repeats:
-        for of in dict.fromkeys(key[1:] for key in files if key[0] in models):
-            several = [key for model in models if (key := (model, *of)) in files]
-            together = drops_over_seeds([read_scored(*files[key]) for key in several], seed=seed)
-            controls |= {key: controls[key] | together for key in several}
-    return controls
-
-
-def least_p(rows: pd.DataFrame) -> float:
-    """The smallest p beside random heads, corrected for the conditions, that the draws of these rows can give."""
-    return min(1.0, float((rows["control_conditions"] / (1 + rows["control_draws_planned"])).min()))
+    return pd.DataFrame(table).sort_values(order, kind="stable", ignore_index=True)
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
@@ -200,20 +139,13 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         measured = measured_in(section)
         main, *others = measured
-        name, tested = main.name, tested_metric([metric.name for metric in measured]).name
-        counted = counted_by(measured)
+        name, counted = main.name, counted_by(measured)
         random, columns, data = _controlled(section, name), [*_CONDITION], section.copy()
-        for family in _FAMILIES:
-            before = prefix(family)
-            if f"{before}control_overlap" in data:
-                if family != MASS:
-                    data[f"{before}overlap"] = 100 * data[f"{before}control_overlap"]
-                    columns.append(Column(f"{before}overlap", "overlap"))
-                for metric in (it for it in measured if f"{before}own_rank_{it.name}" in data):
-                    ranks = zip(data[f"{before}own_rank_{metric.name}"], data[f"{before}control_draws"], strict=True)
-                    ranked = [None if pd.isna(rank) else f"{rank:.0f} of {1 + of:.0f}" for rank, of in ranks]
-                    data[f"{before}rank_{metric.name}"] = ranked
-                    columns += (it for it in _columns_of_controls(metric, family) if it.name in data)
+        if len(random):
+            data["in_common"] = 100 * data["control_overlap"]
+            note = "percent of these random heads that are the type's own"
+            columns.append(Column("in_common", "in common", digits=0, note=note))
+            columns += (column for metric in measured for column in _columns_of_controls(metric))
         for metric in measured:
             data[f"other_{metric.name}"] = data[f"drop_{metric.name}"]
             rate = f"drop_{metric.name}_fdr"
@@ -226,7 +158,7 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
             columns,
             brief=[
                 *("id", "condition", "heads", name, f"drop_{name}", f"drop_{name}_fdr"),
-                *([f"own_drop_{tested}", f"control_drop_{tested}", f"holm_{tested}"] if len(random) else []),
+                *([f"own_drop_{name}", f"control_drop_{name}", "in_common"] if len(random) else []),
                 *(f"other_{metric.name}" for metric in others),
                 *([f"published_drop_{name}"] if section[f"published_drop_{name}"].notna().any() else []),
             ],
@@ -265,54 +197,39 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
             optional = [f"drop_{name}_fdr", f"published_{name}", f"published_drop_{name}"]
             known = [column for column in optional if section[column].notna().any()]
             parts.append(shown.markdown("id", "condition", "heads", name, *beside, f"drop_{name}", *known))
-            for family in _FAMILIES:
-                drawn = _controlled(section, name, family)
-                if len(drawn):
-                    parts += _beside(shown, drawn, family, name)
+            drawn = _controlled(section, name)
+            if len(drawn):
+                parts += _beside(shown, drawn, name)
     return document(f"Table {number}: {_TITLES[number][0].lower()}{_TITLES[number][1:]}", parts)
 
 
-def _beside(shown: Table, drawn: pd.DataFrame, family: str, metric: str) -> Iterator[str]:
-    """What stands on the page about the draws of one family; drawn: the conditions with such."""
-    most = int(drawn["control_draws_planned"].max())
-    yield f"Beside {_FAMILIES[family]}: {_at_most(most)} on {of_asked(drawn, 'control_questions')}."
-    numbers = ("own_drop", "control_drop", "own_excess", "rank", "own_rank_p", "holm", "detectable_drop")
-    names = [*(f"{prefix(family)}{number}_{metric}" for number in numbers), f"{prefix(family)}overlap"]
+def _beside(shown: Table, drawn: pd.DataFrame, metric: str) -> Iterator[str]:
+    """What stands on the page about random heads; drawn: the conditions with such."""
+    yield f"Beside {_draws(drawn)} on {of_asked(drawn, 'control_questions')}."
     of_drawn = shown.where(shown.data.index.isin(drawn.index))
-    yield of_drawn.markdown("id", "condition", *(name for name in names if name in shown.data))
+    yield of_drawn.markdown("id", "condition", f"own_drop_{metric}", f"control_drop_{metric}", "in_common")
 
 
 def _scores(measured: list[Metric]) -> list[str]:
     return [name for metric in measured for name in (metric.name, f"drop_{metric.name}")]
 
 
-def _columns_of_controls(metric: Metric, family: str) -> Iterator[Column]:
-    before, name = prefix(family), metric.name
+def _columns_of_controls(metric: Metric) -> Iterator[Column]:
+    name, random = metric.name, f"control_drop_{metric.name}"
     numbers = {"digits": metric.decimals, "brief_digits": metric.decimals - 1}
-    random, excess = f"{before}control_drop_{name}", f"{before}own_excess_{name}"
     note = f"{metric.change} without the type, on the inputs of the random heads beside it"
     yield Column(
-        f"{before}own_drop_{name}", f"{metric.change} of {metric.label}, own", **numbers, brief="same inputs", note=note
+        f"own_drop_{name}", f"{metric.change} of {metric.label}, own", **numbers, brief="same inputs", note=note
     )
+    note = f"mean {metric.change} of as many heads of the same layers; lowest to highest"
     yield Column(
-        random,
-        "random",
-        **numbers,
-        ends=interval(random),
-        between=" ({} to {})",
-        brief="random heads",
-        note=f"mean {metric.change} of as many heads of the same layers; lowest to highest",
+        random, "random", **numbers, ends=interval(random), between=" ({} to {})", brief="random heads", note=note
     )
-    yield Column(excess, "own less random", **numbers, ends=interval(excess))
-    yield TextColumn(f"{before}rank_{name}", "rank")
-    yield Column(f"{before}own_rank_p_{name}", "p", write=probability)
-    note = "how often random heads cost at least as much, corrected for the conditions that have controls (Holm 1979)"
-    yield Column(f"{before}holm_{name}", "p, Holm", write=probability, brief="p, random", note=note)
-    yield Column(f"{before}detectable_drop_{name}", "detectable", **numbers)
 
 
-def _at_most(draws: int) -> str:
-    return "1 draw" if draws == 1 else f"at most {draws} draws"
+def _draws(drawn: pd.DataFrame) -> str:
+    draws = int(drawn["control_draws"].max())
+    return f"{draws} {'draw' if draws == 1 else 'draws'} of as many heads of each layer"
 
 
 def _columns(metric: Metric, counted: str, units: str) -> Iterator[Column]:
@@ -339,8 +256,8 @@ def _columns(metric: Metric, counted: str, units: str) -> Iterator[Column]:
     yield Column(f"published_{drop}", "drop published", brief="paper's drop", brief_digits=1, note=note)
 
 
-def _controlled(section: pd.DataFrame, metric: str, family: str = LAYER) -> pd.DataFrame:
-    name = f"{prefix(family)}control_drop_{metric}"
+def _controlled(section: pd.DataFrame, metric: str) -> pd.DataFrame:
+    name = f"control_drop_{metric}"
     return section[section[name].notna()] if name in section else section[:0]
 
 
@@ -354,14 +271,7 @@ def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, counted:
             "over these."
         )
     if len(random):
-        counts = ("control_draws_planned", "control_questions", "control_conditions")
-        most, of, conditions = (int(random[count].max()) for count in counts)
-        least = least_p(random)
-        yield (
-            f"Random heads: {_at_most(most)} of as many heads of each layer, on {of:,} of them; with so many, p, "
-            f"corrected for {conditions} {'condition' if conditions == 1 else 'conditions'}, is at least {least:.3f}"
-            f"{', so that none can be told from random heads' if least > ALPHA else ''}."
-        )
+        yield f"Random heads: {_draws(random)}, on {int(random['control_questions'].max()):,} of them; none is tested."
     doubtful = section["doubtful"].iloc[0]
     if isinstance(doubtful, str) and doubtful:
         yield f"Doubtful names: {doubtful}."

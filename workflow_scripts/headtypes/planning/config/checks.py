@@ -6,21 +6,37 @@ that follows from something else.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.user_types import types_in_file
-from headtypes.core.errors import InputError, nearest
+from headtypes.attention.operations import head_of
+from headtypes.core.errors import InputError, nearest, shortened
+from headtypes.core.stage import given
 from headtypes.data.files import looked_in
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.treebank import Treebank
+from headtypes.models.files import config_json
 from headtypes.planning.config.messages import ConfigError, unknown
 from headtypes.planning.config.schema import Ablation, Config, TaskSource, changes_nothing, types_of
 
 Mistakes = Iterator[tuple[str, str]]
 # Types that a message lists.
 _LISTED = 12
+# What config.json calls the number of layers, and of heads in each.
+_SIZES = {
+    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    "heads in a layer": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+}
+# Classes of Transformers that may have a head; some families save a language model as the bare one.
+_CLASSES = {
+    "question_answering": "ForQuestionAnswering",
+    "sequence_classification": "ForSequenceClassification",
+    "causal_lm": "CausalLM|LMHead|Model$",
+    LANGUAGE_MODEL: "LM|ForPreTraining|Model$",
+}
 
 
 def check(config: Config, models: Sequence[str], tasks: Sequence[str]) -> None:
@@ -194,6 +210,44 @@ def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable
     return left
 
 
+def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable[str]]) -> None:
+    """Raise `ConfigError` where a model has not the head that its task needs, or one that a condition names.
+
+    evaluated: types and heads that a condition changes, by model and condition. Only a config.json that lies on this
+        machine is asked; jobs ask the others.
+    """
+    says = {model: config_json(given(config.models[config.made_from(model)[-1]].source)) for model, _ in evaluated}
+    mistakes = []
+    for model, named in says.items():
+        kind = KINDS[config.tasks[config.models[model].evaluate].kind]
+        classes = named.get("architectures")
+        is_known = isinstance(classes, list) and classes and config.models[model].source.finetuned is None
+        if is_known and not any(re.search(_CLASSES[kind.head], str(name)) for name in classes):
+            sentence = (
+                f"{config.models[model].evaluate} asks for {kind.title}, and the config.json of the model says that it "
+                f"is a {classes[0]}; name a model with the head for it, or leave evaluate out."
+            )
+            mistakes.append((f"models.{model}.evaluate", sentence))
+    for (model, condition), targets in evaluated.items():
+        sizes = {
+            of: next((says[model][key] for key in keys if key in says[model]), None) for of, keys in _SIZES.items()
+        }
+        for target in targets:
+            lacking = [
+                f"{size} {of}"
+                for (of, size), at in zip(sizes.items(), head_of(target) or (), strict=False)
+                if isinstance(size, int) and at >= size
+            ]
+            if lacking:
+                sentence = (
+                    f"there is no head {target} in {model}, which by its config.json has {' and '.join(lacking)}; a "
+                    "head is layer-head, both counted from 1."
+                )
+                mistakes.append((f"conditions.{condition}", sentence))
+    if mistakes:
+        raise ConfigError(mistakes)
+
+
 def types_in(key: str, file: str) -> tuple[str, ...]:
     """The types in a file of a partition, sorted; raises `ConfigError` with the key where there are none."""
     try:
@@ -246,4 +300,7 @@ def _missing(path: str, is_folder: bool = False) -> str | None:
         return f"the environment variable {unset[1].strip('{}')} is not set."
     if os.path.isdir(path) if is_folder else os.path.isfile(path):
         return None
-    return f"there is no {'folder' if is_folder else 'file'} {path}{looked_in(path)}."
+    kind = "folder" if is_folder else "file"
+    if os.path.lexists(path):
+        return f"{path} is there and is no {kind}, nor a link to one; name a {kind}."
+    return f"there is no {kind} {shortened(path)}{looked_in(path)}."

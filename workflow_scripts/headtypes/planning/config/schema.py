@@ -59,6 +59,8 @@ def _expand(path: str) -> str:
     expanded = os.path.expanduser(os.path.expandvars(path))
     if not expanded.isprintable():
         raise ValueError("a path is one line of printable text")
+    if re.search(r"[{}]", re.sub(r"\$\{\w+\}", "", expanded)):
+        raise ValueError(f"{expanded} has braces, by which Snakemake names wildcards; rename it")
     # However it is spelt, it is the same input.
     return os.path.normpath(expanded)
 
@@ -387,29 +389,14 @@ Ablation = create_model(
 
 
 class Controls(Strict):
-    """Conditions on as many random heads, to tell the type's effect from the number's."""
+    """Conditions on as many random heads of the same layers, beside which each is drawn."""
 
-    draws: NonNegativeInt = 200
-    """At most so many random draws of heads for each condition, 0 for none; they end early once p cannot fall to 5 %
-    any more. With fewer than 19, nothing can be told at 5 %, and with fewer than 199 none of ten, once corrected."""
+    draws: NonNegativeInt = 20
+    """Random draws of heads for each condition, 0 for none."""
     questions: Positive | Literal["all"] = 250
     """How many of the task's questions, pairs or documents each draw is evaluated on."""
-    profile: bool = False
-    """Whether as many heads are drawn from all of the model's that look alike, too, by near, special and far."""
-    mass: bool = False
-    """Whether conditions that drop attention stand beside draws that take as much, at the same distances, from random
-    pairs of tokens in the same heads."""
     conditions: list[Name] | None = None
     """The conditions that are set beside random heads; without a list, all of them."""
-
-
-class Curves(Strict):
-    """Heads of each type removed in growing sets, by importance (Michel et al. 2019) and at random."""
-
-    orders: NonNegativeInt = 3
-    """Random orders in addition to the order of importance; 0 for no curves at all."""
-    questions: Positive | Literal["all"] = 1000
-    """How many of the task's questions, pairs or documents each set is evaluated on."""
 
 
 class Relations(Strict):
@@ -494,7 +481,6 @@ class Config(Strict):
     """Name of a condition: what is done to the heads of each type, or to one head (layer-head, both counted from 1);
     heads not named are kept."""
     controls: Controls = Controls()
-    curves: Curves = Curves()
     relations: Relations = Relations()
     coreference: Coreference = Coreference()
     probes: Probes = Probes()
