@@ -17,11 +17,11 @@ from headtypes.planning.plan import Plan
 from headtypes.planning.registry import STAGES
 from headtypes.training.stage import SAVED
 from tests.contract.tables import expected, leaf_rows, scheduled, with_leaf
-from tests.support.commands import job_counts, run
+from tests.support.commands import job_counts
 from tests.support.configs import edited
 from tests.support.job_specs import all_specs, jobs_with_results
 from tests.support.places import ROOT, SCRIPTS
-from tests.support.planning import PlanningError, planned_jobs
+from tests.support.planning import PlanningError, planned_jobs, snakemake
 from tests.support.workplace import Workplace
 
 MODULES = sorted(SCRIPTS.rglob("*.py"))
@@ -182,19 +182,19 @@ def test_downloads_are_all_that_is_fetched_and_train_nothing(place, finished):
 
 def test_the_page_of_results_is_named_only_where_this_run_made_it(place, finished):
     for target, is_named in (("results/ledger.html", False), ("results/index.html", True)):
-        printed = run(["-m", "snakemake", "--cores", "1", "--touch", "--force", target], place.folder)
+        printed = snakemake(["--cores", "1", "--touch", "--force", target], place.folder)
         assert ("index.html in a browser." in printed) == is_named
 
 
 def test_what_is_no_yaml_in_the_workflows_own_config_is_told_with_its_line(place, finished):
     with place.edited({"config.yaml": "seed: 1\nmodels: [\n"}):
-        printed = run(["-m", "snakemake", "--dry-run"], place.folder, check=False)
+        printed = snakemake(["--dry-run"], place.folder, check=False)
     assert "config.yaml cannot be read as YAML" in printed
     assert "line 3" in printed
 
 
 def stats(place: Workplace, *arguments: str) -> dict[str, int]:
-    return job_counts(run(["-m", "snakemake", "--dry-run", "--quiet", "rules", *arguments], place.folder))
+    return job_counts(snakemake(["--dry-run", "--quiet", "rules", *arguments], place.folder))
 
 
 def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(place):
@@ -206,8 +206,8 @@ def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(p
 
 def test_gpus_of_a_kind_are_asked_for_by_jobs_that_run_a_model_and_no_others(place):
     """Of rules whose jobs go to a cluster; a kind without a number would be enough to be given one."""
-    command = ["-m", "snakemake", "--dry-run", "--cores", "2", "--forceall"]
-    printed = run([*command, "--default-resources", "gpu=1", "gpu_model=a100"], place.folder)
+    command = ["--dry-run", "--cores", "2", "--forceall", "--default-resources", "gpu=1", "gpu_model=a100"]
+    printed = snakemake(command, place.folder)
     asked = re.findall(r"^rule (\w+):$.*?^    resources: (.*?)$", printed, re.MULTILINE | re.DOTALL)
     kinds = {rule: ("gpu=1" in asks, "gpu_model=a100" in asks) for rule, asks in asked if "runtime=" in asks}
     assert {rule for rule, kind in kinds.items() if kind == (True, True)} == RUN_A_MODEL
