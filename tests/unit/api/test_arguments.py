@@ -98,7 +98,7 @@ def test_heads_are_not_read_in_the_precision_of_autocast(call):
 def test_weights_that_are_no_numbers_are_said_where_they_are_shown():
     model, tokenizer = tiny_bert()
     model.bert.encoder.layer[1].attention.self.query.weight.data[0] = torch.nan
-    with pytest.raises(InputError, match="the attention of head 2-1 .*; the model's weights are damaged"):
+    with pytest.raises(InputError, match=r"the attention of head 2-1 .*; the model's weights are damaged"):
         show(model, tokenizer, TEXTS[0])
 
 

@@ -87,8 +87,8 @@ def _run_without_numbers(record: ModelRecord) -> None:
         )
     if getattr(config, "pruned_heads", None):
         raise InputError(
-            "its config.json has pruned_heads, and Transformers no longer loads a model without some of its heads; name "
-            "the model before pruning."
+            "its config.json has pruned_heads, and Transformers no longer loads a model without some of its heads; "
+            "name the model before pruning."
         )
     if getattr(config, "use_bidirectional_attention", None) in (True, "all") and is_causal(config):
         raise InputError(
