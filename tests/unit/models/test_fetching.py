@@ -228,9 +228,9 @@ def put(folder, **tensors):
 
 @pytest.mark.parametrize("method", [None, "modelopt", "finegrained_fp8", "mine"])
 @pytest.mark.parametrize("kind", [torch.int8, torch.float8_e4m3fn])
-@pytest.mark.parametrize("pickle", [False, True])
+@pytest.mark.parametrize(("pickle", "part"), [(False, "weight"), (False, "bias"), (True, "weight")])
 def test_weights_that_are_no_ordinary_numbers_are_refused_unless_transformers_makes_numbers_of_them(
-    folder, kind, method, pickle
+    folder, kind, method, pickle, part
 ):
     """Transformers would take what stands for a number as that number."""
     if method:
@@ -239,7 +239,7 @@ def test_weights_that_are_no_ordinary_numbers_are_refused_unless_transformers_ma
     others = {"embeddings.position_ids": torch.arange(4)[None], "h.0.attn.bias": torch.ones(4, 4, dtype=torch.uint8)}
     put(folder, **others)
     assert fetch(folder).layers == 2
-    put(folder, **{f"{QUERY}.weight": torch.ones(14, 14).to(kind)})
+    put(folder, **{f"{QUERY}.{part}": getattr(MODEL.get_submodule(QUERY), part).data.to(kind)})
     if pickle:
         torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
         (folder / "model.safetensors").unlink()
@@ -308,7 +308,17 @@ NO_MAP = "does not say which file holds each tensor (weight_map)"
     ("change", "fault"),
     [
         (without_a_shard, "model-2-of-2.safetensors is not there, and holds weights of the model"),
-        *((index_of(text), NO_MAP) for text in ("null", "[]", "{}", '{"weight_map": {"a": 1}}', '{"weight_map": []}')),
+        *(
+            (index_of(text), NO_MAP)
+            for text in (
+                "null",
+                "[]",
+                "{}",
+                '{"weight_map": {"a": 1}}',
+                '{"weight_map": {"a": "../b"}}',
+                '{"weight_map": []}',
+            )
+        ),
         (lambda folder: (folder / "adapter_config.json").write_text("[]"), "holds an adapter for another model"),
         *(
             (lambda folder, limit=limit: change_tokenizer(folder, limit), f"has model_max_length: {limit!r} in its")

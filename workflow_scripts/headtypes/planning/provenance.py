@@ -162,6 +162,14 @@ def recorded(path: StrPath) -> dict | None:
     return read_json(beside(path)) if beside(path).is_file() else None
 
 
+def accept(path: StrPath, code: str) -> None:
+    """Write into the record of a result that, by what the user says, other code would have given the same.
+
+    code: the hash of that code. What computed the result stays in the record.
+    """
+    write_json(beside(path), {**recorded(path), "accepted": {"code": code, "git": _commit()}})
+
+
 def beside(path: StrPath) -> Path:
     """Where the record of a result lies."""
     results = results_folder(path)

@@ -6,7 +6,7 @@ that follows from something else.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from headtypes.analyses.types.names import TYPES
@@ -25,11 +25,11 @@ from headtypes.planning.config.schema import Ablation, Config, TaskSource, chang
 Mistakes = Iterator[tuple[str, str]]
 # Types that a message lists.
 _LISTED = 12
-# What config.json calls the numbers of layers and of heads in each.
-_SIZES = (
-    ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-    ("num_attention_heads", "n_head", "n_heads", "num_heads"),
-)
+# What config.json calls the number of layers, and of heads in each.
+_SIZES = {
+    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    "heads in a layer": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+}
 # Classes of Transformers that may have a head; some families save a language model as the bare one.
 _CLASSES = {
     "question_answering": "ForQuestionAnswering",
@@ -210,10 +210,11 @@ def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable
     return left
 
 
-def check_evaluated(config: Config, evaluated: Iterable[tuple[str, str]]) -> None:
+def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable[str]]) -> None:
     """Raise `ConfigError` where a model has not the head that its task needs, or one that a condition names.
 
-    evaluated: models with their conditions. Only a config.json that lies on this machine is asked; jobs ask the others.
+    evaluated: types and heads that a condition changes, by model and condition. Only a config.json that lies on this
+        machine is asked; jobs ask the others.
     """
     says = {model: config_json(given(config.models[config.made_from(model)[-1]].source)) for model, _ in evaluated}
     mistakes = []
@@ -224,17 +225,23 @@ def check_evaluated(config: Config, evaluated: Iterable[tuple[str, str]]) -> Non
         if is_known and not any(re.search(_CLASSES[kind.head], str(name)) for name in classes):
             sentence = (
                 f"{config.models[model].evaluate} asks for {kind.title}, and the config.json of the model says that it "
-                f"is a {classes[0]}; name a model that was fine-tuned for the task, or leave evaluate out."
+                f"is a {classes[0]}; name a model with the head for it, or leave evaluate out."
             )
             mistakes.append((f"models.{model}.evaluate", sentence))
-    for model, condition in evaluated:
-        sizes = [next((says[model][key] for key in keys if key in says[model]), None) for keys in _SIZES]
-        for target in config.conditions[condition]:
-            head = head_of(target)
-            if head and any(isinstance(size, int) and at >= size for at, size in zip(head, sizes, strict=True)):
+    for (model, condition), targets in evaluated.items():
+        sizes = {
+            of: next((says[model][key] for key in keys if key in says[model]), None) for of, keys in _SIZES.items()
+        }
+        for target in targets:
+            lacking = [
+                f"{size} {of}"
+                for (of, size), at in zip(sizes.items(), head_of(target) or (), strict=False)
+                if isinstance(size, int) and at >= size
+            ]
+            if lacking:
                 sentence = (
-                    f"there is no head {target} in {model}; its config.json says {sizes[0]} layers of {sizes[1]} "
-                    "heads, both counted from 1."
+                    f"there is no head {target} in {model}, which by its config.json has {' and '.join(lacking)}; a "
+                    "head is layer-head, both counted from 1."
                 )
                 mistakes.append((f"conditions.{condition}", sentence))
     if mistakes:
