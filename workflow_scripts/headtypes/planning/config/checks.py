@@ -34,8 +34,8 @@ _SIZES = (
 _CLASSES = {
     "question_answering": "ForQuestionAnswering",
     "sequence_classification": "ForSequenceClassification",
-    "causal_lm": "CausalLM|LMHead|Model$",
-    LANGUAGE_MODEL: "LM|ForPreTraining|Model$",
+    "causal_lm": r"CausalLM|LMHead|Model\b",
+    LANGUAGE_MODEL: r"LM|ForPreTraining|Model\b",
 }
 
 
@@ -228,11 +228,11 @@ def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable
         sizes = [next((says[model][key] for key in keys if key in says[model]), None) for keys in _SIZES]
         for head in filter(None, map(head_of, targets)):
             if any(isinstance(size, int) and at >= size for at, size in zip(head, sizes, strict=True)):
-                sentence = f"{model} has no head {head[0] + 1}-{head[1] + 1}, both counted from 1, by its config.json"
-                of = " and ".join(
-                    f"{size} {what}" for size, what in zip(sizes, ("layers", "heads"), strict=True) if size
+                layers, heads = ("?" if size is None else size for size in sizes)
+                sentence = f"{model} has {layers} layers of {heads} heads by its config.json, both counted from 1"
+                mistakes.append(
+                    (f"conditions.{condition}", f"{sentence}, and no {head[0] + 1}-{head[1] + 1}; correct it.")
                 )
-                mistakes.append((f"conditions.{condition}", f"{sentence}, which says {of}; name another head."))
     if mistakes:
         raise ConfigError(mistakes)
 
