@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reliability.conftest import FEATURES, PARTITION, TARGETS, Place
+from tests.reliability.conftest import FEATURES, PARTITION, RESULTS, TARGETS, Place
 from tests.support.commands import job_counts, run
 from tests.support.places import ROOT
 from tests.support.workplace import copy_workflow
@@ -35,11 +35,18 @@ def small_disk(folder: Path, megabytes: int):
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-@pytest.mark.parametrize("job_alone", [False, True], ids=["all of a run", "one job"])
-def test_after_kills_nothing_is_lost_nothing_stale_and_nothing_half_written(undisturbed, place, job_alone):
-    """Killed at several places; what had been finished before a kill is not made again."""
+@pytest.mark.parametrize(
+    ("job_alone", "numbers"),
+    [
+        (False, [4]),
+        pytest.param(False, [2, 6], marks=pytest.mark.slow),
+        pytest.param(True, [2, 6], marks=pytest.mark.slow),
+    ],
+)
+def test_after_kills_nothing_is_lost_nothing_stale_and_nothing_half_written(undisturbed, place, job_alone, numbers):
+    """Killed once so many results are there; what had been finished before a kill is not made again."""
     finished: dict[str, int] = {}
-    for number in (2, 6):
+    for number in numbers:
         run = place.started()
         place.until(run, lambda: place.recorded() >= number)  # noqa: B023
         place.kill(run, job_alone)
@@ -49,6 +56,7 @@ def test_after_kills_nothing_is_lost_nothing_stale_and_nothing_half_written(undi
     assert place.findings(undisturbed) == []
 
 
+@pytest.mark.slow
 def test_an_edit_after_a_kill_leaves_nothing_of_the_old_config(place, config, tmp_path):
     run = place.started()
     place.until(run, lambda: (place.path / PARTITION).exists())
@@ -57,10 +65,11 @@ def test_an_edit_after_a_kill_leaves_nothing_of_the_old_config(place, config, tm
     place.configure(edited)
     place.finish()
     fresh = Place.at(tmp_path / "fresh", edited)
-    fresh.snakemake(*TARGETS)
+    fresh.make(*RESULTS)
     assert place.findings(fresh) == []
 
 
+@pytest.mark.slow
 def test_new_code_that_changes_no_number_is_accepted_and_the_record_says_that_nothing_was_computed(tmp_path):
     folder, target = tmp_path / "place", "results/samples/news.jsonl"
     copy_workflow(ROOT, folder)
@@ -95,6 +104,7 @@ def test_new_code_that_changes_no_number_is_accepted_and_the_record_says_that_no
     assert planned() == {"sample_inputs"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not mounts_allowed(), reason="file systems cannot be mounted here")
 def test_a_full_disk_is_told_and_the_same_command_goes_on(undisturbed, tmp_path, config):
     (tmp_path / "disk").mkdir()
@@ -112,6 +122,7 @@ def test_a_full_disk_is_told_and_the_same_command_goes_on(undisturbed, tmp_path,
         assert place.findings(undisturbed) == []
 
 
+@pytest.mark.slow
 def test_a_second_run_in_the_folder_is_refused_and_the_first_one_goes_on(undisturbed, place):
     first = place.started()
     place.until(first, lambda: place.recorded() >= 1)
@@ -120,9 +131,9 @@ def test_a_second_run_in_the_folder_is_refused_and_the_first_one_goes_on(undistu
     assert place.findings(undisturbed) == []
 
 
+@pytest.mark.slow
 def test_a_damaged_result_is_refused_and_made_again_once_it_is_deleted(undisturbed, place):
-    for part in ("results", ".snakemake"):
-        shutil.copytree(undisturbed.path / part, place.path / part)
+    shutil.copytree(undisturbed.path / "results", place.path / "results")
     file = place.path / FEATURES
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 0x10

@@ -105,8 +105,9 @@ def test_a_packed_file_is_no_text_in_another_encoding(tmp_path):
     packed, utf16 = tmp_path / "x.json.gz", tmp_path / "x.txt"
     packed.write_bytes(gzip.compress(b'{"data": []}' * 9))
     utf16.write_text("a cat", encoding="utf-16")
-    assert "x.json.gz is packed, or no text; unpack it" in refusal(read_json, packed)
-    assert "x.txt, line 1 is not UTF-8 text; save" in refusal(read_json, utf16)
+    for read in (read_json, read_json_lines):
+        assert "x.json.gz is packed, or no text; unpack it" in refusal(read, packed)
+        assert "x.txt, line 1 is not UTF-8 text; save" in refusal(read, utf16)
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EAGAIN, errno.ENOLCK, errno.ESTALE, errno.EMFILE, 524])

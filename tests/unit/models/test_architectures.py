@@ -231,6 +231,7 @@ def test_an_architecture_that_is_not_carried_is_refused_from_its_configuration(n
         ("falcon", {"alibi": True}, "FalconAttention adds the bias of ALiBi once or twice"),
         # Transformers reads such a model without a word, as one of absolute positions.
         ("bert", {"position_embedding_type": "relative_key_query"}, "which Transformers no longer computes"),
+        ("bert", {"pruned_heads": {"0": [1]}}, "has pruned_heads, and Transformers no longer loads"),
         # Fused, it looks both ways where nothing is padded.
         ("gemma", {"use_bidirectional_attention": True}, 'write "is_causal": false beside it'),
     ],
