@@ -1,5 +1,6 @@
 """A loaded model whose heads are ablated for any code: as computed densely, as the workflow has it, and restored."""
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -256,10 +257,17 @@ def test_a_call_that_goes_on_when_the_block_is_left_ends_with_an_error(name, thr
 
     call = partial(model.generate, max_new_tokens=3, stopping_criteria=[between_calls]) if name == "generate" else model
     handle = None if name == "generate" else last.register_forward_pre_hook(leave)
-    with pytest.raises(InputError, match="was left before this call of the model had ended"):
+    with pytest.raises(InputError, match="was left, or the attention of the model replaced, before this call"):
         call(**inputs)
     if handle is not None:
         handle.remove()
+    assert state(model) == before
+    # One that is garbage.
+    held = [block_of(model)]
+    next(held[0])
+    held.append(held)
+    del held
+    gc.collect()
     assert state(model) == before
 
 

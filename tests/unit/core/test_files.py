@@ -88,9 +88,7 @@ def test_broken_json_is_named_with_its_line(tmp_path):
     ("json", "why"),
     [
         (r'{"a": "The cat \ud83c sat"}', r"half of a character, \ud83c, behind 'The cat '"),
-        (r'{"a\udc00": 1}', r"half of a character, \udc00, behind 'a'"),
         ("[" * 100_000, "brackets within too many others"),
-        ('{"a":' * 100_000, "brackets within too many others"),
         ('{"a": %s}' % ("9" * 10_000), "a number of too many digits"),
     ],
 )
@@ -105,8 +103,9 @@ def test_a_packed_file_is_no_text_in_another_encoding(tmp_path):
     packed, utf16 = tmp_path / "x.json.gz", tmp_path / "x.txt"
     packed.write_bytes(gzip.compress(b'{"data": []}' * 9))
     utf16.write_text("a cat", encoding="utf-16")
-    assert "x.json.gz is packed, or no text; unpack it" in refusal(read_json, packed)
-    assert "x.txt, line 1 is not UTF-8 text; save" in refusal(read_json, utf16)
+    for read in (read_json, read_json_lines):
+        assert "x.json.gz is packed, or no text; unpack it" in refusal(read, packed)
+        assert "x.txt, line 1 is not UTF-8 text; save" in refusal(read, utf16)
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EAGAIN, errno.ENOLCK, errno.ESTALE, errno.EMFILE, 524])

@@ -1,10 +1,10 @@
 """Heads of a loaded model ablated for any code that calls it: pipelines, `Trainer.evaluate`, `generate`, one's own."""
 
 import inspect
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial, update_wrapper
-from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from headtypes.attention.blocks import equal_lengths
 from headtypes.attention.hook import ATTENTION, Layer
 from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of, operations_by_head
 from headtypes.core.errors import InputError
-from headtypes.models.architectures import check_layers
+from headtypes.models.architectures import check_layers, check_number_of_heads
 from headtypes.models.interface import computes_attention_itself, through_interface
 from headtypes.models.model_config import layers_and_heads
 from headtypes.models.placement import replace_for
@@ -29,6 +29,10 @@ from headtypes.models.placement import replace_for
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"
 _NEEDING = " and ".join(name for name, operation in OPERATIONS.items() if operation.needs_sentences)
+_LEFT = (
+    "The `with` block of `ablated` was left, or the attention of the model replaced, before this call had ended, so "
+    "that not all of it was ablated; leave the block when all calls have ended."
+)
 
 Sentences = Callable[[Tensor, Tensor | None], np.ndarray]
 
@@ -88,13 +92,16 @@ def ablated(
         parts = [model] if computes_attention_itself(model) else model.modules()
         parts = [part for part in parts if isinstance(part, PreTrainedModel)]
         for part in parts:
-            entered.callback(part.register_forward_pre_hook(calls.begin, with_kwargs=True, prepend=True).remove)
+            hook = part.register_forward_pre_hook(calls.begin, with_kwargs=True, prepend=True)
+            # Garbage does not find its hooks any more, as where this is a generator's that was not closed.
+            calls.kept.append(hook)
+            entered.callback(hook.remove)
         if hasattr(model, "generate"):
             whole = update_wrapper(partial(calls.whole, model.generate), model.generate)
             replace_for(entered, model, "generate", whole)
         entered.enter_context(through_interface(model, ABLATED))
-        entered.push(calls.leave)
-        calls.hooks = [part.register_forward_hook(calls.end, with_kwargs=True, always_call=True) for part in parts]
+        entered.callback(calls.leave)
+        calls.ends = [part.register_forward_hook(calls.end, with_kwargs=True, always_call=True) for part in parts]
         if model.config._attn_implementation != ABLATED:
             check_layers(model, 0)
         lock.release()
@@ -111,12 +118,13 @@ class _Call(Ablation):
         super().__init__(operations, [] if sentences is None else list(sentences), reading, head_outputs)
         self._needed = [any(map(_needs_sentences, layer)) for layer in operations]
         self._by_keys: dict[int, list[SentencePairs]] = {}
-        self.layers, self.thread = 0, get_ident()
+        self.layers = 0
         self.model: PreTrainedModel | None = None
 
     def attend(self, layer: Layer) -> Tensor:
         """The head outputs of the next layer."""
         number, self.layers = self.layers, self.layers + 1
+        check_number_of_heads(self.model, layer.query.shape[1])
         return self(number, layer)
 
     def groups(self, number: int, layer: Layer) -> list[SentencePairs]:
@@ -142,8 +150,11 @@ class _Calls:
 
     def __init__(self, ablation: Callable[[np.ndarray | None], _Call], sentences: Sentences | None):
         self._ablation, self._sentences = ablation, sentences
-        self._open: set[_Call] = set()
-        self._left, self.hooks = False, list[RemovableHandle]()
+        # Calls that were interrupted do not end, and are gone.
+        self._open: weakref.WeakSet[_Call] = weakref.WeakSet()
+        self._left = False
+        self.kept: list[RemovableHandle] = []
+        self.ends: list[RemovableHandle] = []
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
         """Add the ablation to the arguments of a call, unless the model around this one did."""
@@ -156,46 +167,39 @@ class _Calls:
         # The body gets the same arguments from the model around it, and is not to check the call too.
         call.model = model
         self._open.add(call)
-        self._check_entered(call)
+        if self._left:
+            raise InputError(_LEFT)
         return args, {**kwargs, "forward": call.attend}
 
     def end(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
         """Raise `InputError` where a call was not through the attention of every layer; output: None if it failed."""
         call = _call_of(kwargs)
-        if call is None or call.model is not model:
+        if call not in self._open or call.model is not model:
             return
         self._open.discard(call)
         if output is not None:
-            self._check_entered()
+            if self._left or model.config._attn_implementation not in (ABLATED, ATTENTION):
+                raise InputError(_LEFT)
             check_layers(model, call.layers)
 
     def whole(self, generate: Callable, *args, **kwargs) -> Any:
         """What a model generates. Raises `InputError` where not all of its calls were ablated."""
         output = generate(*args, **kwargs)
-        self._check_entered()
+        if self._left:
+            raise InputError(_LEFT)
         return output
 
-    def leave(self, exception: type[BaseException] | None, *_) -> None:
+    def leave(self) -> None:
         """Have calls that have not ended raise an error at their end, since the rest of their layers is not ablated."""
         self._left = True
-        if exception not in (None, GeneratorExit):
-            # What an exception went through on its way here has ended; only a generator may be closed within a call.
-            self._open -= {call for call in list(self._open) if call.thread == get_ident()}
+        for call in list(self._open):
+            weakref.finalize(call, self._remove)
         self._remove()
 
     def _remove(self) -> None:
-        if not self._open:
-            for hook in self.hooks:
+        if not list(self._open):
+            for hook in self.ends:
                 hook.remove()
-
-    def _check_entered(self, call: _Call | None = None) -> None:
-        if self._left:
-            self._open.discard(call)
-            self._remove()
-            raise InputError(
-                "The `with` block of `ablated` was left before this call of the model had ended, so that not all of it "
-                "was ablated; leave the block when all calls have ended."
-            )
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
         """The sentences of a call's tokens; None where no operation needs them, or the call has no token ids."""

@@ -120,7 +120,8 @@ def check_readable(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -
         raise InputError(
             f"The tokenizer has {len(tokenizer):,} tokens and the model {embedded:,}: it is that of another model."
         )
-    if torch.is_autocast_enabled(device_of(model).type):
+    device = device_of(model).type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
         raise InputError(
             "torch.autocast computes in another precision than the model's; leave it to read heads, or load the model "
             "in that precision."

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from headtypes.core.errors import InputError, one_line
-from headtypes.core.texts import text_of
+from headtypes.core.texts import not_utf8, text_of
 
 # What a function takes for a file or folder.
 StrPath = str | Path
@@ -119,14 +119,14 @@ def _parsed(text: str | bytes, path: StrPath, line: int | None = None) -> Any:
     """What a text of JSON says: a whole file, or a line of it. Raises `InputError` where it is broken."""
     where = path if line is None else f"{path}, line {line}"
     try:
-        said = json.loads(text)
+        said = json.loads(text if isinstance(text, str) else text.decode("utf-8-sig"))
         # JSON may write half of a character, which no file can hold.
         json.dumps(said, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, " if line is None else ""
         raise InputError(f"{where} is not valid JSON: {at}{error.msg}.") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{where} is not UTF-8 text; save the file as UTF-8.") from error
+        raise not_utf8(error.object, path, line or 1) from error
     except (ValueError, RecursionError) as error:
         why = "brackets within too many others" if isinstance(error, RecursionError) else "a number of too many digits"
         if isinstance(error, UnicodeEncodeError):

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
-from scipy.stats import binom, false_discovery_control, t
+
+# Not `scipy.stats`, which takes a job that runs no model as long to load as all the rest.
+from scipy.special import bdtrc, stdtr, stdtrit
 
 from headtypes.core.errors import InputError
 
@@ -203,9 +204,13 @@ class Measured:
     @classmethod
     def with_error(cls, value: float, error: float, freedom: float = math.inf, over: str = "") -> "Measured":
         """A value with this standard error, by Student's t with these degrees of freedom; infinitely many: normal."""
-        half = error * float(t.isf(ALPHA / 2, freedom))
+        half = error * -float(stdtrit(freedom, ALPHA / 2))
         return cls(
-            value, value - half, value + half, lambda limit: 2 * float(t.sf(abs(value - limit) / error, freedom)), over
+            value,
+            value - half,
+            value + half,
+            lambda limit: 2 * float(stdtr(freedom, -abs(value - limit) / error)),
+            over,
         )
 
     @classmethod
@@ -325,7 +330,7 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 def sign_tests(above: np.ndarray, units: np.ndarray | int) -> np.ndarray:
     """P-values of the claim that something is so of more than half of all units; above: of how many of these it is."""
-    return binom.sf(above - 1, units, 0.5)
+    return bdtrc(above - 1, units, 0.5)
 
 
 def false_discovery_rates(p: np.ndarray) -> np.ndarray:
@@ -335,10 +340,10 @@ def false_discovery_rates(p: np.ndarray) -> np.ndarray:
     drops from one baseline over the same questions.
     """
     p = np.asarray(p, dtype=float)
-    tested = ~np.isnan(p)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")][::-1]
     corrected = np.full(p.shape, np.nan)
-    if tested.any():
-        corrected[tested] = false_discovery_control(p[tested])
+    corrected[order] = np.minimum.accumulate(p[order] * len(order) / np.arange(len(order), 0, -1))
     return corrected
 
 

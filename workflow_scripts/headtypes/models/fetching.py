@@ -1,6 +1,7 @@
 """Models and tokenizers: found once and recorded, then loaded from the record without the network."""
 
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -158,8 +159,9 @@ def _numbers(key: str, file: Path, is_quantised: bool) -> int:
             with safe_open(file, "np") as weights:
                 tensors = {name: weights.get_slice(name) for name in weights.offset_keys()}
                 stored = {name: (tensor.get_dtype(), tensor.get_shape()) for name, tensor in tensors.items()}
-        # Not of biases: old checkpoints of GPT-2 and its kin call the causal mask so.
-        packed = [name for name, (kind, _) in stored.items() if name.endswith(".weight") and kind not in _NUMBERS]
+        # Old checkpoints of GPT-2 and its kin call the causal mask a bias of the attention.
+        computed = re.compile(r"\.weight$|(?<!attn)(?<!attention)\.bias$")
+        packed = [name for name, (kind, _) in stored.items() if computed.search(name) and kind not in _NUMBERS]
         if packed and not is_quantised:
             raise InputError(
                 f"{key}: {file} holds {packed[0]} as {stored[packed[0]][0]}, which are not the numbers that a model "
@@ -193,7 +195,7 @@ def _shape(where: str, folder: StrPath, gguf: str | None) -> dict:
         )
     return {
         "model_type": config.model_type,
-        "architectures": config.architectures,
+        "architectures": config.architectures if isinstance(config.architectures, list) else None,
         "layers": len(headed_layers(config)),
         "heads": config.num_attention_heads,
         "causal": is_causal(config),

@@ -56,7 +56,9 @@ def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None)
         if index.is_file():
             read = read_json(index)
             named = read.get("weight_map") if isinstance(read, dict) else None
-            if not isinstance(named, dict) or not all(isinstance(name, str) for name in named.values()):
+            if not isinstance(named, dict) or not all(
+                isinstance(name, str) and name == Path(name).name for name in named.values()
+            ):
                 raise InputError(
                     f"{index} does not say which file holds each tensor (weight_map); put the right one there."
                 )

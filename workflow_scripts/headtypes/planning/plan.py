@@ -184,7 +184,8 @@ class Plan:
         known = len(self.imported) == len(config.partitions)
         kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]
         self.left_out_conditions = left_out(config, self.conditions, kinds) if known else []
-        check_evaluated(config, list(dict.fromkeys((each.model, each.condition) for each in self.ablations)))
+        evaluated = dict.fromkeys((each.model, each.condition) for each in self.ablations)
+        check_evaluated(config, {(model, name): self.operations(name) for model, name in evaluated})
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
         """Refuse a model that is to be compared with a row that the paper does not have.

@@ -181,8 +181,8 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
     parts = [
         "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with intervals over "
         f"questions in brackets ({LEVELS}). Of the drops whose FDR is below 0.05, at most 5 % are none on average "
-        "(false discovery rate over the conditions of a model, Benjamini and Hochberg 1995; by articles where these are "
-        "known)." + (f" {_CONTROLS}" if controlled else ""),
+        "(false discovery rate over the conditions of a model, Benjamini and Hochberg 1995; by articles where known)."
+        + (f" {_CONTROLS}" if controlled else ""),
         *(metric.note for metric in measured_in(table) if metric.note),
     ]
     for shown in tables:

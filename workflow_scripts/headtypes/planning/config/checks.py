@@ -6,7 +6,7 @@ that follows from something else.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from headtypes.analyses.types.names import TYPES
@@ -25,7 +25,7 @@ from headtypes.planning.config.schema import Ablation, Config, TaskSource, chang
 Mistakes = Iterator[tuple[str, str]]
 # Types that a message lists.
 _LISTED = 12
-# What config.json calls the numbers of layers and of heads in each.
+# What config.json calls the number of layers, and of heads in each.
 _SIZES = (
     ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     ("num_attention_heads", "n_head", "n_heads", "num_heads"),
@@ -34,8 +34,8 @@ _SIZES = (
 _CLASSES = {
     "question_answering": "ForQuestionAnswering",
     "sequence_classification": "ForSequenceClassification",
-    "causal_lm": "CausalLM|LMHead|Model$",
-    LANGUAGE_MODEL: "LM|ForPreTraining|Model$",
+    "causal_lm": r"CausalLM|LMHead|Model\b",
+    LANGUAGE_MODEL: r"LM|ForPreTraining|Model\b",
 }
 
 
@@ -210,33 +210,29 @@ def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable
     return left
 
 
-def check_evaluated(config: Config, evaluated: Iterable[tuple[str, str]]) -> None:
+def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable[str]]) -> None:
     """Raise `ConfigError` where a model has not the head that its task needs, or one that a condition names.
 
-    evaluated: models with their conditions. Only a config.json that lies on this machine is asked; jobs ask the others.
+    evaluated: types and heads that a condition changes, by model and condition. Only a config.json that lies on this
+        machine is asked; jobs ask the others.
     """
     says = {model: config_json(given(config.models[config.made_from(model)[-1]].source)) for model, _ in evaluated}
     mistakes = []
     for model, named in says.items():
-        kind = KINDS[config.tasks[config.models[model].evaluate].kind]
-        classes = named.get("architectures")
-        is_known = isinstance(classes, list) and classes and config.models[model].source.finetuned is None
-        if is_known and not any(re.search(_CLASSES[kind.head], str(name)) for name in classes):
-            sentence = (
-                f"{config.models[model].evaluate} asks for {kind.title}, and the config.json of the model says that it "
-                f"is a {classes[0]}; name a model that was fine-tuned for the task, or leave evaluate out."
-            )
-            mistakes.append((f"models.{model}.evaluate", sentence))
-    for model, condition in evaluated:
+        task, classes = config.models[model].evaluate, named.get("architectures")
+        form = "" if config.models[model].source.finetuned else _CLASSES[KINDS[config.tasks[task].kind].head]
+        if isinstance(classes, list) and classes and not re.search(form, " ".join(map(str, classes))):
+            sentence = f"its config.json says that it is a {classes[0]}, which has not the head that {task} asks for"
+            mistakes.append((f"models.{model}.evaluate", f"{sentence}; name another model, or leave evaluate out."))
+    for (model, condition), targets in evaluated.items():
         sizes = [next((says[model][key] for key in keys if key in says[model]), None) for keys in _SIZES]
-        for target in config.conditions[condition]:
-            head = head_of(target)
-            if head and any(isinstance(size, int) and at >= size for at, size in zip(head, sizes, strict=True)):
-                sentence = (
-                    f"there is no head {target} in {model}; its config.json says {sizes[0]} layers of {sizes[1]} "
-                    "heads, both counted from 1."
+        for head in filter(None, map(head_of, targets)):
+            if any(isinstance(size, int) and at >= size for at, size in zip(head, sizes, strict=True)):
+                layers, heads = ("?" if size is None else size for size in sizes)
+                sentence = f"{model} has {layers} layers of {heads} heads by its config.json, both counted from 1"
+                mistakes.append(
+                    (f"conditions.{condition}", f"{sentence}, and no {head[0] + 1}-{head[1] + 1}; correct it.")
                 )
-                mistakes.append((f"conditions.{condition}", sentence))
     if mistakes:
         raise ConfigError(mistakes)
 

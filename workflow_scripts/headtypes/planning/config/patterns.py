@@ -83,10 +83,8 @@ def _values(where: str, given: Any) -> Iterator[Value]:
             yield value
             continue
         first, last, step = match.groups()
-        if (
-            max(map(len, (first, last))) > _DIGITS
-            or len(numbers := range(int(first), int(last) + 1, int(step or 1))) > _MOST
-        ):
+        is_readable = max(map(len, (first, last, step or ""))) <= _DIGITS
+        if not is_readable or len(numbers := range(int(first), int(last) + 1, int(step or 1))) > _MOST:
             raise ConfigError([(where, f"the range {shortened(value)} is too long; name at most {_MOST} models.")])
         if not numbers:
             raise ConfigError([(where, f"the range {value} ends before it begins; write {last}-{first}.")])
