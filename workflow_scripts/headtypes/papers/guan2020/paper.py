@@ -104,8 +104,8 @@ _RESULTS = (
         about="types and their stability, Table 1 of Guan et al. (2020)",
         of=if_any(lambda plan: plan.clustered),
         content="Table 1: stability and shares of the types; stability over halves of heads, samples and pairs of "
-        "both, by agreement of all clusterings and pairwise; `own_cluster`, as in the file of stability; `gap`, the "
-        "gap statistic less that of one cluster, with its interval; how many samples were asked for and taken",
+        "both, by agreement of all clusterings and pairwise; `own_cluster`, as in the file of stability; `gaps_p`, "
+        "the p-value of heads without gaps between them; how many samples were asked for and taken",
     ),
     _of_tables(
         "results/guan2020/table2.{csv,tex,md,html}",
