@@ -25,19 +25,11 @@ OF_WORKFLOW = ("report", "reference", "workflow_scripts/headtypes/pages")
 sys.path.insert(0, str(ROOT / "workflow_scripts"))
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import canonical_json, sha256_path
+from headtypes.core.files import canonical_json, sha256_path, write_json
 from headtypes.planning.code import code_hash, loaded_modules
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import Plan, plan_of_files
-from headtypes.planning.provenance import (
-    RESULTS,
-    accept,
-    beside,
-    folder_of_records,
-    recorded,
-    results_folder,
-    wrong_weights,
-)
+from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder, wrong_weights
 from headtypes.planning.registry import STAGES, files_of
 
 
@@ -56,7 +48,7 @@ class Audit:
     def __init__(self, plan: Plan, accepts: bool = False):
         """plan: of the configuration that the results should be of; accepts: whether other code is no cause."""
         self.plan, self.state, self._sha256 = plan, cache(self._state), cache(sha256_path)
-        self._accepts = accepts
+        self._accepts, self._wrong = accepts, wrong_weights(plan)
         self.accepted: dict[str, str] = {}
         """The hash of the code by each result of which this alone has changed."""
 
@@ -83,14 +75,10 @@ class Audit:
         except (KeyError, TypeError):
             return "foreign", "it belongs to another configuration"
         hashed = code_hash(loaded_modules(stage.calls, spec))
-        is_other = hashed not in (record["code"], record.get("accepted", {}).get("code"))
+        is_other = hashed not in (record["code"], record.get("accepted"))
         code = ["its code has changed"] if is_other and not self._accepts else []
-        why = [
-            *_changes(record["spec"], spec),
-            *code,
-            *self._changed_inputs(record["inputs"]),
-            *self._wrong.get(path, ()),
-        ]
+        why = [*_changes(record["spec"], spec), *code, *self._changed_inputs(record["inputs"])]
+        why += [self._wrong[path]] if path in self._wrong else []
         if is_other and not why:
             self.accepted[path] = hashed
         told = why if len(why) <= 4 else [*why[:3], f"and {len(why) - 3} more"]
@@ -106,10 +94,6 @@ class Audit:
                 yield f"{path} is {judged[0]}"
             elif self._sha256(path) != digest:
                 yield f"it was made from another version of {path}"
-
-    @cached_property
-    def _wrong(self) -> dict[str, tuple[str]]:
-        return {path: (": ".join(told),) for path, told in wrong_weights(self.plan).items()}
 
     @cached_property
     def _from_elsewhere(self) -> set[str]:
@@ -165,7 +149,8 @@ def main(arguments: list[str]) -> int:
         if touched.returncode:
             sys.exit(f"{touched.stderr}Nothing is accepted, since Snakemake did not end well.")
         for path, code in audit.accepted.items():
-            accept(path, code)
+            # What computed it stays in the record.
+            write_json(beside(path), {**recorded(path), "accepted": code})
         print(f"Accepted: {len(audit.accepted)} results of which the code alone has changed.")
     for path, state, why in findings:
         print(f"{state:8} {path}: {why}")

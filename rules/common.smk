@@ -19,7 +19,7 @@ from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.files import Layers, laid_over
-from headtypes.planning.config.messages import ConfigError, mistakes_in
+from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning import resources
 from headtypes.planning.code import brief, code_hash, loaded_modules
 from headtypes.planning.plan import Plan, plan_of

@@ -25,4 +25,4 @@ rule fetch_model:
 
 
 if workflow.is_main_process and (wrong := wrong_weights(plan, folder_of_results())):
-    raise WorkflowError(*mistakes_in(str(ConfigError(wrong.values()))))
+    raise WorkflowError(*wrong.values())

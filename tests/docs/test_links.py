@@ -57,6 +57,12 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_head(page):
         assert len(set(cells)) == 1, table.splitlines()[0]
 
 
+def test_no_page_advises_a_command_that_prints_or_names_all_there_is():
+    """A dry run in full is 100 kB; of what is untracked, sources and records are most; and every job has changed."""
+    advised = re.compile(r"--list-untracked|--list-changes|\bsnakemake (-n|--dry-run)\b(?! (--quiet rules|TARGET))")
+    assert [(page.name, found[0]) for page in WRITTEN for found in advised.finditer(page.read_text("utf-8"))] == []
+
+
 def test_every_page_is_in_the_index():
     index = ROOT / "docs/README.md"
     linked = {(index.parent / target.partition("#")[0]).resolve() for target in LINK.findall(text_of(index))}

@@ -74,6 +74,7 @@ def test_the_first_token_takes_the_place_of_cls_where_there_is_none():
         (pd.DataFrame({"the cat": ["a dog"]}), "a list of at least one, such as a column; found a DataFrame"),
         ({"the cat sat", "a dog ran"}, "a list of at least one, such as a column; found a set"),
         ((text for text in ["the cat sat"]), "a list of at least one, such as a column; found a generator"),
+        (["the \ud83d cat"], r"Text 0 \(from 0\) has half a character"),
         ([("the", "cat", "sat")], r"neither a text nor two of them, but \('the', 'cat', 'sat'\)"),
     ],
 )

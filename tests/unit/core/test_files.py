@@ -88,9 +88,7 @@ def test_broken_json_is_named_with_its_line(tmp_path):
     ("json", "why"),
     [
         (r'{"a": "The cat \ud83c sat"}', r"half of a character, \ud83c, behind 'The cat '"),
-        (r'{"a\udc00": 1}', r"half of a character, \udc00, behind 'a'"),
         ("[" * 100_000, "brackets within too many others"),
-        ('{"a":' * 100_000, "brackets within too many others"),
         ('{"a": %s}' % ("9" * 10_000), "a number of too many digits"),
     ],
 )

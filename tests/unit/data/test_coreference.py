@@ -113,7 +113,6 @@ MALFORMED_CONLLU = {
     "no bracket": ([marked(A, "1"), B], 1, "the brackets of '1' cannot be read"),
     # As in older GUM, declared or not: person would be one entity.
     "an id with a hyphen": ([marked(A, "(person-1)"), B], 1, "id of the entity 'person-1' cannot be told; write ids"),
-    "numbers with a hyphen": ([marked(A, "(1-2)"), B], 1, "'1-2' cannot be told"),
     "an id with a hyphen of one field": (["# global.Entity = eid", marked(A, "(a-1)"), B], 2, "'a-1' cannot be told"),
     "an id with a hyphen that ends": (["# global.Entity = eid-etype", A, marked(B, "a-1)")], 3, "'a-1' cannot be told"),
     "more fields than declared": (["# global.Entity = eid-etype", A, marked(B, "(a-1-x)")], 3, "'a-1-x' cannot be"),

@@ -236,8 +236,7 @@ def test_weights_that_are_no_ordinary_numbers_are_refused_unless_transformers_ma
     if method:
         change_config(folder, quantization_config={"quant_method": method})
     # Old checkpoints also hold the positions, and the causal mask.
-    others = {"embeddings.position_ids": torch.arange(4)[None], "h.0.attn.bias": torch.ones(4, 4, dtype=torch.uint8)}
-    put(folder, **others)
+    put(folder, **{"positions": torch.arange(4), "h.0.attn.bias": torch.ones(4, 4, dtype=torch.uint8)})
     assert fetch(folder).layers == 2
     put(folder, **{f"{QUERY}.{part}": getattr(MODEL.get_submodule(QUERY), part).data.to(kind)})
     if pickle:
@@ -246,22 +245,20 @@ def test_weights_that_are_no_ordinary_numbers_are_refused_unless_transformers_ma
     assert "which are not the numbers that a model computes with" in refused(fetch, folder, pickle=pickle)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *(f"{QUERY}.{scale}" for scale in ("weight_scale", "weight_scale_inv", "input_scale", "SCB", "lora_A.weight")),
-        "bert.encoder.layer.1.attention.self.relative.bias",
-        "encoder.layer.0.adapter.down.weight",
-        "base_model.model.bert.encoder.layer.0.attention.self.key.lora_B.default.weight",
-        "bert.embeddings.norm.weight",
-        "bert.prompt.weight",
-        "qa_outputs.weight_scale",
-    ],
-)
+PARTS = ["weight_scale", "input_scale", "lora_A.weight", "relative.bias"]
+OTHERS = [
+    "encoder.layer.0.adapter.weight",
+    "base.encoder.layer.0.lora_B.weight",
+    "bert.prompt.weight",
+    "qa_outputs.scale",
+]
+
+
+@pytest.mark.parametrize("name", [*(f"{QUERY}.{part}" for part in PARTS), *OTHERS])
 def test_a_tensor_that_the_model_does_not_take_is_refused_by_name(folder, name):
     put(folder, **{name: torch.ones(3)})
-    said = f"does not take, {name} among them; take both from the same model"
-    assert said in refused(load_model, fetch(folder), "float32", head="question_answering")
+    told = refused(load_model, fetch(folder), "float32", head="question_answering")
+    assert f"does not take, {name} among them; take both from the same model" in told
 
 
 def test_heads_on_top_and_buffers_that_were_once_saved_may_be_left_over(folder):
@@ -288,56 +285,31 @@ def test_a_tokenizer_that_adds_special_tokens_and_does_not_name_them_is_refused_
     assert fetch(folder).layers == 2
 
 
-def index_of(text):
-    def change(folder):
-        split_weights(folder)
-        (folder / "model.safetensors.index.json").write_text(text)
-
-    return change
-
-
-def without_a_shard(folder):
-    split_weights(folder)
-    (folder / "model-2-of-2.safetensors").unlink()
-
-
-NO_MAP = "does not say which file holds each tensor (weight_map)"
+INDEX, NO_MAP = "model.safetensors.index.json", "does not say which file holds each tensor (weight_map)"
 
 
 @pytest.mark.parametrize(
-    ("change", "fault"),
+    ("file", "content", "fault"),
     [
-        (without_a_shard, "model-2-of-2.safetensors is not there, and holds weights of the model"),
+        ("model-2-of-2.safetensors", None, "model-2-of-2.safetensors is not there, and holds weights of the model"),
+        (INDEX, [], NO_MAP),
+        *((INDEX, {"weight_map": named}, NO_MAP) for named in (None, [], {"a": 1}, {"a": "../b"})),
+        ("adapter_config.json", [], "holds an adapter for another model"),
         *(
-            (index_of(text), NO_MAP)
-            for text in (
-                "null",
-                "[]",
-                "{}",
-                '{"weight_map": {"a": 1}}',
-                '{"weight_map": {"a": "../b"}}',
-                '{"weight_map": []}',
-            )
+            ("tokenizer_config.json", {"model_max_length": size}, f"{size!r} in its token")
+            for size in ("512", -1, True)
         ),
-        (lambda folder: (folder / "adapter_config.json").write_text("[]"), "holds an adapter for another model"),
-        *(
-            (lambda folder, limit=limit: change_tokenizer(folder, limit), f"has model_max_length: {limit!r} in its")
-            for limit in ("512", -1, True)
-        ),
-        *(
-            (lambda folder, name=name: change_config(folder, **{name: -5}), f"has {name}: -5 in its config.json")
-            for name in ("num_attention_heads", "num_hidden_layers")
-        ),
+        *(("config.json", {f"num_{of}": -5}, f"num_{of}: -5 in") for of in ("attention_heads", "hidden_layers")),
     ],
 )
-def test_a_file_beside_the_weights_that_says_nothing_is_told_in_one_sentence(folder, change, fault):
-    change(folder)
+def test_a_file_beside_the_weights_that_says_nothing_is_told_in_one_sentence(folder, file, content, fault):
+    split_weights(folder)
+    if isinstance(content, dict):
+        content = {**json.loads((folder / file).read_text()), **content}
+    (folder / file).write_text(json.dumps(content))
+    if content is None:
+        (folder / file).unlink()
     assert fault in refusal(fetch, folder)
-
-
-def change_tokenizer(folder, limit):
-    said = json.loads((folder / "tokenizer_config.json").read_text())
-    (folder / "tokenizer_config.json").write_text(json.dumps({**said, "model_max_length": limit}))
 
 
 def test_a_model_that_tells_no_two_texts_apart_is_not_given_two(folder):

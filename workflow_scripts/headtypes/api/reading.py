@@ -1,5 +1,6 @@
 """Heads of a loaded model read on texts, and their types."""
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Literal
 
@@ -20,6 +21,8 @@ from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
 from headtypes.models.model_config import body_of
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @checked
@@ -103,6 +106,8 @@ def samples_of(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]
         parts = text if isinstance(text, list | tuple) else [text, ""]
         if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
             raise InputError(f"Text {number} (from 0) is neither a text nor two of them, but {shortened(repr(text))}.")
+        if any(map(_HALF.search, parts)):
+            raise InputError(f"Text {number} (from 0) has half a character, as where an emoji was cut; leave that out.")
     if len({isinstance(text, str) for text in texts}) > 1:
         raise InputError("Some texts are single and some are pairs; read the two sorts in two calls.")
     pairs = [(text, None) if isinstance(text, str) else text for text in texts]

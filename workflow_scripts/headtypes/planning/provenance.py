@@ -111,26 +111,21 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
     }
 
 
-def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, tuple[str, str]]:
-    """The models whose recorded weights are not those that the configuration asks for (`sha256`): key and sentence.
+def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, str]:
+    """A sentence for each record of a model, by its path, whose weights are not what the configuration says (`sha256`).
 
-    plan: a `headtypes.planning.plan.Plan`. By the path of the record; a model that is fetched again is left to its job.
+    plan: a `headtypes.planning.plan.Plan`. A model that is fetched again is left to its job.
     """
     wrong = {}
     for name, model in plan.config.models.items():
-        expected, path = model.source.sha256, RECORD.path.format(model=name)
-        path = str(results / Path(path).relative_to(RESULTS))
-        if expected is None or (known := recorded(path)) is None or not Path(path).is_file():
+        expected, path = model.source.sha256, f"{results}{RECORD.path.removeprefix(RESULTS.name)}".format(model=name)
+        known = recorded(path) if expected and Path(path).is_file() else None
+        if known is None or known["spec"] != fetch_model.spec(plan, name):
             continue
-        files = contents_of(plan.files.of_model(name), path)
         digests = list(read_json(path)["weights"].values())
-        is_same = known["spec"] == fetch_model.spec(plan, name) and files.items() <= known["inputs"].items()
-        if is_same and digests != [expected]:
-            sentence = (
-                f"the model that was fetched has {' and '.join(digests)}, by {path}, and not {expected}; correct the "
-                "key, or name other files."
-            )
-            wrong[path] = f"models.{name}.source.sha256", sentence
+        if digests != [expected] and contents_of(plan.files.of_model(name), path).items() <= known["inputs"].items():
+            has = f"the model that was fetched has {' and '.join(digests)}, by {path}, and not {expected}"
+            wrong[path] = f"config: models.{name}.source.sha256: {has}; correct the key, or name other files."
     return wrong
 
 
@@ -160,14 +155,6 @@ def record(
 def recorded(path: StrPath) -> dict | None:
     """The record of a result; None where there is none. Raises `InputError` where it is damaged."""
     return read_json(beside(path)) if beside(path).is_file() else None
-
-
-def accept(path: StrPath, code: str) -> None:
-    """Write into the record of a result that, by what the user says, other code would have given the same.
-
-    code: the hash of that code. What computed the result stays in the record.
-    """
-    write_json(beside(path), {**recorded(path), "accepted": {"code": code, "git": _commit()}})
 
 
 def beside(path: StrPath) -> Path:

@@ -167,18 +167,13 @@ def test_only_who_knows_the_path_of_the_server_is_answered(served):
     ("body", "why"),
     [
         ({**QUESTION, "off": ["type"]}, 'off: no head of the model has the type "type".'),
-        ({**QUESTION, "off": [""]}, 'off: no head of the model has the type "".'),
         ({**QUESTION, "off": ["4-1"]}, "off: there is no head 4-1; the model has 3 layers of 5 heads"),
         ({**QUESTION, "off": ["9" * 5000 + "-1"]}, "off: no head of the model has the type"),
         ({**QUESTION, "files": {"types": [["a", "/etc/passwd"]]}}, "files: Extra inputs are not permitted"),
         ({**QUESTION, "off": "3-1"}, "off: Input should be a valid array"),
-        ({**QUESTION, "first": None}, "first: Input should be a valid string"),
         ({"second": "a"}, "first: Field required"),
-        ("[]", "the question: Input should be an object"),
-        ("{", "the question: Invalid JSON"),
         (r'{"first": "\ud83c"}', "the question: Invalid JSON"),
         ("[" * 100_000, "the question: Invalid JSON"),
-        (b'{"first": "\xff"}', "the question: Invalid JSON"),
     ],
 )
 def test_a_question_that_no_page_asks_is_refused_and_says_why(served, capsys, body, why):

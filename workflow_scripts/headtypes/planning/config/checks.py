@@ -26,16 +26,16 @@ Mistakes = Iterator[tuple[str, str]]
 # Types that a message lists.
 _LISTED = 12
 # What config.json calls the number of layers, and of heads in each.
-_SIZES = {
-    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-    "heads in a layer": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
-}
+_SIZES = (
+    ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+)
 # Classes of Transformers that may have a head; some families save a language model as the bare one.
 _CLASSES = {
     "question_answering": "ForQuestionAnswering",
     "sequence_classification": "ForSequenceClassification",
-    "causal_lm": "CausalLM|LMHead|Model$",
-    LANGUAGE_MODEL: "LM|ForPreTraining|Model$",
+    "causal_lm": r"CausalLM|LMHead|Model\b",
+    LANGUAGE_MODEL: r"LM|ForPreTraining|Model\b",
 }
 
 
@@ -219,31 +219,20 @@ def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable
     says = {model: config_json(given(config.models[config.made_from(model)[-1]].source)) for model, _ in evaluated}
     mistakes = []
     for model, named in says.items():
-        kind = KINDS[config.tasks[config.models[model].evaluate].kind]
-        classes = named.get("architectures")
-        is_known = isinstance(classes, list) and classes and config.models[model].source.finetuned is None
-        if is_known and not any(re.search(_CLASSES[kind.head], str(name)) for name in classes):
-            sentence = (
-                f"{config.models[model].evaluate} asks for {kind.title}, and the config.json of the model says that it "
-                f"is a {classes[0]}; name a model with the head for it, or leave evaluate out."
-            )
-            mistakes.append((f"models.{model}.evaluate", sentence))
+        task, classes = config.models[model].evaluate, named.get("architectures")
+        form = "" if config.models[model].source.finetuned else _CLASSES[KINDS[config.tasks[task].kind].head]
+        if isinstance(classes, list) and classes and not re.search(form, " ".join(map(str, classes))):
+            sentence = f"its config.json says that it is a {classes[0]}, which has not the head that {task} asks for"
+            mistakes.append((f"models.{model}.evaluate", f"{sentence}; name another model, or leave evaluate out."))
     for (model, condition), targets in evaluated.items():
-        sizes = {
-            of: next((says[model][key] for key in keys if key in says[model]), None) for of, keys in _SIZES.items()
-        }
-        for target in targets:
-            lacking = [
-                f"{size} {of}"
-                for (of, size), at in zip(sizes.items(), head_of(target) or (), strict=False)
-                if isinstance(size, int) and at >= size
-            ]
-            if lacking:
-                sentence = (
-                    f"there is no head {target} in {model}, which by its config.json has {' and '.join(lacking)}; a "
-                    "head is layer-head, both counted from 1."
+        sizes = [next((says[model][key] for key in keys if key in says[model]), None) for keys in _SIZES]
+        for head in filter(None, map(head_of, targets)):
+            if any(isinstance(size, int) and at >= size for at, size in zip(head, sizes, strict=True)):
+                layers, heads = ("?" if size is None else size for size in sizes)
+                sentence = f"{model} has {layers} layers of {heads} heads by its config.json, both counted from 1"
+                mistakes.append(
+                    (f"conditions.{condition}", f"{sentence}, and no {head[0] + 1}-{head[1] + 1}; correct it.")
                 )
-                mistakes.append((f"conditions.{condition}", sentence))
     if mistakes:
         raise ConfigError(mistakes)
 
