@@ -53,7 +53,7 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     card = types_card(partition, stability, ["stability.json"])
     chance = 100 * sum((count / 72) ** 2 for count in (28, 10, 12, 22))
     assert card.answer == YES
-    assert card.number.startswith("line 1")
+    assert card.number == "p = 0.001 without gaps"
     assert card.says == "There are gaps between heads; clusterings of halves of the heads agree on 99 % of these."
     assert [(it.label, it.dot, it.bar) for it in card.marks] == [
         ("other inputs", 99, (90, 99)),

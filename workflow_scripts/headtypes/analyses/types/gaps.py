@@ -47,6 +47,11 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(number)) for name, number in numbers.items()}
 
 
+def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
+    """The p-value of heads without gaps: both dips have to be beyond those of one peak."""
+    return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
+
+
 @cache
 def _uniform_dips(number: int) -> np.ndarray:
     rng = np.random.default_rng(derive_seed(0, "dips", number))

@@ -3,10 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from headtypes.analyses.types.gaps import FEWEST_HEADS, measured_gaps
+from headtypes.analyses.types.gaps import FEWEST_HEADS, measured_gaps, p_of_gaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import COUNTS
 from headtypes.core.statistics import ALPHA
+from headtypes.core.tables import p_value
 from headtypes.pages.summary.overview import Overview
 from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured
@@ -140,7 +141,7 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
         answer,
         f"{said.get(answer, 'No gaps between heads are shown')}; clusterings of halves of the heads agree on "
         f"{heads:.0f} % of these.",
-        join(f"{name} {it}" for name, it in gaps.items()),
+        f"{p_value(p_of_gaps(stability['gaps'], len(partition.table)))} without gaps",
         "Dips (Hartigan and Hartigan 1985) in percent, less those of numbers with one peak: of the heads along the "
         "line between two clusters, and of the lengths of paths between heads. They speak of one checkpoint. The "
         "answer is yes where the intervals of both are above 0, and no where one is below.",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from headtypes.analyses.types.gaps import measured_gaps
+from headtypes.analyses.types.gaps import p_of_gaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import HALVES
 from headtypes.core.statistics import ALPHA
@@ -61,9 +61,7 @@ def stability_table(
         for agreement in _AGREEMENTS:
             entry |= {f"{half}_{agreement}": (stability[half] or {}).get(agreement, math.nan) for half in HALVES}
         entry["own_cluster"] = stability["own_cluster"]
-        found = measured_gaps(stability["gaps"], len(partition.table)).values() if stability["gaps"] else ()
-        # Both have to be told, and above what a single peak gives.
-        entry["gaps_p"] = max((1.0 if it.value < 0 else it.p_value(0) for it in found), default=math.nan)
+        entry["gaps_p"] = p_of_gaps(stability["gaps"], len(partition.table)) if stability["gaps"] else math.nan
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
         entry["doubtful"] = ", ".join(partition.doubtful)
