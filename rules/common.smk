@@ -16,6 +16,7 @@ from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.analyses.divergence.analysis import DIVERGENCE
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations.analysis import RELATIONS
+from headtypes.attention.operations import need_head_outputs
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.files import Layers, laid_over
@@ -58,6 +59,8 @@ if plan.left_out_conditions and workflow.is_main_process:
     )
 
 
+# The analyses that give heads numbers which stand beside what heads cost.
+NUMBERED = [it for it in ANALYSES if it.per_head and len(it.files) == 1 and it.name != "company"]
 # The environment of every rule that runs a script, with --sdm conda.
 ENVIRONMENT = "../envs/headtypes.yaml"
 # The script of every rule: it calls the function that the rule's stage names.
@@ -256,6 +259,11 @@ def head_outputs_of(wildcards):
     if not plan.needs_head_outputs(condition):
         return []
     return of_task(paths.HEAD_OUTPUTS)(wildcards)
+
+
+def head_outputs_of_company(wildcards):
+    """The mean outputs of the model's heads, where heads that are away have these instead."""
+    return paths.HEAD_OUTPUTS.format(**wildcards) if need_head_outputs([plan.config.company.operation]) else []
 
 
 def _by_kind(task, treebank, coreference):

@@ -1,6 +1,7 @@
 """All analyses, in the order in which tables and pages have them."""
 
 from headtypes.analyses.ablation.analysis import ABLATION
+from headtypes.analyses.company.analysis import COMPANY
 from headtypes.analyses.coreference.analysis import COREFERENCE
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.detectors.analysis import DETECTORS
@@ -24,6 +25,7 @@ ANALYSES: tuple[Analysis, ...] = (
     DIVERGENCE,
     RELATIONS,
     COREFERENCE,
+    COMPANY,
     DETECTORS,
     ABLATION,
     PROBES,
