@@ -31,7 +31,6 @@ class Fit(NamedTuple):
     errors: np.ndarray
     freedom: float
     operator: np.ndarray
-    residuals: np.ndarray
     penalty: float
     adjusted: float
     held_out: float
@@ -56,7 +55,7 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
     adjusted = 1 - variance / lost.var(ddof=1)
     errors = np.sqrt(variance * (operator**2).sum(1))
     held_out = _held_out(away, lost, [penalty])[0]
-    return Fit(effects, errors, freedom, operator, residuals, penalty, float(adjusted), float(held_out))
+    return Fit(effects, errors, freedom, operator, penalty, float(adjusted), float(held_out))
 
 
 def _operator(centred: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:
@@ -124,7 +123,7 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         p = 2 * student.sf(np.abs(fit.effects) / fit.errors, fit.freedom)
         table |= {"cost": fit.effects, "standard_error": fit.errors, "low": low, "high": high}
         table |= {"p": p, "p_holm": holm(p)}
-        pair = largest_pair(away, fit, seed=seed)
+        pair = largest_pair(away, lost, fit, seed=seed)
         pair["heads"] = [f"{head // shape[1] + 1}-{head % shape[1] + 1}" for head in pair["heads"]]
         half, penalty = heads_for_half(fit), fit.penalty
     fitted = {
@@ -168,38 +167,38 @@ def heads_for_half(fit: Fit) -> int:
     return int(np.searchsorted(squares.cumsum(), explained / 2) + 1)
 
 
-def largest_pair(away: np.ndarray, fit: Fit, *, seed: int) -> dict:
+def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
     """The two heads that cost most beyond their costs where both are away, by standard errors.
 
-    Looked for among the `_PAIRED` heads of the largest costs.
-    returns heads (indices), sets (in which both are away), effect, its standard_error, and p: of so large an effect,
-      among all these pairs, where residuals are permuted over sets.
+    Looked for among the `_PAIRED` heads of the largest costs; away, lost: as of `fit_sets`, whose fit this is.
+    returns heads (indices), sets (in which both are away), effect, its standard_error, and p: of so large an effect
+      among all these pairs, where what costs do not explain is permuted over sets (Freedman and Lane 1983).
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
-    both = away[:, one] * away[:, other]
-    seen = both.any(0)
-    one, other, both = one[seen], other[seen], both[:, seen]
-    if not len(one):
+    centred, both = away - away.mean(0), away[:, one] * away[:, other]
+    basis = np.linalg.svd(centred, full_matrices=False)
+    basis = np.column_stack([np.ones(len(away)), basis[0][:, basis[1] > 1e-9 * basis[1].max()]])
+    basis[:, 0] /= np.sqrt(len(away))
+    # What single heads do not explain: of pairs, and of what sets lose.
+    alone, left = both - basis @ (basis.T @ both), lost - basis @ (basis.T @ lost)
+    scale, freedom = np.sqrt((alone**2).sum(0)), len(away) - basis.shape[1] - 1
+    usable = np.flatnonzero(scale > 1e-6)
+    if freedom < 1 or not len(usable):
         return {"heads": [], "sets": 0, "effect": None, "standard_error": None, "p": None}
-    centred = away - away.mean(0)
-    # What the single heads do not explain of a pair.
-    alone = both - both.mean(0)
-    alone -= centred @ (np.linalg.pinv(centred) @ alone)
-    scale = np.sqrt((alone**2).sum(0))
-    usable = scale > 1e-6
-    one, other, both, alone, scale = one[usable], other[usable], both[:, usable], alone[:, usable], scale[usable]
-    deviation = np.sqrt((fit.residuals**2).sum() / fit.freedom)
-    found = alone.T @ fit.residuals / scale / deviation
+    alone, scale = alone[:, usable], scale[usable]
+    found = alone.T @ left / scale / np.sqrt((left**2).sum() / freedom)
     rng = np.random.default_rng(seed)
-    permuted = rng.permuted(np.broadcast_to(fit.residuals, (_PERMUTATIONS, len(away))), axis=1)
-    largest = np.abs((permuted @ alone) / scale / deviation).max(1)
+    permuted = rng.permuted(np.broadcast_to(left, (_PERMUTATIONS, len(away))), axis=1)
+    # Over all sets, since a permutation has nothing of what was fitted.
+    largest = np.abs((permuted @ alone) / scale / left.std()).max(1)
     most = int(np.abs(found).argmax())
+    error = float(np.sqrt((left**2).sum() / freedom) / scale[most])
     return {
-        "heads": [int(one[most]), int(other[most])],
-        "sets": int(both[:, most].sum()),
-        "effect": float(found[most] * deviation / scale[most]),
-        "standard_error": float(deviation / scale[most]),
+        "heads": [int(one[usable[most]]), int(other[usable[most]])],
+        "sets": int(both[:, usable[most]].sum()),
+        "effect": float(found[most] * error),
+        "standard_error": error,
         "p": float((1 + (largest >= abs(found[most]) - 1e-9).sum()) / (1 + _PERMUTATIONS)),
     }
 
