@@ -13,6 +13,7 @@ from headtypes.analyses.norms.analysis import NORMS
 from headtypes.analyses.outputs.analysis import WRITING
 from headtypes.analyses.probes.analysis import PROBES
 from headtypes.analyses.relations.analysis import RELATIONS
+from headtypes.analyses.same_word.analysis import SAME_WORD
 from headtypes.analyses.surface.analysis import SURFACE
 from headtypes.analyses.types.analysis import TYPES
 
@@ -20,6 +21,7 @@ ANALYSES: tuple[Analysis, ...] = (
     DISTANCES,
     NORMS,
     SURFACE,
+    SAME_WORD,
     WRITING,
     GRADIENTS,
     DIVERGENCE,

@@ -48,7 +48,10 @@ def test_a_number_is_held_against_costs_within_layers():
     rng = np.random.default_rng(0)
     costs = rng.normal(0, 1, (6, 12))
     columns = {"same order": costs**3, "depth alone": np.repeat(np.arange(6.0), 12).reshape(6, 12)}
-    columns |= {"none": rng.normal(0, 1, (6, 12)), "layers": rng.normal(0, 0.01, (6, 12)) + costs.mean(1, keepdims=True)}
+    columns |= {
+        "none": rng.normal(0, 1, (6, 12)),
+        "layers": rng.normal(0, 0.01, (6, 12)) + costs.mean(1, keepdims=True),
+    }
     columns["some missing"] = np.where(np.arange(12) < 10, -costs, np.nan)
     table = compare_labels(costs, {"numbers": columns}, seed=0).set_index("label")
     assert table.loc["same order", "statistic"] == pytest.approx(1)
@@ -85,8 +88,8 @@ def test_p_is_that_of_all_permutations_within_layers():
 
 
 def test_families_are_the_types_of_each_partition_and_all_numbers():
-    types = np.array([["dense", "vertical"], ["vertical", "dense"]])
-    families = labels.families_of({"a": typed(types, near=0.2, special=0.3, far=0.5), "b": typed(types)}, {"x": np.arange(4.0)}, (2, 2))
+    types = typed(np.array([["dense", "vertical"], ["vertical", "dense"]]), near=0.2, special=0.3, far=0.5)
+    families = labels.families_of({"a": types, "b": types}, {"x": np.arange(4.0)}, (2, 2))
     assert list(families) == ["types of a", "types of b", "numbers of heads"]
     assert families["types of a"]["dense"].tolist() == [[True, False], [False, True]]
     assert list(families["numbers of heads"]) == ["near", "special", "far", "x"]

@@ -49,7 +49,9 @@ def test_more_sets_do_not_change_the_first_ones_and_another_seed_draws_others():
 
 
 def test_what_cannot_be_drawn_is_said_in_a_sentence():
-    with pytest.raises(InputError, match=r"company\.per_layer asks for 13 heads of a layer, but a layer of the model has"):
+    with pytest.raises(
+        InputError, match=r"company\.per_layer asks for 13 heads of a layer, but a layer of the model has"
+    ):
         draw_sets(6, 12, sets=None, per_layer=13, seed=0)
     with pytest.raises(InputError, match=r"company\.sets asks for 11 sets.*would never be away; ask for at least 12"):
         draw_sets(6, 12, sets=11, per_layer=None, seed=0)
@@ -78,12 +80,14 @@ def test_each_set_is_scored_as_a_condition_with_the_same_heads_by_name(asked):
         asked_of_all = scores.set_index("id").loc[company.units]
         np.testing.assert_array_equal(company.scores[index, :, 1:], asked_of_all[["exact_match", "f1"]])
     _, scores = evaluate_condition(rows, windows, types, record, condition="c", operations={}, **ANSWERING)
-    np.testing.assert_array_equal(company.whole[:, 1:], scores.set_index("id").loc[company.units, ["exact_match", "f1"]])
+    np.testing.assert_array_equal(
+        company.whole[:, 1:], scores.set_index("id").loc[company.units, ["exact_match", "f1"]]
+    )
     assert (company.lost("f1") == company.whole[:, 2] - company.scores[..., 2]).all()
 
 
 def test_the_loss_is_that_of_the_first_and_the_last_token_of_the_right_span(asked):
-    rows, windows, record = asked
+    rows, windows, _ = asked
     model, _ = tiny_bert()
     company, expected = evaluated(asked), {}
     positions = answer_positions(rows, windows)
