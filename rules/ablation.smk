@@ -104,7 +104,7 @@ rule measure_costs:
             partitions=each(paths.PARTITION, plan.partitions_of, "name"),
             **{it.name: each(it.files[0].path, partial(plan.numbers_of, it), "task") for it in NUMBERED},
         ),
-        company=paths.COMPANY,
+        sets=paths.COMPANY,
     output:
         costs=paths.COSTS,
         fit=paths.FIT,

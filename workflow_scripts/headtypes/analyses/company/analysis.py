@@ -45,10 +45,10 @@ COSTS = Result(
     "what each head costs in random company",
     of=lambda plan: plan.company,
     name="costs",
-    content="what each head [costs](../understand/method.md#heads-in-random-company) beside others of its layer: "
-    "`away` (in how many sets), `cost` in nats with its `standard_error` over sets, its interval over "
-    "questions or articles (`low`, `high`), `p` over sets and `p_holm`, corrected for all heads; `cost_*` "
-    "of other scores, in points",
+    content="what each head [costs](../understand/method.md#heads-in-random-company-not-in-the-paper) beside others "
+    "of its layer: `away` (in how many sets), `cost` in nats with its `standard_error` over sets, its "
+    "interval over questions or articles (`low`, `high`), `p` over sets and `p_holm`, corrected for all "
+    "heads; `cost_*` of other scores, in points",
 )
 FIT = Result(
     "results/company/{model}/{task}.json",

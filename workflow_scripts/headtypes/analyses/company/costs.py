@@ -1,6 +1,6 @@
 """What each head costs in random company: least squares of what sets lose on which heads are away."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -124,7 +124,7 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         table |= {"cost": fit.effects, "standard_error": fit.errors, "low": low, "high": high}
         table |= {"p": p, "p_holm": holm(p)}
         pair = largest_pair(away, lost, fit, seed=seed)
-        pair["heads"] = [f"{head // shape[1] + 1}-{head % shape[1] + 1}" for head in pair["heads"]]
+        pair["heads"] = [name_of(*divmod(head, shape[1])) for head in pair["heads"]]
         half, penalty = heads_for_half(fit), fit.penalty
     fitted = {
         "sets": sets,
@@ -209,6 +209,6 @@ def told(table: pd.DataFrame) -> pd.DataFrame:
     return costly.sort_values("cost", ascending=False)
 
 
-def name_of(row: Any) -> str:
+def name_of(layer: int, head: int) -> str:
     """A head as a person reads it."""
-    return f"{row.layer + 1}-{row.head + 1}"
+    return f"{int(layer) + 1}-{int(head) + 1}"

@@ -15,7 +15,7 @@ from headtypes.core.table_files import write_csv
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_costs`."""
-    table, fit = head_costs(read_arrays(inputs.company, Company), seed=spec["seed"])
+    table, fit = head_costs(read_arrays(inputs.sets, Company), seed=spec["seed"])
     write_csv(outputs.costs, table)
     write_json(outputs.fit, {**fit, "provenance": provenance})
     shape = table["layer"].max() + 1, table["head"].max() + 1
