@@ -16,7 +16,6 @@ from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.analyses.divergence.analysis import DIVERGENCE
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations.analysis import RELATIONS
-from headtypes.attention.operations import need_head_outputs
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.planning.config.files import Layers, laid_over
@@ -263,7 +262,7 @@ def head_outputs_of(wildcards):
 
 def head_outputs_of_company(wildcards):
     """The mean outputs of the model's heads, where heads that are away have these instead."""
-    return paths.HEAD_OUTPUTS.format(**wildcards) if need_head_outputs([plan.config.company.operation]) else []
+    return paths.HEAD_OUTPUTS.format(**wildcards) if plan.company_needs_head_outputs else []
 
 
 def _by_kind(task, treebank, coreference):

@@ -308,11 +308,16 @@ class Plan:
         """An analysis's entries for one model, on any of its tasks: numbers of the same heads."""
         return self.files_of(analysis, model)
 
+    @property
+    def company_needs_head_outputs(self) -> bool:
+        """Whether heads that are away in random company have their mean outputs instead."""
+        return need_head_outputs([self.config.company.operation])
+
     @cached_property
     def with_head_outputs(self) -> list:
         """The models, each on a task, whose heads' mean outputs something needs."""
         ablations = [entry for entry in self.ablations if self.needs_head_outputs(entry.condition)]
-        return [*ablations, *(self.company if need_head_outputs([self.config.company.operation]) else ())]
+        return [*ablations, *(self.company if self.company_needs_head_outputs else ())]
 
     @cached_property
     def with_norms(self) -> list[FeaturePlan]:
