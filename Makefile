@@ -1,4 +1,4 @@
-# The two commands of the README and their parts. Everything is installed into .venv from the lock; what submits jobs to
+# The commands of the README and their parts. Everything is installed into .venv from the lock; what submits jobs to
 # Slurm is installed into .venv-slurm, which also sees .venv. uv installs where there is one, pip elsewhere.
 
 PYTHON ?= python3
@@ -19,7 +19,7 @@ CREATE = $(PYTHON) -m venv
 install = $(BIN)/pip --python $(1)/bin/python install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test lint schema docs contract lock clean distclean
+.PHONY: demo test test-all lint schema docs contract lock clean distclean
 
 demo: .venv/run.installed
 	HF_HUB_OFFLINE=1 $(BIN)/snakemake --cores $(CORES)
@@ -27,9 +27,15 @@ demo: .venv/run.installed
 	@echo "Open results/index.html in a browser: what was found, the papers' claims and tables, and where everything is."
 	@echo "results/report.html has every table and figure, and how each was made."
 
-# One process more than cores, since what runs on Slurm is mostly waited for. The tests of a file share what they start.
-test: lint .venv-slurm/installed
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder
+# The tests of a file share what they start.
+PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --dist loadfile --no-loadscope-reorder
+
+test: lint
+	$(PYTEST) --numprocesses $(CORES) -m "not slow"
+
+# One process more than cores, since what runs on Slurm is mostly waited for.
+test-all: lint .venv-slurm/installed
+	$(PYTEST) --numprocesses $$(($(CORES) + 1))
 
 lint: .venv/tests.installed
 	$(BIN)/ruff check .

@@ -6,13 +6,16 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-configfile: f"{workflow.current_basedir}/config.yaml"
-
-
 report: "report/workflow.rst"
 
 
 include: "rules/common.smk"  # the validated plan, wildcards, and what rules share: parameters, inputs, outputs
+
+
+# Below what reads it first, and says what is wrong in it.
+configfile: f"{workflow.current_basedir}/config.yaml"
+
+
 include: "rules/models.smk"  # models, found once and recorded
 include: "rules/tasks.smk"  # data, found once and recorded; samples and questions
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
@@ -30,8 +33,12 @@ include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model
 
 
+page = folder_of_results() / "index.html"
+made_before = page.is_file() and page.stat().st_mtime_ns
+
+
 onsuccess:
-    if (page := folder_of_results() / "index.html").is_file():
+    if page.is_file() and page.stat().st_mtime_ns != made_before:
         print(f"Open {page.absolute()} in a browser.", file=sys.stderr)
 
 

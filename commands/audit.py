@@ -1,14 +1,17 @@
 """Are the results on disk those of the configuration? Compares the disk, the config and the records of provenance.
 
-python commands/audit.py [--remove] [--configfile FILE ...] [--directory FOLDER]
+python commands/audit.py [--remove | --accept] [--configfile FILE ...] [--directory FOLDER]
 
 It needs nothing that Snakemake remembers. It ends with 1 if it finds anything; --remove removes stale and damaged ones.
+--accept says that the code that changed since would give the same results: their records say that this was accepted and
+not computed, and Snakemake (--touch) runs none of them again.
 """
 
 import argparse
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -22,11 +25,11 @@ OF_WORKFLOW = ("report", "reference", "workflow_scripts/headtypes/pages")
 sys.path.insert(0, str(ROOT / "workflow_scripts"))
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import canonical_json, sha256_path
+from headtypes.core.files import canonical_json, sha256_path, write_json
 from headtypes.planning.code import code_hash, loaded_modules
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import Plan, plan_of_files
-from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder
+from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder, wrong_weights
 from headtypes.planning.registry import STAGES, files_of
 
 
@@ -42,9 +45,12 @@ class Finding(NamedTuple):
 class Audit:
     """Judges each result in the folder `results` of the working directory; every file is read once."""
 
-    def __init__(self, plan: Plan):
-        """plan: of the configuration that the results should be of."""
+    def __init__(self, plan: Plan, accepts: bool = False):
+        """plan: of the configuration that the results should be of; accepts: whether other code is no cause."""
         self.plan, self.state, self._sha256 = plan, cache(self._state), cache(sha256_path)
+        self._accepts, self._wrong = accepts, wrong_weights(plan)
+        self.accepted: dict[str, str] = {}
+        """The hash of the code by each result of which this alone has changed."""
 
     def findings(self) -> list[Finding]:
         """What is not as it should be, by path."""
@@ -69,8 +75,12 @@ class Audit:
         except (KeyError, TypeError):
             return "foreign", "it belongs to another configuration"
         hashed = code_hash(loaded_modules(stage.calls, spec))
-        code = [] if hashed == record["code"] else ["its code has changed"]
+        is_other = hashed not in (record["code"], record.get("accepted"))
+        code = ["its code has changed"] if is_other and not self._accepts else []
         why = [*_changes(record["spec"], spec), *code, *self._changed_inputs(record["inputs"])]
+        why += [self._wrong[path]] if path in self._wrong else []
+        if is_other and not why:
+            self.accepted[path] = hashed
         told = why if len(why) <= 4 else [*why[:3], f"and {len(why) - 3} more"]
         return ("stale", "; ".join(told)) if why else None
 
@@ -103,7 +113,8 @@ def on_disk() -> Iterator[str]:
         aside = path.is_relative_to(folder_of_records(RESULTS)) or path == RESULTS / "report.html"
         if not aside and not path.name.endswith("benchmark.tsv"):
             # A result may be a folder.
-            made = (each for each in (path, *path.parents) if results_folder(each) and beside(each).is_file())
+            whole = reversed((path, *path.parents))
+            made = (each for each in whole if results_folder(each) and beside(each).is_file())
             yield str(next(made, path))
 
 
@@ -121,16 +132,33 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")
     parser.add_argument("--directory", type=Path, default=Path(), help="where the results are")
-    parser.add_argument("--remove", action="store_true", help="remove stale and damaged results")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--remove", action="store_true", help="remove stale and damaged results")
+    either.add_argument("--accept", action="store_true", help="say that changed code gives the same results")
     asked = parser.parse_args(arguments)
-    layers = [ROOT / "config.yaml", *(file.resolve() for file in asked.configfile)]
+    files = [file.resolve() for file in asked.configfile]
     os.chdir(asked.directory)
-    findings = Audit(plan_of_files(layers)).findings()
+    audit = Audit(plan_of_files([ROOT / "config.yaml", *files]), asked.accept)
+    findings = audit.findings()
+    if audit.accepted and any(state in ("stale", "damaged") for _, state, _ in findings):
+        print("Nothing is accepted, since these differ by more than their code: remove them (--remove), or run.")
+    elif audit.accepted:
+        command = ["-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--cores", "1", "--quiet", "rules", "--touch"]
+        command += ["--configfile", *files] if files else []
+        touched = subprocess.run([sys.executable, *command], capture_output=True, text=True)
+        if touched.returncode:
+            sys.exit(f"{touched.stderr}Nothing is accepted, since Snakemake did not end well.")
+        for path, code in audit.accepted.items():
+            # What computed it stays in the record.
+            write_json(beside(path), {**recorded(path), "accepted": code})
+        print(f"Accepted: {len(audit.accepted)} results of which the code alone has changed.")
     for path, state, why in findings:
         print(f"{state:8} {path}: {why}")
         if asked.remove and state in ("stale", "damaged"):
-            shutil.rmtree(path) if Path(path).is_dir() and not Path(path).is_symlink() else Path(path).unlink()
-            beside(path).unlink(missing_ok=True)
+            if Path(path).is_dir() and not Path(path).is_symlink():
+                shutil.rmtree(path)
+            for file in (path, beside(path)):
+                Path(file).unlink(missing_ok=True)
     counts = Counter(state for _, state, _ in findings).items()
     print(", ".join(f"{count} {state}" for state, count in counts) or "All results are as they should be.")
     return int(bool(findings))

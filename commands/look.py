@@ -60,5 +60,5 @@ def main(arguments: list[str]) -> None:
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
-    except (InputError, OSError) as error:
+    except (InputError, OSError, OverflowError) as error:
         sys.exit("\n".join(mistakes_in(str(error))))

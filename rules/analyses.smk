@@ -23,7 +23,7 @@ for stage in STAGES.values():
             log:
                 Path("logs", stage.name, *first.parts[2:]).with_suffix(".log").as_posix(),
             benchmark:
-                first.with_suffix(".benchmark.tsv").as_posix()
+                first.with_suffix(f".{stage.name}.benchmark.tsv").as_posix()
             conda:
                 ENVIRONMENT
             resources:

@@ -21,11 +21,12 @@ from headtypes.core.files import canonical_json
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning import resources
-from headtypes.planning.code import code_hash, loaded_modules
+from headtypes.planning.code import brief, code_hash, loaded_modules
 from headtypes.planning.plan import Plan, plan_of
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.registry import RESULTS, STAGES, files_of, paths
-from headtypes.planning.provenance import contents_of, results_folder
+from headtypes.planning.provenance import contents_of, results_folder, wrong_weights
+from headtypes.training.stage import SAVED
 from headtypes.pages.atlas import stage as atlas
 from headtypes.pages.ledger import stage as ledger
 from headtypes.pages.summary import stage as summary
@@ -71,27 +72,33 @@ def identity(rule, files=None):
 
     files: a function from wildcards to the files that it reads and no job makes, whose SHA-256 count.
 
-    spec: its part of the config, as canonical JSON; code: the hash of the modules that a job loads. Both are functions,
-        since the process of a job, which reads all rules, needs those of its own rule alone.
+    config: its part of the config, as canonical JSON, and code: the hash of the modules that a job loads. Both are
+        functions, since the process of a job, which reads all rules, needs those of its own rule alone.
+    order: the keys of the inputs of which there are many of a kind, in the order of their paths and of the result.
+    spec, keyed: what `config` and `order` are of, for the job to read and record. Those are hashes where they are long, so
+        that the reason why a job runs can be read.
     calls: the function that a job calls.
     memory: where the weights of a model may lie that is larger than a device. It changes no result, and Snakemake
-        compares no parameter that is a function of `output`, as this one is declared.
-    keyed: the keys of the inputs of which there are many of a kind, in the order of their paths and of the result.
+        compares no parameter that is a function of `output`, as this one, `spec` and `keyed` are declared.
     """
     stage = STAGES[rule]
     parameters = {
-        "spec": lambda wildcards: canonical_json(stage.spec(plan, **wildcards)),
+        "config": lambda wildcards: brief(canonical_json(stage.spec(plan, **wildcards))),
+        "spec": lambda wildcards, output: canonical_json(stage.spec(plan, **wildcards)),
         "code": lambda wildcards: code_hash(loaded_modules(stage.calls, stage.spec(plan, **wildcards))),
         "calls": stage.calls,
     }
     if files is not None:
-        parameters["contents"] = lambda wildcards: canonical_json(
-            contents_of(files(wildcards), result_of(rule, wildcards))
+        parameters["contents"] = lambda wildcards: brief(
+            canonical_json(contents_of(files(wildcards), result_of(rule, wildcards)))
         )
     if many := KEYED.get(rule):
-        parameters["keyed"] = lambda wildcards: canonical_json(
-            {name: list(files(wildcards)) for name, files in many.items()}
-        )
+
+        def keys(wildcards):
+            return canonical_json({name: list(files(wildcards)) for name, files in many.items()})
+
+        parameters["order"] = lambda wildcards: brief(keys(wildcards))
+        parameters["keyed"] = lambda wildcards, output: keys(wildcards)
     if stage.runs_model:
         parameters["memory"] = lambda wildcards, output: canonical_json(plan.memory_of(wildcards.model))
     return parameters

@@ -17,7 +17,12 @@ rule fetch_model:
         ENVIRONMENT
     params:
         **identity("fetch_model", lambda wildcards: plan.files.of_model(wildcards.model)),
-        # What is checked and changes no result. Snakemake runs no job again for a parameter that asks for `output`.
+        # What the job checks and changes no result; below, what was fetched before is. Snakemake runs no job again for a
+        # parameter that asks for `output`.
         sha256=lambda wildcards, output: plan.config.models[wildcards.model].source.sha256 or "",
     script:
         CALL
+
+
+if workflow.is_main_process and (wrong := wrong_weights(plan, folder_of_results())):
+    raise WorkflowError(*wrong.values())

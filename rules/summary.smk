@@ -13,7 +13,7 @@ rule write_summary:
         **keyed("write_summary", **summary.inputs(plan, paths)),
         captions=expand(f"{CAPTIONS}/{{name}}.rst", name=[figure.caption for figure in summary.FIGURES]),
         references=REFERENCE.values(),
-        parts=[*PAGE_PARTS, *(f"{PAGES}/summary/page.{kind}" for kind in ("html", "js"))],
+        parts=[*PAGE_PARTS, *(f"{PAGES}/summary/{name}" for name in ("overview.html", "page.html", "page.js"))],
     output:
         page=entry(paths.SUMMARY, "summary", AT_FIRST, "findings, tables, figures and files", page="summary"),
     log:

@@ -7,6 +7,7 @@ rule finetune_model:
         rows=lambda wildcards: paths.TRAINING_ROWS.format(task=plan.finetuned(wildcards.model).task),
     output:
         folder=directory(paths.FINETUNED),
+        files=[f"{paths.FINETUNED}/{name}" for name in SAVED],
         model=paths.MODEL,
     log:
         "logs/finetune_model/{model}.log",
@@ -27,6 +28,7 @@ rule finetune_model:
 rule train_model:
     output:
         folder=directory(paths.TRAINED),
+        files=[f"{paths.TRAINED}/{name}" for name in SAVED],
         model=paths.MODEL,
     log:
         "logs/train_model/{model}.log",

@@ -1,5 +1,6 @@
-"""How tests run: none has a deadline, and those that take longest come first."""
+"""How tests run: none has a deadline, those that take longest come first, and layers may return noise."""
 
+import pytest
 from hypothesis import settings
 
 # A busy machine is no failure.
@@ -21,3 +22,24 @@ LONGEST = (
 def pytest_collection_modifyitems(items: list) -> None:
     """What takes long comes first, so that the processes that share the files of tests end together."""
     items.sort(key=lambda item: next((at for at, path in enumerate(LONGEST) if path in item.nodeid), len(LONGEST)))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let noise be asked for, under which no test may rest on the last bit of a number."""
+    parser.addoption("--noise", type=float, metavar="SIZE", help="relative noise on what layers return, such as 1e-7")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin to add the noise that is asked for; PyTorch is loaded for that alone."""
+    config.noise = None
+    if size := config.getoption("--noise"):
+        from tests.support.noise import Noise
+
+        config.noise = Noise(size)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Have noise in a test and what it sets up, unless it is about equal bits."""
+    if item.config.noise:
+        item.config.noise.begin(item.nodeid, on=item.get_closest_marker("same_bits") is None)

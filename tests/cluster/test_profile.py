@@ -8,7 +8,7 @@ import pytest
 from tests.cluster.conftest import SNAKEMAKE, absent
 from tests.support.places import ROOT
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.slow
 
 
 def test_what_a_cluster_requires_stands_in_a_profile_of_ones_own(tmp_path):

@@ -9,7 +9,7 @@ from tests.cluster.conftest import CONDITIONS
 from tests.cluster.slurm import ENDED
 from tests.support.compared import differences
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.slow
 
 TABLES = "results/guan2020/table2.csv"
 # As a user would set them, but for the memory, which is too little at first.

@@ -1,23 +1,27 @@
 """Rules, scripts and modules: no way round `spec` and `code`, and nothing of Snakemake but its public API."""
 
 import ast
+import contextlib
 import json
 import re
 import sys
 from collections import Counter
 from pathlib import Path
 
-from headtypes.core.files import canonical_json
-from headtypes.planning.code import NUMERIC_PACKAGES, code_hash, loaded_modules
+import pytest
+
+from headtypes.core.files import canonical_json, write_json
+from headtypes.planning.code import NUMERIC_PACKAGES, brief, code_hash, loaded_modules
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import STAGES
-from tests.contract.tables import expected, leaf_rows, with_leaf
-from tests.support.commands import job_counts, run
+from headtypes.training.stage import SAVED
+from tests.contract.tables import expected, leaf_rows, scheduled, with_leaf
+from tests.support.commands import job_counts
 from tests.support.configs import edited
 from tests.support.job_specs import all_specs, jobs_with_results
 from tests.support.places import ROOT, SCRIPTS
-from tests.support.planning import planned_jobs
+from tests.support.planning import PlanningError, planned_jobs, snakemake
 from tests.support.workplace import Workplace
 
 MODULES = sorted(SCRIPTS.rglob("*.py"))
@@ -47,7 +51,7 @@ UNCOUNTED = {
     "yaml": "reads the configuration and the published figures",
 }
 # Parameters that do not count: Snakemake runs no job again for one that asks for `output`.
-UNCOUNTED_PARAMETERS = {"memory", "sha256"}
+UNCOUNTED_PARAMETERS = {"memory", "sha256", "spec", "keyed"}
 # And so take a GPU where there is one. `tests/unit/planning/test_stages.py` compares them with the rules' scripts.
 RUN_A_MODEL = {name for name, stage in STAGES.items() if stage.runs_model}
 
@@ -110,11 +114,50 @@ def test_the_jobs_of_the_plan_are_those_of_snakemake_with_these_parameters_and_r
         stage, spec = STAGES[job.rule], json.loads(specs[job.key])
         code = code_hash(loaded_modules(stage.calls, spec))
         counted = {name: value for name, value in job.parameters.items() if name not in UNCOUNTED_PARAMETERS}
-        for name in counted.keys() & {"contents", "keyed"}:
-            assert canonical_json(json.loads(counted[name])) == counted.pop(name)
-        assert counted == {"spec": specs[job.key], "code": code, "calls": stage.calls}
+        assert max(map(len, counted.values())) <= 300, "a reason could not be read"
+        assert counted.pop("order", None) == (brief(keyed) if (keyed := job.parameters.get("keyed")) else None)
+        assert (contents := counted.pop("contents", "{}")) == canonical_json(json.loads(contents))
+        assert counted == {"config": brief(specs[job.key]), "code": code, "calls": stage.calls}
+        assert job.parameters["spec"] == specs[job.key]
         written = {path.removesuffix("/") for path in job.outputs if not path.endswith("benchmark.tsv")}
         assert declared[job.key] == written, job
+
+
+def test_no_two_rules_write_one_benchmark(finished):
+    """Of rules that declarations make, by their names: first outputs of two may differ in their endings alone."""
+    benchmarks = [path for job in finished for path in job.outputs if path.endswith("benchmark.tsv")]
+    assert len(set(benchmarks)) == len(benchmarks)
+    for job in finished:
+        assert not STAGES[job.rule].inputs or job.outputs[-1].endswith(f".{job.rule}.benchmark.tsv")
+
+
+@contextlib.contextmanager
+def aside(file: Path):
+    """A file that is not there, for a `with` block."""
+    file.rename(file.with_name("aside"))
+    try:
+        yield
+    finally:
+        file.with_name("aside").rename(file)
+
+
+@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.parametrize(("folder", "rule"), [("models/taught", "finetune_model"), ("trained/copying", "train_model")])
+def test_a_file_that_is_deleted_in_the_folder_of_a_model_that_was_made_is_missed(place, folder, rule, name):
+    with aside(place.folder / "results" / folder / name):
+        assert (rule, Path(folder).name) in scheduled(planned_jobs(place.folder))
+
+
+def test_weights_of_another_digest_than_the_configuration_says_are_told_when_the_run_is_planned(place):
+    """Its digest in the configuration is of zeros; edited, no job runs that would compare it."""
+    file, spec = place.folder / "results/sources/models/base.json", all_specs(place.config)["fetch_model", "base"]
+    record = place.folder / "results/provenance/sources/models/base.json.json"
+    with aside(file):
+        write_json(file, {"weights": {"model.safetensors": "1" * 64}})
+        write_json(record, {"spec": json.loads(spec), "inputs": {}})
+        with pytest.raises(PlanningError, match=r"models\.base\.source\.sha256: the model that was fetched has 1"):
+            planned_jobs(place.folder)
+    record.unlink()
 
 
 def test_the_command_schedules_what_the_contract_says(place, finished):
@@ -136,8 +179,21 @@ def test_downloads_are_all_that_is_fetched_and_train_nothing(place, finished):
     assert stats(place, "--forceall", "downloads") == expected
 
 
+def test_the_page_of_results_is_named_only_where_this_run_made_it(place, finished):
+    for target, is_named in (("results/ledger.html", False), ("results/index.html", True)):
+        printed = snakemake(["--cores", "1", "--touch", "--force", target], place.folder)
+        assert ("index.html in a browser." in printed) == is_named
+
+
+def test_what_is_no_yaml_in_the_workflows_own_config_is_told_with_its_line(place, finished):
+    with place.edited({"config.yaml": "seed: 1\nmodels: [\n"}):
+        printed = snakemake(["--dry-run"], place.folder, check=False)
+    assert "config.yaml cannot be read as YAML" in printed
+    assert "line 3" in printed
+
+
 def stats(place: Workplace, *arguments: str) -> dict[str, int]:
-    return job_counts(run(["-m", "snakemake", "--dry-run", "--quiet", "rules", *arguments], place.folder))
+    return job_counts(snakemake(["--dry-run", "--quiet", "rules", *arguments], place.folder))
 
 
 def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(place):
@@ -149,8 +205,8 @@ def test_a_model_that_is_made_of_one_that_is_made_needs_neither_to_be_selected(p
 
 def test_gpus_of_a_kind_are_asked_for_by_jobs_that_run_a_model_and_no_others(place):
     """Of rules whose jobs go to a cluster; a kind without a number would be enough to be given one."""
-    command = ["-m", "snakemake", "--dry-run", "--cores", "2", "--forceall"]
-    printed = run([*command, "--default-resources", "gpu=1", "gpu_model=a100"], place.folder)
+    command = ["--dry-run", "--cores", "2", "--forceall", "--default-resources", "gpu=1", "gpu_model=a100"]
+    printed = snakemake(command, place.folder)
     asked = re.findall(r"^rule (\w+):$.*?^    resources: (.*?)$", printed, re.MULTILINE | re.DOTALL)
     kinds = {rule: ("gpu=1" in asks, "gpu_model=a100" in asks) for rule, asks in asked if "runtime=" in asks}
     assert {rule for rule, kind in kinds.items() if kind == (True, True)} == RUN_A_MODEL

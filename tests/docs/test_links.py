@@ -12,7 +12,7 @@ from tests.support.places import ROOT
 
 # As the package lists them.
 ROOMS = re.findall(r"^([a-z]+)  +\S", headtypes.__doc__, re.MULTILINE)
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 # The workflow's own tables, kept as they were written.
 WRITTEN = [page for page in PAGES if "understand/results/" not in page.as_posix()]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -55,6 +55,12 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_head(page):
     for table in re.findall(r"(?:^\|.*\n)+", text_of(page), re.MULTILINE):
         cells = [re.sub(r"`[^`]*`|\\\|", "", row).count("|") for row in table.splitlines()]
         assert len(set(cells)) == 1, table.splitlines()[0]
+
+
+def test_no_page_advises_a_command_that_prints_or_names_all_there_is():
+    """A dry run in full is 100 kB; of what is untracked, sources and records are most; and every job has changed."""
+    advised = re.compile(r"--list-untracked|--list-changes|\bsnakemake (-n|--dry-run)\b(?! (--quiet rules|TARGET))")
+    assert [(page.name, found[0]) for page in WRITTEN for found in advised.finditer(page.read_text("utf-8"))] == []
 
 
 def test_every_page_is_in_the_index():

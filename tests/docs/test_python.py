@@ -95,6 +95,7 @@ def test_the_recipes_run_and_do_what_they_say(folder, capsys):
     assert re.findall(r"^without (\w+):", printed, re.MULTILINE) == ["dense", "diagonal"]
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_and_holds_no_outputs(monkeypatch):
     """Without a kernel: its cells are plain Python, run in one namespace in the order they stand in."""
     notebook = json.loads((ROOT / "docs/run/heads.ipynb").read_text(encoding="utf-8"))

@@ -25,6 +25,7 @@ from tests.support.commands import job_counts, run
 from tests.support.demo import demo_task
 from tests.support.models import saved, tiny_bert
 from tests.support.places import ROOT
+from tests.support.planning import snakemake
 from tests.support.records import PAIRS, classifier, described, recorded, types_like
 from tests.support.workplace import copy_workflow
 
@@ -47,8 +48,8 @@ class Place:
     def run(self, command: str, *further: str) -> str:
         """Run a command of the page, with further arguments; return what it printed."""
         name, *words = shlex.split(command)
-        program = {"snakemake": ["-m", "snakemake"], "python": []}[name]
-        return run([*program, *words, *further], self.folder, **self.variables)
+        program = {"snakemake": snakemake, "python": run}[name]
+        return program([*words, *further], self.folder, **self.variables)
 
     def planned(self, command: str) -> tuple[dict[str, int], str]:
         """The number of jobs of each rule that a command of the page would run, and all that it prints."""

@@ -110,6 +110,7 @@ def test_the_file_that_its_command_makes_is_one_of_the_demo():
     assert path in {"results/entropy/{model}/{task}.csv".format(**text.wildcards) for text in texts}
 
 
+@pytest.mark.slow
 def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
     saved(*tiny_bert(layers=4, heads=3), tmp_path / "model")
     config = {
@@ -118,9 +119,8 @@ def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
         "select": {"models": ["tiny"], "tasks": ["made"]},
     }
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(config))
-    where = ["--snakefile", str(followed / "Snakefile"), "--directory", str(tmp_path), "--configfile", "tiny.yaml"]
     shown = ["results/compared_types/tiny/made-kmeans-k4.csv", "results/atlas/tiny.html"]
-    run_in(tmp_path, "snakemake", *shown, "--cores", "2", *where)
+    run_in(followed, "tests.workflow.replay", str(tmp_path), str(tmp_path / "tiny.yaml"), "--", *shown)
     table = pd.read_csv(tmp_path / "results/entropy/tiny/made.csv")
     assert list(table) == ["layer", "head", "entropy", "low", "high"]
     assert len(table) == 4 * 3
@@ -131,6 +131,7 @@ def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
     assert "entropy on made" in page
 
 
+@pytest.mark.slow
 def test_the_repositorys_own_tests_and_style_hold_with_it(followed):
     code = sorted({step.path for step in steps() if step.path.endswith(".py")})
     run_in(followed, "ruff", "check", *code)

@@ -19,7 +19,8 @@ __all__ = ["tiny_config"]
 FEATURES = "results/features/tiny/animals.h5"
 PARTITION = "results/partitions/tiny/animals-kmeans-k4.csv"
 # The model is found, read, clustered and ablated; as in a whole run, what lies between is a target as well.
-TARGETS = ("--", FEATURES, PARTITION, "results/ablation/tiny/animals-kmeans-k4/zero-dense/metrics.json")
+RESULTS = (FEATURES, PARTITION, "results/ablation/tiny/animals-kmeans-k4/zero-dense/metrics.json")
+TARGETS = ("--", *RESULTS)
 PATIENCE_S = 600
 
 
@@ -30,7 +31,7 @@ class Place(Workdir):
         """A run, in a process group of its own; what it prints goes to a file beside the folder."""
         with open(self._printed, "w") as printed:
             return subprocess.Popen(
-                [sys.executable, *self.arguments(*TARGETS)],
+                [sys.executable, "-m", "snakemake", *self.arguments(*TARGETS)],
                 env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
                 stdout=printed,
                 stderr=subprocess.STDOUT,
@@ -124,7 +125,7 @@ def place(tmp_path, config) -> Place:
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory, config) -> Place:
-    """A folder in which everything has been made, one job after the other."""
+    """A folder in which everything has been made, one job after the other, by no Snakemake that could disturb them."""
     made = Place.at(tmp_path_factory.mktemp("undisturbed"), config)
-    made.snakemake(*TARGETS)
+    made.make(*RESULTS)
     return made

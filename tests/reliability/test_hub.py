@@ -15,6 +15,8 @@ from tests.support.hub import Hub
 from tests.support.places import SCRIPTS
 from tests.support.stand_ins import COMMITS, write_stand_ins
 
+pytestmark = pytest.mark.slow
+
 BERT, SQUAD = "google-bert/bert-base-uncased", "rajpurkar/squad"
 REVISION = COMMITS[f"datasets/{SQUAD}"]
 FETCH = {

@@ -81,10 +81,11 @@ LOW_CONTRAST = """(least) => {
   return low;
 }"""
 
-# What reaches beyond the right edge of the window, or can be scrolled sideways inside.
+# What reaches beyond the right edge of the window, or can be scrolled sideways inside, as nothing in a picture can.
 BEYOND_THE_EDGE = """() => [...document.querySelectorAll("main, main *, header, header *, table, .scroll")]
   .filter((it) => it.checkVisibility() && (it.getBoundingClientRect().right > innerWidth + 1
-    || (it.scrollWidth > it.clientWidth + 1 && it.clientWidth > 0 && getComputedStyle(it).display !== "inline")))
+    || (it instanceof HTMLElement && it.scrollWidth > it.clientWidth + 1 && it.clientWidth > 0
+      && getComputedStyle(it).display !== "inline")))
   .map((it) => `${it.tagName} ${it.className} ${it.textContent.trim().slice(0, 40)}`)"""
 
 # Controls without a name that a screen reader could say.

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+OFFLINE = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+
 
 def run(command: Sequence[str | Path], cwd: Path | None = None, *, check: bool = True, **environment: str) -> str:
     """Run a module of Python (`-m`), a program or a script, offline with one thread; return all that it printed.
@@ -15,7 +17,7 @@ def run(command: Sequence[str | Path], cwd: Path | None = None, *, check: bool =
     done = subprocess.run(
         [sys.executable, *map(str, command)],
         cwd=cwd,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **environment},
+        env={**os.environ, **OFFLINE, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -9,6 +9,7 @@ from headtypes.planning.code import code_hash, loaded_modules
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import provenance_of, record, verified
 from headtypes.planning.registry import STAGES
+from headtypes.training.stage import SAVED
 
 TEXT, WEIGHTS = "Fernweh zinnober", "Gewicht zinnober"
 SAMPLES, FEATURES = "results/samples/qa.jsonl", "results/features/bert/qa.h5"
@@ -33,7 +34,7 @@ def make(plan: Plan, data: str = "qa.json") -> None:
     _job(plan, "fetch_task", {"task": "qa"}, [data], [rows, "results/sources/tasks/qa.json"])
     _job(plan, "sample_inputs", {"task": "qa"}, [rows], [SAMPLES])
     _job(plan, "fetch_model", {"model": "bert"}, [], [model])
-    _job(plan, "finetune_model", {"model": "tuned"}, [model], [TUNED])
+    _job(plan, "finetune_model", {"model": "tuned"}, [model], [TUNED, *(f"{TUNED}/{name}" for name in SAVED)])
     _job(plan, "extract_features", {"model": "bert", "task": "qa"}, [model, SAMPLES], [FEATURES])
     of = {"model": "bert", "partition": "qa-kmeans-k4"}
     _job(plan, "cluster_heads", of, [FEATURES], [TABLE])
@@ -42,9 +43,11 @@ def make(plan: Plan, data: str = "qa.json") -> None:
 def _job(plan: Plan, rule: str, wildcards: dict[str, str], inputs: Iterable[str], outputs: list[str]) -> None:
     for path in outputs:
         if path == TUNED:
-            write_text(f"{path}/model.safetensors", WEIGHTS)
+            Path(path).mkdir(parents=True)
+        elif path.startswith(TUNED):
+            write_text(path, WEIGHTS)
         elif path.endswith(".json"):
-            write_text(path, json.dumps({"hub": "some/bert", "revision": "ab" * 20}))
+            write_text(path, json.dumps({"hub": "some/bert", "revision": "ab" * 20, "weights": {"a": "1" * 64}}))
         else:
             write_text(path, TEXT if path.endswith(".jsonl") else f"{path}\n")
     spec = json.loads(canonical_json(STAGES[rule].spec(plan, **wildcards)))

@@ -1,15 +1,19 @@
-"""What Snakemake would run, as plain data: a dry run in a fresh process that has imported nothing of ours."""
+"""Snakemake in fresh processes that have imported it and nothing of ours: its command, and a dry run as plain data."""
 
 import contextlib
 import io
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Iterator
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from tests.support.commands import OFFLINE
 
 # Rules whose jobs are told apart by their last wildcard: a condition, or a paper.
 NAMED_BY_LAST = {"evaluate_condition", "evaluate_controls", "compare_with_paper"}
@@ -43,6 +47,34 @@ def name_of(key: tuple[str, ...]) -> str:
     return f"{key[0]} {key[-1]}" if key[0] in NAMED_BY_LAST else key[0]
 
 
+def snakemake(arguments: Sequence[str | Path], folder: Path, *, check: bool = True, **environment: str) -> str:
+    """Run the command in a folder, as `tests.support.commands.run` would in a second less; return what it printed."""
+    variables = {**os.environ, **OFFLINE, **environment}
+    status, printed = _processes().submit(_command, [*map(str, arguments)], folder, variables).result()
+    assert status == 0 or not check, f"snakemake {arguments}\n{printed[-6000:]}"
+    return printed
+
+
+def _command(arguments: list[str], folder: Path, environment: dict[str, str]) -> tuple[int, str]:
+    from snakemake.cli import main
+
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    with tempfile.TemporaryFile("w+") as printed:
+        # Processes of jobs print there, too.
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(printed.fileno(), stream.fileno())
+        try:
+            main(arguments)
+        except SystemExit as ended:
+            status = ended.code
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        printed.seek(0)
+        return status, printed.read()
+
+
 def planned_jobs(folder: Path) -> list[Job]:
     """Every job of the workflow in a folder, as a plain `snakemake --dry-run` there sees it."""
     return _in_a_fresh_process(_jobs, folder)
@@ -70,7 +102,7 @@ def take_as_made(folder: Path, *targets: str) -> None:
 @cache
 def _processes() -> ProcessPoolExecutor:
     context = multiprocessing.get_context("forkserver")
-    snakemake = ("api", "executors.dryrun", "executors.touch", "report.html_reporter", "storage", "workflow")
+    snakemake = ("api", "cli", "executors.dryrun", "executors.touch", "report.html_reporter", "storage", "workflow")
     context.set_forkserver_preload(["pandas", "pydantic", "yaml", *(f"snakemake.{name}" for name in snakemake)])
     return ProcessPoolExecutor(1, context, max_tasks_per_child=1)
 

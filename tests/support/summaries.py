@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
+from headtypes.analyses.distances.results import Features
 from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.types.table import COLUMNS
 from headtypes.core.files import write_json
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.pages.summary.results import collect_summary, page_of
 from headtypes.pages.summary.stage import FIGURES
@@ -82,6 +84,10 @@ def made_results(folder: Path) -> dict[str, dict]:
     heads = pd.DataFrame({"layer": np.arange(72) // 12, "head": np.arange(72) % 12, "type": types})
     heads = heads.assign(cluster=0, silhouette=0.5, near=0.2, special=0.3, far=0.5, doubtful=types == "dense_vertical")
     heads.to_csv(folder / "partition.csv", index=False)
+    rng = np.random.default_rng(0)
+    distance = rng.dirichlet(np.full(69, 0.3), (2, 6, 12)).astype(np.float32)
+    read = Features(distance, np.array([90, 90]), np.zeros(2, bool), ["a", "b"])
+    write_arrays(folder / "features.h5", read, PROVENANCE)
     # Four is what every criterion chooses, and what other heads give as well.
     chosen = dict.fromkeys(("silhouette", "gap", "heads", "samples"), 4)
     halves = {half: {"all_agree": 90.0, "pairwise": 99.0} for half in ("heads", "samples")}
@@ -103,6 +109,7 @@ def made_results(folder: Path) -> dict[str, dict]:
         "ablations": {("2",): "guan2020/table2.csv", ("3",): "guan2020/table3.csv"},
         "compared": {("kmeans-k4",): "pairs.csv"},
         "partition": {own: "partition.csv", ("minilm", PARTITION): "partition.csv"},
+        "features": dict.fromkeys([own, ("minilm", PARTITION)], "features.h5"),
         "stability": {own: "stability.json"},
         "compared_types": {own: "compared_types.csv"},
         **{name: {(MODEL, "qa"): file} for name, file in COMPANY.items()},
@@ -118,7 +125,7 @@ def made_results(folder: Path) -> dict[str, dict]:
 def made_summary(folder: Path, files: dict[str, dict]) -> dict:
     """Collect the summary of `made_results`: of a partition that clustering made, and of one that was imported."""
     results = {name: [str(folder / name)] for name in (f"{FIGURES[0].name}.png", "partition.csv")}
-    of = {"partition": PARTITION, "of": "weights", "results": results}
+    of = {"partition": PARTITION, "features": {"distance_bins": 16}, "results": results}
     return collect_summary(
         {**files, "references": [str(ROOT / f"reference/{paper}.yaml") for paper in PAPERS]},
         [str(path) for path in (ROOT / "report").glob("*.rst")],

@@ -16,6 +16,7 @@ def test_every_benchmark_is_tried():
     assert {file.name for file in (ROOT / "benchmarks").glob("*.py")} == set(SMALLEST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALLEST)
 def test_a_benchmark_prints_its_table(name, tmp_path):
     printed = run([ROOT / "benchmarks" / name, *SMALLEST[name].split()], tmp_path)

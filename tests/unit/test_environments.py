@@ -78,6 +78,15 @@ def test_the_supported_pythons_are_the_same_everywhere():
         assert f"Python {oldest} to {newest}" in " ".join((ROOT / page).read_text().split()), page
 
 
+def test_the_version_is_the_same_everywhere():
+    version = PROJECT["project"]["version"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    released = re.findall(r"^## (\S+) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert released[0] == (version, citation["date-released"].isoformat())
+    assert citation["version"] == version
+    assert f"version = {{{version}}}" in (ROOT / "docs" / "README.md").read_text()
+
+
 def test_conda_environments_are_equal_to_the_lock():
     environment = yaml.safe_load((ROOT / "envs" / "headtypes.yaml").read_text())
     (installed,) = [each["pip"] for each in environment["dependencies"] if isinstance(each, dict)]

@@ -11,6 +11,7 @@ import yaml
 from tests.support.commands import job_counts, run
 from tests.support.models import QUESTIONS, saved, tiny_bert
 from tests.support.places import ROOT, SCRIPTS
+from tests.support.planning import snakemake
 
 CONTEXTS = [context for _, context in QUESTIONS]
 
@@ -38,13 +39,13 @@ class Workdir:
         return yaml.safe_load((self.path / "tiny.yaml").read_text())
 
     def arguments(self, *further: str) -> list[str]:
-        """The arguments of Python that run the workflow."""
-        command = ["-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
+        """The arguments of Snakemake that run the workflow."""
+        command = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
         return [*command, "--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *further]
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
         """Run the workflow without network and return what it printed."""
-        return run(self.arguments(*arguments), check=check)
+        return snakemake(self.arguments(*arguments), ROOT, check=check)
 
     def replay(self, *targets: str) -> Path:
         """Run the jobs once more, elsewhere (`tests.workflow.replay`); return the folder of their results."""

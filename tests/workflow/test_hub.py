@@ -17,6 +17,8 @@ from tests.support.hub import Hub
 from tests.support.places import ROOT, SCRIPTS
 from tests.support.stand_ins import COMMITS, write_stand_ins
 
+pytestmark = pytest.mark.slow
+
 MODELS = {
     "bert-large-wwm": "google-bert/bert-large-uncased-whole-word-masking",
     "bert-large-wwm-squad": "google-bert/bert-large-uncased-whole-word-masking-finetuned-squad",

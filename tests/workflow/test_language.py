@@ -1,10 +1,13 @@
 """What single heads know of language, from a model to the second paper's tables, its Figure 5 and its claims."""
 
 import pandas as pd
+import pytest
 
 from tests.support.demo import demo_task
 from tests.support.models import saved, tiny_bert
 from tests.workflow.conftest import Workdir
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_path):

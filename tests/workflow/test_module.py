@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.commands import run
 from tests.support.places import ROOT
+from tests.support.planning import snakemake
+
+pytestmark = pytest.mark.slow
 
 OUTER = """
 configfile: "outer.yaml"
@@ -56,7 +58,7 @@ class Outer:
 
     def snakemake(self, *arguments: str) -> str:
         """Run the other workflow and return what it printed."""
-        return run(["-m", "snakemake", "--cores", "2", *TRIGGERS, *arguments], self.path)
+        return snakemake(["--cores", "2", *TRIGGERS, *arguments], self.path)
 
     def configure(self, config: dict) -> None:
         """Write the configuration, ours as a part of it."""

@@ -2,6 +2,7 @@
 
 import h5py
 import numpy as np
+import pytest
 import yaml
 
 from headtypes.analyses.types.partitions import read_partition
@@ -10,6 +11,8 @@ from tests.support.demo import demo_rows
 from tests.support.models import saved, tiny_family
 from tests.support.places import ROOT
 from tests.workflow.conftest import Workdir
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_causal_model_and_a_text_file_are_enough(tmp_path, monkeypatch):

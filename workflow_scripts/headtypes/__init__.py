@@ -30,3 +30,7 @@ def __getattr__(name: str) -> Any:
     from headtypes.api import ablation, detecting, reading, showing
 
     return next(getattr(room, name) for room in (ablation, detecting, reading, showing) if hasattr(room, name))
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from headtypes.analyses.distances.measure import extract_features
@@ -31,9 +30,11 @@ def test_features_and_types_are_those_of_the_workflow(tmp_path):
     expected = extract_features(run, SAMPLES, kind="question_answering")
     assert expected.truncated.any()
     found = read_heads(model, tokenizer, QUESTIONS, max_length=30, kind="question_answering", **how)
-    for name in ("distance", "length", "truncated"):
+    # Two passes of one model may differ in the last bits; what is made of one set of features does not.
+    np.testing.assert_allclose(found.distance, expected.distance, atol=1e-6)
+    for name in ("length", "truncated"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    write_arrays(tmp_path / "features.h5", expected, {})
+    write_arrays(tmp_path / "features.h5", found, {})
     features, shape = read_head_features(tmp_path / "features.h5", 8)
     clustering = cluster_heads(features, method="kmeans", k=3, scale=True, restarts=4, seed=5)
     types = head_types(found, k=3, distance_bins=8, scale=True, restarts=4, seed=5)
@@ -65,35 +66,33 @@ def test_the_first_token_takes_the_place_of_cls_where_there_is_none():
 
 
 @pytest.mark.parametrize(
-    ("texts", "kind", "said"),
+    ("texts", "said"),
     [
-        ("the cat sat", "text", "a list of at least one"),
-        (["the cat sat", ("a dog ran", "the cat sat")], "text", "two sorts in two calls"),
-        ({"text": ["the cat sat"]}, "text", "a list of at least one"),
-        ([("the", "cat", "sat")], "text", r"neither a text nor two of them, but \('the', 'cat', 'sat'\)"),
-        (["the cat sat"], "sentence pair", 'no kind of task "sentence pair"; kinds are question_answering'),
+        ("the cat sat", "a list of at least one"),
+        (["the cat sat", ("a dog ran", "the cat sat")], "two sorts in two calls"),
+        ({"text": ["the cat sat"]}, "a list of at least one"),
+        (pd.DataFrame({"the cat": ["a dog"]}), "a list of at least one, such as a column; found a DataFrame"),
+        ({"the cat sat", "a dog ran"}, "a list of at least one, such as a column; found a set"),
+        ((text for text in ["the cat sat"]), "a list of at least one, such as a column; found a generator"),
+        (["the \ud83d cat"], r"Text 0 \(from 0\) has half a character"),
+        ([("the", "cat", "sat")], r"neither a text nor two of them, but \('the', 'cat', 'sat'\)"),
     ],
 )
-def test_texts_that_cannot_be_read_as_they_are_given_are_refused(texts, kind, said):
+def test_texts_that_cannot_be_read_as_they_are_given_are_refused(texts, said):
     with pytest.raises(InputError, match=said):
-        read_heads(*tiny_bert(layers=1), texts, kind=kind)
+        read_heads(*tiny_bert(layers=1), texts)
 
 
 @pytest.mark.parametrize("read", [read_heads, show], ids=["read_heads", "show"])
 def test_a_model_that_would_be_read_wrongly_is_refused(read, monkeypatch):
     model, tokenizer = tiny_language_model("llama")
-    for wrong, of_tokens, why in (
-        (torch.compile(model), tokenizer, r"was compiled by torch\.compile; give the model as it was"),
-        (model, bert_tokenizer([f"word{number}" for number in range(500)]), "it is that of another model"),
-    ):
-        with pytest.raises(InputError, match=why):
-            read(wrong, of_tokens, ["the cat sat"])
-    with pytest.raises(InputError, match=r"call model\.eval\(\) first"):
-        read(model.train(), tokenizer, ["the cat sat"])
+    texts = "the cat sat" if read is show else ["the cat sat"]
+    with pytest.raises(InputError, match="it is that of another model"):
+        read(model, bert_tokenizer([f"word{number}" for number in range(500)]), texts)
     prefix = SimpleNamespace(is_prompt_learning=True, peft_type=SimpleNamespace(value="PREFIX_TUNING"))
-    monkeypatch.setattr(model.eval(), "active_peft_config", prefix, raising=False)
+    monkeypatch.setattr(model, "active_peft_config", prefix, raising=False)
     with pytest.raises(InputError, match=r"prefix or prompt of peft \(PREFIX_TUNING\)"):
-        read(model, tokenizer, ["the cat sat"])
+        read(model, tokenizer, texts)
 
 
 def test_the_longest_text_is_what_the_workflow_takes_for_longest(tmp_path):
@@ -107,7 +106,7 @@ def test_the_longest_text_is_what_the_workflow_takes_for_longest(tmp_path):
 def test_of_an_encoder_with_a_decoder_the_encoder_is_read():
     model, tokenizer = tiny_encoder("t5")
     whole, encoder = (read_heads(each, tokenizer, ["the cat sat", "it ran"]) for each in (model, model.get_encoder()))
-    np.testing.assert_array_equal(whole.distance, encoder.distance)
+    np.testing.assert_allclose(whole.distance, encoder.distance, atol=1e-6)
     assert whole.distance.shape[1:3] == (2, 4)
 
 
@@ -125,10 +124,3 @@ def test_no_logits_are_computed_where_attention_alone_is_read():
     model.get_output_embeddings().register_forward_hook(lambda *called: pytest.fail("the head has run"))
     read_heads(model, tokenizer, ["the cat sat"])
     detect_heads(model, tokenizer, sequences=2, length=4)
-
-
-def test_distance_bins_that_do_not_divide_those_stored_are_refused():
-    features = read_heads(*tiny_bert(), ["the cat sat"])
-    for bins in (5, 0):
-        with pytest.raises(InputError, match=f"distance_bins is {bins}, which does not divide the 64"):
-            head_types(features, distance_bins=bins)

@@ -32,11 +32,19 @@ def test_what_is_not_there_is_missing_and_what_comes_from_it_is_stale(plan):
     assert ("missing", FEATURES) in {(it.state, it.path) for it in Audit(plan).findings()}
 
 
-@pytest.mark.parametrize(("file", "result"), [(SAMPLES, SAMPLES), (f"{TUNED}/model.safetensors", TUNED)])
-def test_a_changed_byte_is_damage(plan, file, result):
+@pytest.mark.parametrize(("file", "of"), [(SAMPLES, []), (f"{TUNED}/model.safetensors", [TUNED])])
+def test_a_changed_byte_is_damage(plan, file, of):
     write_text(file, "other")
-    assert list(found(plan, "damaged")) == [result]
-    assert list(found(plan, "stale")) == ([FEATURES, TABLE] if result == SAMPLES else [])
+    assert list(found(plan, "damaged")) == [*of, file]
+    assert list(found(plan, "stale")) == ([FEATURES, TABLE] if file == SAMPLES else [])
+
+
+def test_weights_that_are_not_those_that_the_configuration_asks_for_are_told(plan):
+    raw, model = config(), "results/sources/models/bert.json"
+    for digest, told in (("1", []), ("2", [f"the model that was fetched has {'1' * 64}, by {model}, and not"])):
+        raw["models"]["bert"]["source"]["sha256"] = digest * 64
+        why = found(Plan(read_config(raw)))
+        assert [text in why[model] for text in told] == [True] * len(why.keys() & {model})
 
 
 def test_a_damaged_record_is_named(plan):

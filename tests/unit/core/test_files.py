@@ -1,10 +1,13 @@
 """Files appear whole or not at all, and what is broken is named."""
 
+import errno
+import gzip
 import math
 import os
 
 import pytest
 
+from headtypes.analyses.distances.results import read_features
 from headtypes.core.errors import InputError
 from headtypes.core.files import (
     atomic_write,
@@ -14,6 +17,8 @@ from headtypes.core.files import (
     read_json_lines,
     write_json_lines,
 )
+from headtypes.core.table_files import table_reader
+from tests.support.refusals import refusal
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):
@@ -77,6 +82,44 @@ def test_broken_json_is_named_with_its_line(tmp_path):
     path.write_bytes(b'{"a": 1}\n{"a": "\xff"}\n')
     with pytest.raises(InputError, match=r"x\.json, line 2 is not UTF-8 text"):
         read_json_lines(path)
+
+
+@pytest.mark.parametrize(
+    ("json", "why"),
+    [
+        (r'{"a": "The cat \ud83c sat"}', r"half of a character, \ud83c, behind 'The cat '"),
+        ("[" * 100_000, "brackets within too many others"),
+        ('{"a": %s}' % ("9" * 10_000), "a number of too many digits"),
+    ],
+)
+@pytest.mark.parametrize("read", [read_json, read_json_lines])
+def test_json_that_no_file_can_hold_is_named(tmp_path, json, why, read):
+    (tmp_path / "x.jsonl").write_text(json)
+    line = ", line 1" if read is read_json_lines else ""
+    assert refusal(read, tmp_path / "x.jsonl") == f"{tmp_path / 'x.jsonl'}{line} holds {why}; correct it."
+
+
+def test_a_packed_file_is_no_text_in_another_encoding(tmp_path):
+    packed, utf16 = tmp_path / "x.json.gz", tmp_path / "x.txt"
+    packed.write_bytes(gzip.compress(b'{"data": []}' * 9))
+    utf16.write_text("a cat", encoding="utf-16")
+    for read in (read_json, read_json_lines):
+        assert "x.json.gz is packed, or no text; unpack it" in refusal(read, packed)
+        assert "x.txt, line 1 is not UTF-8 text; save" in refusal(read, utf16)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EAGAIN, errno.ENOLCK, errno.ESTALE, errno.EMFILE, 524])
+def test_a_file_that_the_system_does_not_read_is_not_called_damaged(tmp_path, monkeypatch, number):
+    """In HDF5, as h5py raises it where a file system has no locks, and CSV."""
+
+    def refuse(*_, **__):
+        raise OSError(number, f"unable to lock file, errno = {number}, error message = '{os.strerror(number)}'")
+
+    monkeypatch.setattr("h5py.File", refuse)
+    monkeypatch.setattr("pandas.read_csv", refuse)
+    for read in (read_features, table_reader("is no table", {"a": None})):
+        said = f"{tmp_path / 'x'} cannot be read: {os.strerror(number)}; fix this and run again."
+        assert refusal(read, tmp_path / "x") == said
 
 
 def test_what_a_killed_process_left_of_a_file_is_found_and_nothing_else(tmp_path):

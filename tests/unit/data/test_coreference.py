@@ -28,7 +28,7 @@ CONLLU = "\n".join(
         ),
         "",
         *lines_of(
-            "1 He PRON PRP 2 nsubj Entity=(1-person-giv)",
+            "1 He PRON PRP 2 nsubj Entity=(1-person)",
             "2 saw VERB VBD 0 root Entity=(4[1/2]",
             "3 her PRON PRP 2 obj Entity=4[1/2])(3)",
             "4 . PUNCT . 2 punct Entity=(4[2/2])(5)",
@@ -77,6 +77,14 @@ bc/cctv_0001\t1\t2\tit\t_\t_\t_\t_\t_\t_\t_\t_\t(0)
 """
 
 
+def test_the_whole_text_of_a_bracket_of_conll_2012_is_the_id_of_an_entity(tmp_path):
+    ids = ["person-1", "person-2", "1-1", "1[1/2]"]
+    (tmp_path / "a.conll").write_text("\n".join([BEGIN, *(word("a", marks=f"({id_})") for id_ in 2 * ids), END]))
+    (document,) = read(tmp_path / "a.conll")
+    assert [mention.entity for mention in document.mentions] == 2 * ids
+    assert document.left_out == 0
+
+
 @pytest.mark.parametrize("name", ["a.conll", "a.v4_gold_conll"])
 def test_mentions_of_conll_2012(tmp_path, name):
     (tmp_path / name).write_text(CONLL.replace("*)))))", "*))))"))
@@ -103,8 +111,11 @@ MALFORMED_CONLLU = {
     "closed before it opens": ([marked(A, "1)"), B], 1, "a mention of the entity 1 is closed that is not open"),
     "never closed": ([A, marked(B, "(1")], 2, "the mention of the entity 1 that opens here is not closed"),
     "no bracket": ([marked(A, "1"), B], 1, "the brackets of '1' cannot be read"),
-    # As in older GUM.
-    "an id behind another field": ([marked(A, "(person-1)"), B], 1, "declare its fields: # global.Entity"),
+    # As in older GUM, declared or not: person would be one entity.
+    "an id with a hyphen": ([marked(A, "(person-1)"), B], 1, "id of the entity 'person-1' cannot be told; write ids"),
+    "an id with a hyphen of one field": (["# global.Entity = eid", marked(A, "(a-1)"), B], 2, "'a-1' cannot be told"),
+    "an id with a hyphen that ends": (["# global.Entity = eid-etype", A, marked(B, "a-1)")], 3, "'a-1' cannot be told"),
+    "more fields than declared": (["# global.Entity = eid-etype", A, marked(B, "(a-1-x)")], 3, "'a-1-x' cannot be"),
     "half a tree": ([A, B.replace("\t0\t", "\t_\t")], 2, "the head '_' is not a whole number"),
 }
 BEGIN, END = "#begin document (d); part 0", "#end document"

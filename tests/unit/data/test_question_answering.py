@@ -24,6 +24,7 @@ from headtypes.data.kinds.question_answering import (
 from headtypes.data.windows import Windows
 from tests.support.places import SHARED_DATA
 from tests.support.records import question_of, read_squad
+from tests.support.refusals import refusal
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer
 
 DATA = SHARED_DATA / "squad"
@@ -61,6 +62,17 @@ def test_rows_of_a_dataset_give_the_same_questions(tmp_path):
     assert questions_from_rows(Dataset.from_list(rows), "rajpurkar/squad") == read_squad(written(tmp_path, SQUAD))
 
 
+def test_rows_in_parquet_are_read_as_datasets_save_them(tmp_path):
+    answers = {"text": ["A cat"], "answer_start": [0]}
+    rows = [{"id": "q", "title": "Cats", "context": "A cat ran.", "question": "Who ran?", "answers": answers}]
+    Dataset.from_list(rows).to_parquet(tmp_path / "a.parquet")
+    questions, _ = fetch_task("t", "question_answering", {"file": str(tmp_path / "a.parquet")}, None)
+    assert questions == [Question("q", "Cats", "Who ran?", "A cat ran.", ("A cat",), (0,))]
+    (tmp_path / "b.parquet").write_bytes(b"PAR1")
+    source = {"file": str(tmp_path / "b.parquet")}
+    assert "b.parquet cannot be read as parquet" in refusal(fetch_task, "t", "question_answering", source, None)
+
+
 def test_rows_as_json_lines_are_read_and_those_without_a_title_are_of_one_article_for_each_context(tmp_path):
     row = {"id": "q", "context": "A cat ran.", "question": "Who ran?"}
     row["answers"] = {"text": ["A cat"], "answer_start": [0]}
@@ -84,6 +96,9 @@ def test_whole_numbers_are_ids_and_articles_without_titles_are_numbered(tmp_path
         ([], r"a2 has no answers.*v2"),
         (answers_of(["Narrow Street"], [39]), r"a2 is not in the context"),
         (answers_of(["Narrow Street"], [-14]), r"a2 is not in the context"),
+        (answers_of(["Narrow Street"], ["38"]), r"answer_start of question a2 is '38'; it must be a whole number"),
+        (answers_of(["Narrow Street"], [38.0]), r"answer_start of question a2 is 38\.0; it must be a whole number"),
+        (answers_of(["Narrow Street"], [None]), r"answer_start of question a2 is None; it must be a whole number"),
     ],
 )
 def test_unusable_file_is_named_with_the_reason(tmp_path, answers, message):

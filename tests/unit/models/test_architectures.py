@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from transformers import AutoConfig, AutoModelForSequenceClassification
+from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.attention.ablate import Ablation
@@ -21,18 +21,20 @@ from headtypes.data.encoding import encode_samples
 from headtypes.models.architectures import check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import HEADS, MissingHeadError, load_model
-from headtypes.models.model_config import padding_token
+from headtypes.models.model_config import body_of, is_causal, language_head, padding_token
 from tests.support.clark import named
 from tests.support.dense import WRITTEN, dense_output, head_outputs_for, mixed
 from tests.support.models import (
     ENCODERS,
     FAMILIES,
     SIZES,
+    family_config,
     in_float64,
     opened,
     plain_attentions,
     tiny_encoder,
     tiny_family,
+    tiny_language_model,
 )
 from tests.support.places import ROOT
 from tests.support.reading import distance_features, reader_of
@@ -229,6 +231,9 @@ def test_an_architecture_that_is_not_carried_is_refused_from_its_configuration(n
         ("falcon", {"alibi": True}, "FalconAttention adds the bias of ALiBi once or twice"),
         # Transformers reads such a model without a word, as one of absolute positions.
         ("bert", {"position_embedding_type": "relative_key_query"}, "which Transformers no longer computes"),
+        ("bert", {"pruned_heads": {"0": [1]}}, "has pruned_heads, and Transformers no longer loads"),
+        # Fused, it looks both ways where nothing is padded.
+        ("gemma", {"use_bidirectional_attention": True}, 'write "is_causal": false beside it'),
     ],
 )
 def test_what_transformers_computes_wrongly_is_refused(name, values, message, tmp_path):
@@ -252,6 +257,32 @@ MASK = torch.ones(1, 1, 3, 3, dtype=torch.bool)
 def test_what_a_layer_hands_to_its_attention_is_not_left_out_in_silence(mask, arguments, message):
     with pytest.raises(InputError, match=f"Linear {message}.*; this architecture is not supported.$"):
         check_layer(torch.nn.Linear(1, 1), mask, arguments)
+
+
+SAYS = [(name, says) for name in FAMILIES for says in ({}, {"is_causal": False}, {"is_decoder": True})]
+
+
+# Two families are refused when they look both ways: their attention takes itself for causal.
+@pytest.mark.parametrize(
+    ("name", "says"), [each for each in SAYS if each[0] not in ("stablelm", "gptj") or "is_causal" not in each[1]]
+)
+def test_a_model_is_recorded_as_causal_where_no_token_sees_those_behind_it(name, says):
+    model = AutoModel.from_config(family_config(name, **says)[0]).eval()
+    seen = []
+    inputs = {"input_ids": torch.tensor([[5, 6, 7, 8]])}
+    run(opened(body_of(model)), inputs, lambda number, layer: seen.append(layer.mask) or layer.head_outputs())
+    looks_back = all(mask is not None and not mask[0, 0].triu(1).any() for mask in seen)
+    assert is_causal(model.config) == looks_back
+
+
+def test_a_decoder_that_looks_both_ways_predicts_no_next_token(tmp_path):
+    model, tokenizer = tiny_language_model("gemma3_text", use_bidirectional_attention=True)
+    record = recorded(model, tokenizer, tmp_path)
+    check_model(record)
+    assert not record.causal
+    for head in (language_head(record), "causal_lm"):
+        with pytest.raises(MissingHeadError, match=r"has no head for masked words|reads a text both ways"):
+            load_model(record, "float32", head=head)
 
 
 @pytest.mark.parametrize("pad_token", [None, -1])
@@ -287,7 +318,7 @@ def test_a_config_json_that_asks_for_other_outputs_or_padding_changes_nothing(va
         inputs = model_inputs([[5, 6, 7, 8], [9, 10]], None, padding_token(loaded.config) or 0, torch.device("cpu"))
         with torch.inference_mode():
             found.append(run(opened(loaded), inputs, lambda number, layer: layer.head_outputs()).start_logits)
-    assert torch.equal(*found)
+    torch.testing.assert_close(*found, atol=1e-5, rtol=1e-5)
 
 
 def table_of(heading: str) -> dict[str, list[str]]:

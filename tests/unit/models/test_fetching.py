@@ -15,11 +15,14 @@ from transformers import DebertaV2Config, DebertaV2Model, Gemma3Config
 from headtypes.attention.hook import run
 from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file
+from headtypes.data.encoding import encode_samples
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.hub import snapshots
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from tests.support.models import opened, saved, tiny_bert
+from tests.support.reading import distance_features
+from tests.support.records import SAMPLES
 from tests.support.refusals import refusal
 from tests.support.tiny import bert_tokenizer
 
@@ -204,7 +207,7 @@ def test_weights_of_another_hash_are_refused(folder):
     [
         ({"intermediate_size": 34}, "weights that do not fit its config.json, bert.encoder.layer.0."),
         # Transformers would leave out the other layers without a word.
-        ({"num_hidden_layers": 1}, "has weights of more layers than its config.json says, bert.encoder.layer.1."),
+        ({"num_hidden_layers": 1}, "does not take, bert.encoder.layer.1.attention"),
         ({"num_hidden_layers": 3}, "has no complete model: its weights lack bert.encoder.layer.2.*and others"),
     ],
 )
@@ -214,22 +217,110 @@ def test_weights_of_another_shape_than_that_of_the_config_are_refused(folder, va
     assert re.search(fault, refused(load_model, record, "float32"))
 
 
+QUERY = "bert.encoder.layer.1.attention.self.query"
+
+
+def put(folder, **tensors):
+    """Put further tensors into a model's file, or others in place of its own."""
+    weights = {**load_file(folder / "model.safetensors"), **tensors}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+@pytest.mark.parametrize("method", [None, "modelopt", "finegrained_fp8", "mine"])
 @pytest.mark.parametrize("kind", [torch.int8, torch.float8_e4m3fn])
-def test_weights_that_are_no_ordinary_numbers_are_refused(folder, kind):
+@pytest.mark.parametrize(("pickle", "part"), [(False, "weight"), (False, "bias"), (True, "weight")])
+def test_weights_that_are_no_ordinary_numbers_are_refused_unless_transformers_makes_numbers_of_them(
+    folder, kind, method, pickle, part
+):
     """Transformers would take what stands for a number as that number."""
-    weights = load_file(folder / "model.safetensors")
+    if method:
+        change_config(folder, quantization_config={"quant_method": method})
     # Old checkpoints also hold the positions, and the causal mask.
-    others = {"embeddings.position_ids": torch.arange(4)[None], "h.0.attn.bias": torch.ones(4, 4, dtype=torch.uint8)}
-    save_file({**weights, **others}, folder / "model.safetensors", metadata={"format": "pt"})
+    put(folder, **{"positions": torch.arange(4), "h.0.attn.bias": torch.ones(4, 4, dtype=torch.uint8)})
     assert fetch(folder).layers == 2
-    query = "bert.encoder.layer.1.attention.self.query.weight"
-    save_file({**weights, query: weights[query].to(kind)}, folder / "model.safetensors", metadata={"format": "pt"})
-    assert "which are not the numbers that a model computes with" in refused(fetch, folder)
+    put(folder, **{f"{QUERY}.{part}": getattr(MODEL.get_submodule(QUERY), part).data.to(kind)})
+    if pickle:
+        torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+        (folder / "model.safetensors").unlink()
+    assert "which are not the numbers that a model computes with" in refused(fetch, folder, pickle=pickle)
+
+
+PARTS = ["weight_scale", "input_scale", "lora_A.weight", "relative.bias"]
+OTHERS = [
+    "encoder.layer.0.adapter.weight",
+    "base.encoder.layer.0.lora_B.weight",
+    "bert.prompt.weight",
+    "qa_outputs.scale",
+]
+
+
+@pytest.mark.parametrize("name", [*(f"{QUERY}.{part}" for part in PARTS), *OTHERS])
+def test_a_tensor_that_the_model_does_not_take_is_refused_by_name(folder, name):
+    put(folder, **{name: torch.ones(3)})
+    told = refused(load_model, fetch(folder), "float32", head="question_answering")
+    assert f"does not take, {name} among them; take both from the same model" in told
+
+
+def test_heads_on_top_and_buffers_that_were_once_saved_may_be_left_over(folder):
+    names = ("cls.predictions.bias", "cls.seq_relationship.weight", "classifier.weight", "lm_head.weight_scale")
+    buffers = ("embeddings.position_ids", "encoder.layer.0.attention.self.masked_bias", "rotary.inv_freq")
+    put(folder, **{name: torch.ones(3) for name in (*names, *(f"bert.{name}" for name in buffers))})
+    for head in (None, "question_answering"):
+        load_model(fetch(folder), "float32", head=head)
 
 
 def test_a_tokenizer_of_another_model_is_refused(tmp_path):
     saved(MODEL, bert_tokenizer([f"word{number}" for number in range(200)]), tmp_path)
     assert "does not fit the model: its largest token id is" in refused(fetch, tmp_path)
+
+
+@pytest.mark.parametrize("extra", [[], ["[CLS]", "[SEP]"]])
+def test_a_tokenizer_that_adds_special_tokens_and_does_not_name_them_is_refused_with_the_line_that_does(folder, extra):
+    """They would count as ordinary ones, and two texts as one."""
+    said = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "[UNK]", "extra_special_tokens": extra}
+    (folder / "tokenizer_config.json").write_text(json.dumps(said))
+    lines = '"cls_token": "[CLS]", "sep_token": "[SEP]"'
+    assert f"without naming them; write {lines} into tokenizer_config.json" in refused(fetch, folder)
+    (folder / "tokenizer_config.json").write_text(json.dumps({**said, **json.loads(f"{{{lines}}}")}))
+    assert fetch(folder).layers == 2
+
+
+INDEX, NO_MAP = "model.safetensors.index.json", "does not say which file holds each tensor (weight_map)"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "fault"),
+    [
+        ("model-2-of-2.safetensors", None, "model-2-of-2.safetensors is not there, and holds weights of the model"),
+        (INDEX, [], NO_MAP),
+        *((INDEX, {"weight_map": named}, NO_MAP) for named in (None, [], {"a": 1}, {"a": "../b"})),
+        ("adapter_config.json", [], "holds an adapter for another model"),
+        *(
+            ("tokenizer_config.json", {"model_max_length": size}, f"{size!r} in its token")
+            for size in ("512", -1, True)
+        ),
+        *(("config.json", {f"num_{of}": -5}, f"num_{of}: -5 in") for of in ("attention_heads", "hidden_layers")),
+    ],
+)
+def test_a_file_beside_the_weights_that_says_nothing_is_told_in_one_sentence(folder, file, content, fault):
+    split_weights(folder)
+    if isinstance(content, dict):
+        content = {**json.loads((folder / file).read_text()), **content}
+    (folder / file).write_text(json.dumps(content))
+    if content is None:
+        (folder / file).unlink()
+    assert fault in refusal(fetch, folder)
+
+
+def test_a_model_that_tells_no_two_texts_apart_is_not_given_two(folder):
+    change_config(folder, type_vocab_size=1)
+    table = "bert.embeddings.token_type_embeddings.weight"
+    put(folder, **{table: MODEL.state_dict()[table][:1].contiguous()})
+    record = fetch(folder)
+    encoded = encode_samples(SAMPLES, load_tokenizer(record), "question_answering", 64)
+    model = load_model(record, "float32").cpu()
+    with pytest.raises(InputError, match=r"leave token_type_ids out of model_input_names in tokenizer_config\.json"):
+        distance_features(model, encoded)
 
 
 def test_an_architecture_is_refused_where_only_a_forward_pass_shows_that_it_cannot_be_read(tmp_path):

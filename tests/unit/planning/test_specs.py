@@ -73,7 +73,9 @@ def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partitio
 def test_the_page_of_results_knows_which_partitions_are_by_norms(full):
     config = edited(full, "clustering/of", ["weights", "norms"])
     plan = Plan(read_config(config))
-    of = {it["partition"]: it.get("of", "weights") for it in STAGES["write_summary"].spec(plan)["partitions"]}
+    of = {
+        it["partition"]: it["features"].get("of", "weights") for it in STAGES["write_summary"].spec(plan)["partitions"]
+    }
     assert of == {it.name: it.of for it in plan.partitions.values()}
     assert set(of.values()) == {"weights", "norms"}
 

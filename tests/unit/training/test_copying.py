@@ -1,6 +1,7 @@
 """Small decoders that are trained to copy: what they read, and what is saved of them."""
 
 import numpy as np
+import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
@@ -25,6 +26,7 @@ def test_what_is_learnt_is_what_a_text_has_said_before():
     assert len(lengths) > 5
 
 
+@pytest.mark.same_bits
 def test_a_model_is_saved_that_the_workflow_reads_and_equal_seeds_give_equal_ones(tmp_path):
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     for name, seed in (("one", 1), ("same", 1), ("other", 2)):

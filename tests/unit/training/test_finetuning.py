@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
@@ -49,6 +49,23 @@ def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path)
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize(
+    ("further", "layers", "told"),
+    [({}, 2, "its weights lack bert.encoder.layer.1."), ({"encoder.layer.1.w": torch.ones(1)}, 1, "does not take, ")],
+)
+def test_a_base_whose_weights_are_not_those_of_its_config_is_refused(
+    encoder, questions, further, layers, told, tmp_path
+):
+    """Its other layers would be random, or left out."""
+    file, weights = Path(encoder.folder, "config.json"), Path(encoder.folder, "model.safetensors")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "num_hidden_layers": layers}))
+    save_file({**load_file(weights), **further}, weights, metadata={"format": "pt"})
+    encoder = fetch_model(encoder.name, {"folder": encoder.folder})
+    with pytest.raises(InputError, match=told):
+        finetune_model(encoder, questions[:8], tmp_path / "made", **ASKED)
+
+
+@pytest.mark.same_bits
 def test_no_unit_is_dropped_where_none_is_to_be(encoder, questions, tmp_path):
     """The result is that of a base whose rates are zero; with dropout it is another."""
 
@@ -166,6 +183,7 @@ def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, questions, monkey
     assert "60/60" in captured.err
 
 
+@pytest.mark.same_bits
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, questions, monkeypatch):
     def run(out):
         finetune_model(encoder, questions, tmp_path / out, **ASKED)
@@ -189,6 +207,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, encoder, questions, mo
     assert not checkpoints.exists()
 
 
+@pytest.mark.same_bits
 def test_a_run_with_other_settings_starts_anew(tmp_path, encoder, questions, monkeypatch):
     def run(out, rate):
         finetune_model(encoder, questions, tmp_path / out, **{**ASKED, "learning_rate": rate, "epochs": 0.18})

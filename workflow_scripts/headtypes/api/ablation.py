@@ -1,40 +1,49 @@
 """Heads of a loaded model ablated for any code that calls it: pipelines, `Trainer.evaluate`, `generate`, one's own."""
 
 import inspect
+import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
+from contextlib import ExitStack, contextmanager
+from functools import partial, update_wrapper
 from typing import Any
 
 import numpy as np
 import torch
+from pydantic import InstanceOf
 from torch import Tensor
+from torch.utils.hooks import RemovableHandle
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.api.reading import check_uncompiled
+from headtypes.api.arguments import Model, alone, check_evaluated, check_partition, checked
 from headtypes.attention.ablate import Ablation, Change, SentencePairs
 from headtypes.attention.blocks import equal_lengths
 from headtypes.attention.hook import ATTENTION, Layer
-from headtypes.attention.operations import OPERATIONS, Reading, operation_of, operations_by_head
+from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of, operations_by_head
 from headtypes.core.errors import InputError
-from headtypes.models.architectures import check_layers
+from headtypes.models.architectures import check_layers, check_number_of_heads
 from headtypes.models.interface import computes_attention_itself, through_interface
 from headtypes.models.model_config import layers_and_heads
+from headtypes.models.placement import replace_for
 
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"
 _NEEDING = " and ".join(name for name, operation in OPERATIONS.items() if operation.needs_sentences)
+_LEFT = (
+    "The `with` block of `ablated` was left, or the attention of the model replaced, before this call had ended, so "
+    "that not all of it was ablated; leave the block when all calls have ended."
+)
 
 Sentences = Callable[[Tensor, Tensor | None], np.ndarray]
 
 
+@checked
 @contextmanager
 def ablated(
-    model: PreTrainedModel,
+    model: Model,
     operations: Mapping[str, str | Change],
     *,
-    partition: Partition | None = None,
+    partition: InstanceOf[Partition] | None = None,
     sentences: Sentences | None = None,
     reading: Reading | None = None,
     head_outputs: np.ndarray | None = None,
@@ -55,16 +64,10 @@ def ablated(
     yields      the model itself.
 
     The ablation belongs to the model: calls from all threads are ablated, a second `with` is refused, and so is a
-    gradient through the heads. On leaving, which is not to be while another thread calls the model, and also through an
-    exception, the model is as it was. Raises `InputError` where an operation or a target does not exist or lacks what
-    it needs, and, in a call, where the heads cannot be ablated.
+    gradient through the heads. On leaving, also through an exception, the model is as it was; a call, or a `generate`,
+    that has not ended by then ends with an error. Raises `InputError` where an operation or a target does not exist or
+    lacks what it needs, and, in a call, where the heads cannot be ablated.
     """
-    check_uncompiled(model)
-    if model.config._attn_implementation == ABLATED:
-        raise InputError(
-            f"The heads of this {type(model).__name__} are ablated already; leave that `with` block first, or name all "
-            "operations in one."
-        )
     reading = reading or Reading()
     by_head = _by_head(model, operations, partition)
     # Raises now rather than in the first call.
@@ -75,16 +78,34 @@ def ablated(
     if reading.uniform_over_padding:
         raise InputError("uniform_over_padding is for windows of one length, as the workflow fills them; leave it out.")
     calls = _Calls(lambda texts: _Call(by_head, texts, reading, head_outputs), sentences if needed else None)
-    with through_interface(model, ABLATED) as entered:
-        if model.config._attn_implementation != ABLATED:
-            check_layers(model, 0)
+    with ExitStack() as entered:
+        # Held while the model is changed, and while it is restored.
+        lock = alone(model)
+        entered.enter_context(lock)
+        if model.config._attn_implementation == ABLATED:
+            raise InputError(
+                f"The heads of this {type(model).__name__} are ablated already; leave that `with` block first, or name "
+                "all operations in one."
+            )
         # Some heads call a part of the body directly, so that every part is watched, unless it is not told by the whole
         # that this one was called.
         parts = [model] if computes_attention_itself(model) else model.modules()
+        parts = [part for part in parts if isinstance(part, PreTrainedModel)]
         for part in parts:
-            if isinstance(part, PreTrainedModel):
-                entered.callback(part.register_forward_pre_hook(calls.begin, with_kwargs=True, prepend=True).remove)
-                entered.callback(part.register_forward_hook(calls.check, with_kwargs=True).remove)
+            hook = part.register_forward_pre_hook(calls.begin, with_kwargs=True, prepend=True)
+            # Garbage does not find its hooks any more, as where this is a generator's that was not closed.
+            calls.kept.append(hook)
+            entered.callback(hook.remove)
+        if hasattr(model, "generate"):
+            whole = update_wrapper(partial(calls.whole, model.generate), model.generate)
+            replace_for(entered, model, "generate", whole)
+        entered.enter_context(through_interface(model, ABLATED))
+        entered.callback(calls.leave)
+        calls.ends = [part.register_forward_hook(calls.end, with_kwargs=True, always_call=True) for part in parts]
+        if model.config._attn_implementation != ABLATED:
+            check_layers(model, 0)
+        lock.release()
+        entered.callback(lock.acquire)
         yield model
 
 
@@ -103,6 +124,7 @@ class _Call(Ablation):
     def attend(self, layer: Layer) -> Tensor:
         """The head outputs of the next layer."""
         number, self.layers = self.layers, self.layers + 1
+        check_number_of_heads(self.model, layer.query.shape[1])
         return self(number, layer)
 
     def groups(self, number: int, layer: Layer) -> list[SentencePairs]:
@@ -128,6 +150,11 @@ class _Calls:
 
     def __init__(self, ablation: Callable[[np.ndarray | None], _Call], sentences: Sentences | None):
         self._ablation, self._sentences = ablation, sentences
+        # Calls that were interrupted do not end, and are gone.
+        self._open: weakref.WeakSet[_Call] = weakref.WeakSet()
+        self._left = False
+        self.kept: list[RemovableHandle] = []
+        self.ends: list[RemovableHandle] = []
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
         """Add the ablation to the arguments of a call, unless the model around this one did."""
@@ -135,18 +162,44 @@ class _Calls:
             return None
         if "forward" in kwargs:
             raise InputError("The heads of an ablated model cannot be read; leave the `with` block of `ablated` first.")
-        if model.training:
-            raise InputError("Heads are ablated in evaluation mode alone; call model.eval() first.")
+        check_evaluated(model)
         call = self._ablation(self._of_texts(model, args, kwargs))
         # The body gets the same arguments from the model around it, and is not to check the call too.
         call.model = model
+        self._open.add(call)
+        if self._left:
+            raise InputError(_LEFT)
         return args, {**kwargs, "forward": call.attend}
 
-    def check(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
-        """Raise `InputError` where the call has not been through the attention of every layer."""
+    def end(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
+        """Raise `InputError` where a call was not through the attention of every layer; output: None if it failed."""
         call = _call_of(kwargs)
-        if call is not None and call.model is model:
+        if call not in self._open or call.model is not model:
+            return
+        self._open.discard(call)
+        if output is not None:
+            if self._left or model.config._attn_implementation not in (ABLATED, ATTENTION):
+                raise InputError(_LEFT)
             check_layers(model, call.layers)
+
+    def whole(self, generate: Callable, *args, **kwargs) -> Any:
+        """What a model generates. Raises `InputError` where not all of its calls were ablated."""
+        output = generate(*args, **kwargs)
+        if self._left:
+            raise InputError(_LEFT)
+        return output
+
+    def leave(self) -> None:
+        """Have calls that have not ended raise an error at their end, since the rest of their layers is not ablated."""
+        self._left = True
+        for call in list(self._open):
+            weakref.finalize(call, self._remove)
+        self._remove()
+
+    def _remove(self) -> None:
+        if not list(self._open):
+            for hook in self.ends:
+                hook.remove()
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
         """The sentences of a call's tokens; None where no operation needs them, or the call has no token ids."""
@@ -207,11 +260,11 @@ def _by_head(model: PreTrainedModel, operations: Mapping[str, str | Change], par
             f"{type(model).__name__} is an encoder with a decoder, whose heads cannot be ablated together; ablate "
             "those of model.get_encoder()."
         )
-    shape = layers_and_heads(model)
-    if partition is not None and partition.shape != shape:
-        theirs, ours = (f"{layers} layers of {heads}" for layers, heads in (partition.shape, shape))
-        raise InputError(f"The partition is of {theirs} heads, but the model has {ours}.")
-    types = np.full(shape, None, dtype=object) if partition is None else partition.type_of
+    check_partition(model, partition)
+    named = [target for target in operations if head_of(target) is None]
+    if partition is None and named:
+        raise InputError(f"operations: {named[0]} is no head, and types need `partition`, which says whose they are.")
+    types = np.full(layers_and_heads(model), None, dtype=object) if partition is None else partition.type_of
     return operations_by_head(types, operations, "operations")
 
 

@@ -1,25 +1,28 @@
 """Which heads of a loaded model attend by position, or to tokens that have stood before."""
 
+from typing import Annotated
+
 import pandas as pd
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from headtypes.analyses.detectors.analysis import LEAST, LENGTH, SEQUENCES
 from headtypes.analyses.detectors.measure import draw_sequences, read_detectors
 from headtypes.analyses.detectors.results import detector_table
-from headtypes.api.reading import check_readable
-from headtypes.models.model_config import body_of, longest_input
+from headtypes.api.arguments import Model, Tokenizer, alone, check_readable, checked, tokens_of_longest
+from headtypes.models.model_config import body_of
 
 
+@checked
 def detect_heads(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    model: Model,
+    tokenizer: Tokenizer,
     *,
-    sequences: int = SEQUENCES,
-    length: int = LENGTH,
-    least: float = LEAST,
-    seed: int = 0,
-    max_length: int | None = None,
-    batch_tokens: int = 4096,
+    sequences: PositiveInt = SEQUENCES,
+    length: Annotated[int, Field(ge=4)] = LENGTH,
+    least: Annotated[float, Field(ge=0, le=1)] = LEAST,
+    seed: NonNegativeInt = 0,
+    max_length: PositiveInt | None = None,
+    batch_tokens: PositiveInt = 4096,
 ) -> pd.DataFrame:
     """Test every head of a loaded model by every detector, on random tokens (Olsson et al. 2022).
 
@@ -32,8 +35,9 @@ def detect_heads(
     Raises `InputError` where sequences of this length cannot be drawn, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
-    name, max_length = type(model).__name__, max_length or longest_input(model.config, tokenizer)
+    name, max_length = type(model).__name__, tokens_of_longest(model, tokenizer, max_length)
     drawn = draw_sequences(tokenizer, sequences=sequences, length=length, max_length=max_length, seed=seed, model=name)
     what = f"{name} on random tokens"
-    scores = read_detectors(body_of(model), drawn, batch_tokens=batch_tokens, what=what)
+    with alone(model):
+        scores = read_detectors(body_of(model), drawn, batch_tokens=batch_tokens, what=what)
     return detector_table(scores, least=least, seed=seed)

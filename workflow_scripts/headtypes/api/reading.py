@@ -1,33 +1,39 @@
 """Heads of a loaded model read on texts, and their types."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence, Set
+from typing import Literal
 
 import numpy as np
-from torch import nn
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from pydantic import InstanceOf, PositiveInt, SkipValidation
 
-from headtypes.analyses.distances.columns import FINE_BINS, head_features
+from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.distances.measure import reducers_of, shares_of
 from headtypes.analyses.distances.results import SHARES, Features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
+from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.analyses.types.partitions import Partition
+from headtypes.api.arguments import Model, Seed, Tokenizer, alone, check_readable, checked, tokens_of_longest
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.settings import Of
 from headtypes.core.errors import InputError, shortened
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import Sample
-from headtypes.models.model_config import body_of, longest_input
+from headtypes.models.model_config import body_of
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
+@checked
 def read_heads(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    texts: Sequence[str] | Sequence[tuple[str, str]],
+    model: Model,
+    tokenizer: Tokenizer,
+    texts: SkipValidation[Sequence[str] | Sequence[tuple[str, str]]],
     *,
-    kind: str = "text",
-    max_length: int | None = None,
-    batch_tokens: int = 4096,
+    kind: Literal[*KINDS] = "text",
+    max_length: PositiveInt | None = None,
+    batch_tokens: PositiveInt = 4096,
     norms: bool = False,
 ) -> Features:
     """Read the distance features of every head of a loaded model on texts (Guan et al. 2020, section 3).
@@ -41,30 +47,30 @@ def read_heads(
     Raises `InputError` where the texts are no such list, there is no such kind, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
-    if kind not in KINDS:
-        raise InputError(f'There is no kind of task "{kind}"; kinds are {", ".join(KINDS)}.')
     samples = samples_of(texts)
-    encoded = encode_samples(samples, tokenizer, kind, max_length or longest_input(model.config, tokenizer))
+    encoded = encode_samples(samples, tokenizer, kind, tokens_of_longest(model, tokenizer, max_length))
     if not all(encoded.lengths):
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
     # The body alone: a language model's logits of every token would be computed for nothing.
     body, what = body_of(model), type(model).__name__
-    results = read_attention(body, encoded, reducers_of(encoded, norms), batch_tokens=batch_tokens, what=what)
+    with alone(model):
+        results = read_attention(body, encoded, reducers_of(encoded, norms), batch_tokens=batch_tokens, what=what)
     lengths = np.array(encoded.lengths, dtype=np.int32)
     ids = [sample.id for sample in samples]
     return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares_of(results))
 
 
+@checked
 def head_types(
-    features: Features,
+    features: InstanceOf[Features],
     *,
-    k: int = 4,
-    method: str = "kmeans",
-    distance_bins: int = 16,
+    k: PositiveInt = 4,
+    method: Literal[*METHODS, *MIXTURES] = "kmeans",
+    distance_bins: Literal[1, 2, 4, 8, 16, 32, 64] = 16,
     first_token: bool = True,
     scale: bool = False,
-    restarts: int = 50,
-    seed: int = 0,
+    restarts: PositiveInt = 50,
+    seed: Seed = 0,
     of: Of = "weights",
 ) -> Partition:
     """Divide the heads into types by what they look at (Guan et al. 2020, section 4).
@@ -77,8 +83,6 @@ def head_types(
         and `partition.doubtful` types whose names are doubtful.
     Raises `InputError` where the heads cannot be divided in this way.
     """
-    if distance_bins < 1 or FINE_BINS % distance_bins:
-        raise InputError(f"distance_bins is {distance_bins}, which does not divide the {FINE_BINS} that are stored.")
     samples, layers, heads, _ = features.distance.shape
     shares, first = (getattr(features, name) for name in SHARES[of])
     if shares is None:
@@ -86,44 +90,25 @@ def head_types(
     first = first if first_token else None
     by_head = head_features(shares, distance_bins, first).reshape(samples, layers * heads, -1)
     mean = by_head.mean(0, dtype=np.float64)
+    if not np.isfinite(mean).all():
+        raise InputError("The features are not finite numbers, of at least one text; read them again.")
     clustering = cluster_heads(mean, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     return partition_of(clustering, mean, (layers, heads))
 
 
 def samples_of(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
     """Texts, or pairs of them, as samples. Raises `InputError` where they are no such list."""
-    # Of a text, characters would be read; of a mapping, such as rows of a data set, the names of columns.
-    if isinstance(texts, str | Mapping) or not len(texts):
-        raise InputError("The texts to read are a list of at least one.")
+    # Of a text, characters would be read; of a table, the names of columns; of a set, what comes first in this process.
+    unordered = isinstance(texts, str | Mapping | Set) or getattr(texts, "ndim", 1) != 1
+    if unordered or not hasattr(texts, "__len__") or not len(texts):
+        raise InputError(f"texts should be a list of at least one, such as a column; found a {type(texts).__name__}.")
     for number, text in enumerate(texts):
         parts = text if isinstance(text, list | tuple) else [text, ""]
         if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
             raise InputError(f"Text {number} (from 0) is neither a text nor two of them, but {shortened(repr(text))}.")
+        if any(map(_HALF.search, parts)):
+            raise InputError(f"Text {number} (from 0) has half a character, as where an emoji was cut; leave that out.")
     if len({isinstance(text, str) for text in texts}) > 1:
         raise InputError("Some texts are single and some are pairs; read the two sorts in two calls.")
     pairs = [(text, None) if isinstance(text, str) else text for text in texts]
     return [Sample(str(number), *pair) for number, pair in enumerate(pairs)]
-
-
-def check_uncompiled(model: nn.Module) -> None:
-    """Raise `InputError` for a compiled model, which goes on as it was when it was compiled."""
-    if hasattr(model, "_orig_mod"):
-        raise InputError("The model was compiled by torch.compile; give the model as it was before.")
-
-
-def check_readable(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
-    """Raise `InputError` where heads would not be those of the model on the tokens of the texts alone."""
-    check_uncompiled(model)
-    if model.training:
-        raise InputError("Heads are read in evaluation mode alone; call model.eval() first.")
-    learned = getattr(model, "active_peft_config", None)
-    if getattr(learned, "is_prompt_learning", False):
-        raise InputError(
-            f"The model has a prefix or prompt of peft ({learned.peft_type.value}), which is not among the tokens that "
-            "are read; read the model without it (model.get_base_model()), or ablate it with the prefix by `ablated`."
-        )
-    embedded = model.get_input_embeddings().num_embeddings
-    if len(tokenizer) > embedded:
-        raise InputError(
-            f"The tokenizer has {len(tokenizer):,} tokens and the model {embedded:,}: it is that of another model."
-        )

@@ -5,10 +5,11 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from pydantic import InstanceOf
 
 from headtypes.analyses.types.partitions import Partition, write_partition
-from headtypes.api.reading import check_readable, samples_of
+from headtypes.api.arguments import Model, Tokenizer, alone, check_partition, check_readable, checked
+from headtypes.api.reading import samples_of
 from headtypes.attention.one_pass import read_attention
 from headtypes.core.files import StrPath, write_text
 from headtypes.data.encoding import encode_samples
@@ -33,13 +34,14 @@ class Page:
         write_text(path, self.html)
 
 
+@checked
 def show(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
+    model: Model,
+    tokenizer: Tokenizer,
     text: str,
     second: str | None = None,
     *,
-    partition: Partition | None = None,
+    partition: InstanceOf[Partition] | None = None,
 ) -> Page:
     """Show where every head of a loaded model looks in a text, or in two that are read together.
 
@@ -49,6 +51,7 @@ def show(
     Raises `InputError` where there is no text, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
+    check_partition(model, partition)
     samples = samples_of([text if second is None else (text, second)])
     longest = min(LONGEST, longest_input(model.config, tokenizer))
     encoded = encode_samples(samples, tokenizer, SentencePair.name, longest)
@@ -67,7 +70,7 @@ def show(
         width=config.hidden_size,
         max_length=longest,
     )
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, alone(model):
         types = Path(folder, "types.csv")
         if partition is not None:
             write_partition(types, partition)

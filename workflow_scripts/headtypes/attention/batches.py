@@ -142,6 +142,12 @@ def run_batches(
         for number, samples in enumerate(plan, 1):
             ids = [input_ids[sample] for sample in samples]
             types = token_types and [token_types[sample] for sample in samples]
+            texts = getattr(model.config, "type_vocab_size", None)
+            if types and texts and (last := max(map(max, types))) >= texts:
+                raise InputError(
+                    f"{type(model).__name__} has type_vocab_size {texts} in its config.json, and its tokenizer gives "
+                    f"type {last}; leave token_type_ids out of model_input_names in tokenizer_config.json."
+                )
             inputs = model_inputs(ids, types, pad_token or 0, device_of(model), length)
             _halved_to_fit(run_batch, Batch(samples, list(map(len, ids)), inputs), shown)
             if number % _BATCHES_PER_RETURN == 0:

@@ -17,7 +17,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.masking_utils import sdpa_mask
 
-from headtypes.models.architectures import check_layer, check_layers
+from headtypes.models.architectures import check_layer, check_layers, check_number_of_heads
 from headtypes.models.interface import through_interface
 
 # The name by which the hook is registered with Transformers.
@@ -154,11 +154,13 @@ class Forward:
         """Begin with no layers."""
         self.hook = hook
         self.layers = 0
+        self.model: PreTrainedModel | None = None
         self.device: torch.device | None = None
 
     def __call__(self, layer: Layer) -> Tensor:
         """The head outputs of the next layer."""
         number, self.layers = self.layers, self.layers + 1
+        check_number_of_heads(self.model, layer.query.shape[1])
         own, device = layer.query.device, self.device or layer.query.device
         # Of a model on several devices, heads are read on that of its inputs.
         return self.hook(number, layer) if own == device else self.hook(number, layer.to(device)).to(own)
@@ -214,7 +216,7 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
 
 def run_forward(model: PreTrainedModel, inputs: dict[str, Tensor], forward: Forward):
     """As `run`, with a forward pass that has been made already."""
-    forward.device = next(iter(inputs.values())).device
+    forward.model, forward.device = model, next(iter(inputs.values())).device
     output = model(**inputs, forward=forward)
     check_layers(model, forward.layers)
     return output

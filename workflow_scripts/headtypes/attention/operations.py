@@ -11,7 +11,7 @@ from headtypes.core.errors import InputError, nearest
 if TYPE_CHECKING:
     import numpy as np
 
-_HEAD = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+_HEAD = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,18 @@ from typing import Any
 import yaml
 
 from headtypes.core.errors import InputError, one_line
-from headtypes.core.texts import text_of
+from headtypes.core.texts import not_utf8, text_of
 
 # What a function takes for a file or folder.
 StrPath = str | Path
 
-# Errors that the user can fix: no space, no permission, a broken disk.
-_REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+# Errors that the user can fix: no space, no permission, a broken disk, a file system without locks or out of reach.
+_REFUSALS = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENAMETOOLONG),
+    *(errno.EAGAIN, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ESTALE, errno.EMFILE, errno.ENFILE),
+    *(errno.ENOTCONN, errno.EHOSTDOWN, errno.ETIMEDOUT, errno.EBUSY, errno.ETXTBSY),
+    524,  # ENOTSUPP, which Linux hands on from network file systems without locks, and Python does not name.
+)
 
 
 @contextmanager
@@ -84,6 +89,8 @@ def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise InputError(f"{path} is not there; let the workflow make it.") from error
     except Exception as error:  # Each library has errors of its own for files it cannot parse.
+        if why := refusal(error):
+            raise InputError(f"{path} cannot be read: {why}; fix this and run again.") from error
         raise InputError(f"{path} is damaged or {otherwise} ({one_line(error)}); delete it and run again.") from error
 
 
@@ -105,11 +112,28 @@ def write_json(path: StrPath, data: Any) -> None:
 
 def read_json(path: StrPath) -> Any:
     """The contents of a JSON file; `InputError` names the file and the line where it is broken."""
-    text = text_of(path)
+    return _parsed(text_of(path), path)
+
+
+def _parsed(text: str | bytes, path: StrPath, line: int | None = None) -> Any:
+    """What a text of JSON says: a whole file, or a line of it. Raises `InputError` where it is broken."""
+    where = path if line is None else f"{path}, line {line}"
     try:
-        return json.loads(text)
+        said = json.loads(text if isinstance(text, str) else text.decode("utf-8-sig"))
+        # JSON may write half of a character, which no file can hold.
+        json.dumps(said, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise InputError(f"{path} is not valid JSON: line {error.lineno}, {error.msg}.") from error
+        at = f"line {error.lineno}, " if line is None else ""
+        raise InputError(f"{where} is not valid JSON: {at}{error.msg}.") from error
+    except UnicodeDecodeError as error:
+        raise not_utf8(error.object, path, line or 1) from error
+    except (ValueError, RecursionError) as error:
+        why = "brackets within too many others" if isinstance(error, RecursionError) else "a number of too many digits"
+        if isinstance(error, UnicodeEncodeError):
+            behind = error.object[: error.start].rpartition('"')[2]
+            why = f"half of a character, {ascii(error.object[error.start])[1:-1]}, behind {behind[-20:]!r}"
+        raise InputError(f"{where} holds {why}; correct it.") from error
+    return said
 
 
 def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:
@@ -125,12 +149,7 @@ def read_json_lines(path: StrPath) -> list[dict]:
 def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
     """The objects of a file of JSON Lines, each with the number of its line; otherwise as `read_json_lines`."""
     for number, line in numbered_rows(path):
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}, line {number} is not UTF-8 text; save the file as UTF-8.") from error
+        row = _parsed(line, path, number)
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number} is not a JSON object.")
         yield number, row

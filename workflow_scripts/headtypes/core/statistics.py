@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaincinv, ndtr, ndtri, stdtr, stdtrit
-from scipy.stats import binom, false_discovery_control
+
+# Not `scipy.stats`, which takes a job that runs no model as long to load as all the rest.
+from scipy.special import bdtrc, betaincinv, ndtr, ndtri, stdtr, stdtrit
 from threadpoolctl import threadpool_limits
 
 from headtypes.core.errors import InputError
@@ -365,7 +366,7 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 def sign_tests(above: np.ndarray, units: np.ndarray | int) -> np.ndarray:
     """P-values of the claim that something is so of more than half of all units; above: of how many of these it is."""
-    return binom.sf(above - 1, units, 0.5)
+    return bdtrc(above - 1, units, 0.5)
 
 
 def false_discovery_rates(p: np.ndarray) -> np.ndarray:
@@ -375,10 +376,10 @@ def false_discovery_rates(p: np.ndarray) -> np.ndarray:
     drops from one baseline over the same questions.
     """
     p = np.asarray(p, dtype=float)
-    tested = ~np.isnan(p)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")][::-1]
     corrected = np.full(p.shape, np.nan)
-    if tested.any():
-        corrected[tested] = false_discovery_control(p[tested])
+    corrected[order] = np.minimum.accumulate(p[order] * len(order) / np.arange(len(order), 0, -1))
     return corrected
 
 

@@ -1,5 +1,7 @@
 """How every figure looks: sizes of print, colours, and files of equal bytes for equal figures."""
 
+import sys
+import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -8,8 +10,10 @@ import matplotlib.style
 import numpy as np
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure, FigureBase
+from matplotlib.font_manager import findfont, fontManager, get_font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 from headtypes.core.files import StrPath, atomic_write, canonical_json
 
@@ -25,7 +29,7 @@ SMALL = 7
 PALETTE = ("#0072B2", "#D55E00", "#56B4E9", "#CC79A7", "#E69F00", "#009E73", "#F0E442")
 ATTENTION_COLOURS = "Greys"
 _SETTINGS = {
-    "font.family": "DejaVu Sans",  # Comes with Matplotlib, so that figures are the same on every machine.
+    "font.family": "DejaVu Sans",  # Comes with Matplotlib: figures in its letters are the same on every machine.
     "font.size": SMALL,
     "axes.titlesize": 8,
     "axes.labelsize": 7.5,
@@ -120,12 +124,50 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
     """
     if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.set_layout_engine(_RoundedLayout(**engine.get()))
+    # Ticks are made here.
+    with style():
+        lacking = _ask_for_fonts(figure)
+    if lacking:
+        print(
+            f"{png}: no font of this machine has {lacking}, which are boxes there; install one that has, such as Noto "
+            "Sans, delete the figure and run again.",
+            file=sys.stderr,
+        )
     for path in (Path(vector), Path(png)):
         kind = path.suffix.lstrip(".").lower()
-        with style(), atomic_write(path) as temporary:
+        with style(), atomic_write(path) as temporary, warnings.catch_warnings():
+            # One for each letter that no font has, of which one sentence has been said.
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")
             figure.savefig(
                 temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(provenance)}
             )
+
+
+def _ask_for_fonts(figure: Figure) -> str:
+    """Have the letters of a figure that our font lacks drawn in fonts of the machine; returns those that none has."""
+    family = _SETTINGS["font.family"]
+    texts = figure.findobj(Text)
+    letters = {letter for text in texts for letter in text.get_text() if letter.isprintable()}
+    ours = letters & _letters_of(findfont(family))
+    lacking, families = letters - ours, [family]
+    for font in sorted(fontManager.ttflist, key=lambda font: (font.weight != 400, font.name, font.fname)):
+        # The last resort has a box for every letter.
+        if lacking and not font.name.startswith("Last") and (found := lacking & _letters_of(font.fname)):
+            families.append(font.name)
+            lacking -= found
+    for text in texts:
+        if not ours.issuperset(text.get_text()):
+            text.set_fontfamily(families)
+    return "".join(sorted(lacking))
+
+
+def _letters_of(font: str) -> set[str]:
+    """The letters that a file of a font has outlines of; none where it cannot be read."""
+    try:
+        opened = get_font(font)
+        return set(map(chr, opened.get_charmap())) if opened.scalable else set()
+    except (OSError, RuntimeError):
+        return set()
 
 
 class _RoundedLayout(ConstrainedLayoutEngine):

@@ -1,5 +1,6 @@
 """Text files of users: their encoding, and the header of a table."""
 
+import codecs
 from collections import Counter
 from collections.abc import Iterable
 from os import PathLike
@@ -12,14 +13,21 @@ from headtypes.core.errors import InputError
 def text_of(path: str | PathLike) -> str:
     """The text of a user's file, without a byte-order mark, lines ended by newlines.
 
-    Raises `InputError` with the line that is not UTF-8.
+    Raises `InputError` as `not_utf8`.
     """
     content = Path(path).read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line} is not UTF-8 text; save the file as UTF-8.") from error
+        raise not_utf8(content, path, content.count(b"\n", 0, error.start) + 1) from error
+
+
+def not_utf8(content: bytes, path: str | PathLike, line: int) -> InputError:
+    """The error for a user's file, or a line of it, that is not UTF-8, or no text at all."""
+    # UTF-16, which has NULs too, begins with a mark.
+    if b"\0" in content and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return InputError(f"{path} is packed, or no text; unpack it, or save it as text in UTF-8.")
+    return InputError(f"{path}, line {line} is not UTF-8 text; save the file as UTF-8.")
 
 
 def separator_of(header: str) -> str:

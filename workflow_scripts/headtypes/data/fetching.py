@@ -2,12 +2,15 @@
 
 import csv
 import hashlib
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 
-from headtypes.core.errors import InputError, one_line
+from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file, write_json
 from headtypes.core.table_files import read_as_text
 from headtypes.data.files import files_of
@@ -46,39 +49,36 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     return rows, {"task": task, **origin, "rows": len(rows), **({"left_out": left_out} if left_out else {})}
 
 
-_TABLES = {
-    # Quotes are part of the sentences in the GLUE files, which are separated by tabs alone.
-    ".tsv": lambda path: read_as_text(path, sep="\t", quoting=csv.QUOTE_NONE),
-    ".csv": read_as_text,
-    ".jsonl": lambda path: pd.DataFrame(read_json_lines(path), dtype=object),
-    ".parquet": pd.read_parquet,
+_READERS: dict[str, dict[str, Callable[[str], Any]]] = {
+    "json": {".jsonl": read_json_lines, ".parquet": lambda path: pq.read_table(path).to_pylist()},
+    "table": {
+        # Quotes are part of the sentences in the GLUE files, which are separated by tabs alone.
+        ".tsv": lambda path: read_as_text(path, sep="\t", quoting=csv.QUOTE_NONE),
+        ".csv": read_as_text,
+        ".jsonl": lambda path: pd.DataFrame(read_json_lines(path), dtype=object),
+        ".parquet": pd.read_parquet,
+    },
 }
 
 
 def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     """The data of a file, and their origin: file, sha256, revision (None).
 
-    form: `json` (of the suffix `.jsonl`, a list of objects), `table` (TSV, CSV, JSONL or Parquet, as a DataFrame), or
-        `files`: a list of the path alone.
+    form: `json` (of the suffixes `.jsonl` and `.parquet`, a list of objects), `table` (TSV, CSV, JSONL or
+        Parquet, as a DataFrame), or `files`: a list of the path alone.
     key:  of the file in the configuration, for messages.
     Raises `InputError` if the file does not exist or cannot be read.
     """
-    if not Path(path).is_file():
-        raise InputError(f"{key}: there is no file {path}.")
+    if not os.path.isfile(path):
+        raise InputError(f"{key}: there is no file {shortened(path)}.")
     origin = {"file": path, "sha256": sha256_file(path), "revision": None}
     if form == "files":
         return [path], origin
-    if form == "table":
-        return _read_table(path), origin
-    return read_json_lines(path) if Path(path).suffix.lower() == ".jsonl" else read_json(path), origin
-
-
-def _read_table(path: str) -> pd.DataFrame:
-    suffix = Path(path).suffix.lower()
-    if suffix not in _TABLES:
-        raise InputError(f"{path}: a table must be one of {', '.join(_TABLES)}; found {suffix or 'no suffix'}.")
+    suffix, readers = Path(path).suffix.lower(), _READERS[form]
+    if form == "table" and suffix not in readers:
+        raise InputError(f"{path}: a table must be one of {', '.join(readers)}; found {suffix or 'no suffix'}.")
     try:
-        return _TABLES[suffix](path)
+        return readers.get(suffix, read_json)(path), origin
     except (ValueError, TypeError, AttributeError, OSError, pd.errors.ParserWarning) as error:
         raise InputError(f"{path} cannot be read as {suffix[1:]} ({one_line(error)}).") from error
 

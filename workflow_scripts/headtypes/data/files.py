@@ -1,8 +1,9 @@
 """The files of a folder of data."""
 
+import os
 from pathlib import Path
 
-from headtypes.core.errors import InputError
+from headtypes.core.errors import InputError, shortened
 
 
 def looked_in(path: str) -> str:
@@ -20,8 +21,8 @@ def files_of(folder: str, key: str) -> list[str]:
 
     key: of the folder in the configuration. Raises `InputError` without folder or files, and for several suffixes.
     """
-    if not Path(folder).is_dir():
-        raise InputError(f"{key}: there is no folder {folder}{looked_in(folder)}.")
+    if not os.path.isdir(folder):
+        raise InputError(f"{key}: there is no folder {shortened(folder)}{looked_in(folder)}.")
     paths = [
         path
         for path in Path(folder).rglob("*")
@@ -30,6 +31,8 @@ def files_of(folder: str, key: str) -> list[str]:
     for path in paths:
         if not path.exists():
             raise InputError(f"{key}: {path} is a link that leads nowhere; mend it or delete it.")
+        if {"{", "}"} & {*str(path)}:
+            raise InputError(f"{key}: {path} has braces, by which Snakemake names wildcards; rename it.")
     files = sorted(path for path in paths if path.is_file())
     if not files:
         raise InputError(f"{key}: the folder {folder} holds no files.")

@@ -4,6 +4,8 @@ import re
 
 import numpy as np
 
+from headtypes.models.tokenizers import added_tokens
+
 # The kind of a token is its position here, counted from 1, and 0 for an ordinary token.
 SPECIAL_KINDS = ("cls", "sep", "comma", "period")
 # By these marks, tokenizers show whether a token begins a word.
@@ -23,7 +25,7 @@ def token_kinds(tokenizer) -> np.ndarray:
         surface = _BOUNDARY_MARK.sub("", token)
         if surface in (",", "."):
             kinds[token_id] = number["comma" if surface == "," else "period"]
-    added = {token for texts in (("a",), ("a", "b")) for token in tokenizer(*texts)["input_ids"]}
+    added = added_tokens(tokenizer)
     for name, token, instead in (
         ("sep", tokenizer.sep_token_id, tokenizer.eos_token_id),
         ("cls", tokenizer.cls_token_id, tokenizer.bos_token_id),

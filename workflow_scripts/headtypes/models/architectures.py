@@ -9,7 +9,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
 from headtypes.core.errors import InputError
 from headtypes.models.fetching import fetch_model
 from headtypes.models.interface import through_interface
-from headtypes.models.model_config import body_of, config_of, headed_layers
+from headtypes.models.model_config import body_of, config_of, headed_layers, is_causal
 from headtypes.models.records import ModelRecord, write_model_record
 
 # Arguments of an attention function that change nothing: a sliding window is in the mask already, positions are in the
@@ -55,6 +55,16 @@ def check_layers(model: torch.nn.Module, attentions: int) -> None:
         )
 
 
+def check_number_of_heads(model: torch.nn.Module, heads: int) -> None:
+    """Raise `InputError` unless a layer has as many heads as the config of its model says."""
+    said = model.config.num_attention_heads
+    if heads != said:
+        raise InputError(
+            f"{type(model).__name__} has layers with different numbers of heads, as pruning leaves them ({heads} where "
+            f"its config says {said}); {_NOT_SUPPORTED}"
+        )
+
+
 def check_model(record: ModelRecord) -> None:
     """Raise `InputError` where the heads of a fetched model cannot be read and ablated.
 
@@ -75,6 +85,16 @@ def _run_without_numbers(record: ModelRecord) -> None:
             f"its config.json has position_embedding_type {positions}, which Transformers no longer computes; "
             + _NOT_SUPPORTED
         )
+    if getattr(config, "pruned_heads", None):
+        raise InputError(
+            "its config.json has pruned_heads, and Transformers no longer loads a model without some of its heads; "
+            "name the model before pruning."
+        )
+    if getattr(config, "use_bidirectional_attention", None) in (True, "all") and is_causal(config):
+        raise InputError(
+            f"its config.json has use_bidirectional_attention, which Transformers does not compute in a "
+            f'{config.model_type} model; write "is_causal": false beside it.'
+        )
     config.use_cache = False
     heads: list[int] = []
     try:
@@ -90,8 +110,8 @@ def _run_without_numbers(record: ModelRecord) -> None:
     except Exception:  # Code that needs numbers fails in many ways.
         return
     check_layers(model, len(heads))
-    if set(heads) != {model.config.num_attention_heads}:
-        raise InputError(f"{type(model).__name__} has layers with different numbers of heads; {_NOT_SUPPORTED}")
+    for number in heads:
+        check_number_of_heads(model, number)
 
 
 def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, forward=None, **kwargs):

@@ -1,11 +1,14 @@
 """Models and tokenizers: found once and recorded, then loaded from the record without the network."""
 
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer
+from transformers.quantizers import AutoHfQuantizer
 
 from headtypes.core.errors import InputError, told
 from headtypes.core.files import StrPath, read_json, sha256_file
@@ -14,11 +17,12 @@ from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, 
 from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import headed_layers, is_causal, longest_input
 from headtypes.models.records import ModelRecord
+from headtypes.models.tokenizers import added_tokens
 
 # With the package peft, it has Transformers change the model, or load another.
 _ADAPTER = "adapter_config.json"
-# What safetensors call floating-point numbers.
-_NUMBERS = ("F64", "F32", "F16", "BF16")
+# What safetensors and PyTorch call floating-point numbers.
+_NUMBERS = ("F64", "F32", "F16", "BF16", "float64", "float32", "float16", "bfloat16")
 
 
 def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRecord:
@@ -43,7 +47,8 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
     where = f"{key}: {Path(folder, gguf or '')}"
     files = weight_files(folder, pickle, gguf)
     if gguf is None and Path(folder, _ADAPTER).exists():
-        base = read_json(Path(folder, _ADAPTER)).get("base_model_name_or_path") or "another model"
+        described = read_json(Path(folder, _ADAPTER))
+        base = (isinstance(described, dict) and described.get("base_model_name_or_path")) or "another model"
         raise InputError(
             f"{where} holds an adapter for {base} ({_ADAPTER}){'' if files else ' and no model'}, with which "
             "Transformers loads another model once the package peft is installed; merge both by peft "
@@ -57,11 +62,16 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
             f"set {key}.source.pickle: true"
         )
         raise InputError(f"{where} holds no model.safetensors, {remedy}.")
+    if gone := [file for file in files if not file.is_file()]:
+        raise InputError(f"{key}: {gone[0]} is not there, and holds weights of the model; put it there.")
     shape = _shape(where, folder, gguf)
     weights = {file.name: sha256_file(file) for file in files}
     if sha256 is not None and list(weights.values()) != [sha256]:
         raise InputError(f"{key}.source.sha256: that of {where} is {' and '.join(weights.values())}, not {sha256}.")
-    is_quantised = gguf is None and "quantization_config" in read_json(folder / "config.json")
+    quantised = None if gguf else read_json(Path(folder, "config.json")).get("quantization_config")
+    with told(f"{where} has a quantization_config that Transformers does not read"):
+        # One that it does not know, it passes over.
+        is_quantised = quantised is not None and AutoHfQuantizer.supports_quant_method(quantised)
     # A file in GGUF holds all there is to load.
     beside = model_files(folder, pickle) if gguf is None else []
     return ModelRecord(
@@ -113,7 +123,17 @@ def _tokenizer_of(where: str, folder: StrPath, gguf: str | None):
     # Where files are missing, Transformers makes a tokenizer that knows only its special tokens.
     if len(tokenizer) <= len(tokenizer.all_special_ids):
         raise InputError(f"{where} has a tokenizer that knows only special tokens; add tokenizer.json.")
+    if not _is_size(tokenizer.model_max_length):
+        raise InputError(
+            f"{where} has model_max_length: {tokenizer.model_max_length!r} in its tokenizer_config.json; write a whole "
+            "number above 0."
+        )
+    added_tokens(tokenizer, where)
     return tokenizer
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 1
 
 
 def _numbers(key: str, file: Path, is_quantised: bool) -> int:
@@ -131,18 +151,24 @@ def _numbers(key: str, file: Path, is_quantised: bool) -> int:
             # Imports PyTorch, which other models do not need at this point.
             from transformers.modeling_utils import load_state_dict
 
-            return sum(tensor.numel() for tensor in load_state_dict(file, weights_only=True).values())
-        with safe_open(file, "np") as weights:
-            tensors = {name: weights.get_slice(name) for name in weights.offset_keys()}
-            # Not of biases: old checkpoints of GPT-2 and its kin call the causal mask so.
-            stored = {name: tensor.get_dtype() for name, tensor in tensors.items() if name.endswith(".weight")}
-            packed = [name for name, kind in stored.items() if kind not in _NUMBERS]
-            if packed and not is_quantised:
-                raise InputError(
-                    f"{key}: {file} holds {packed[0]} as {stored[packed[0]]}, which are not the numbers that a model "
-                    "computes with, and its config.json has no quantization_config; take weights in floating point."
-                )
-            return sum(math.prod(tensor.get_shape()) for tensor in tensors.values())
+            tensors = load_state_dict(file, weights_only=True)
+            stored = {
+                name: (str(tensor.dtype).removeprefix("torch."), tensor.shape) for name, tensor in tensors.items()
+            }
+        else:
+            with safe_open(file, "np") as weights:
+                tensors = {name: weights.get_slice(name) for name in weights.offset_keys()}
+                stored = {name: (tensor.get_dtype(), tensor.get_shape()) for name, tensor in tensors.items()}
+        # Old checkpoints of GPT-2 and its kin call the causal mask a bias of the attention.
+        computed = re.compile(r"\.weight$|(?<!attn)(?<!attention)\.bias$")
+        packed = [name for name, (kind, _) in stored.items() if computed.search(name) and kind not in _NUMBERS]
+        if packed and not is_quantised:
+            raise InputError(
+                f"{key}: {file} holds {packed[0]} as {stored[packed[0]][0]}, which are not the numbers that a model "
+                "computes with, and its config.json has no quantization_config that Transformers knows; take weights "
+                "in floating point."
+            )
+        return sum(math.prod(shape) for _, shape in stored.values())
 
 
 def _shape(where: str, folder: StrPath, gguf: str | None) -> dict:
@@ -157,6 +183,9 @@ def _shape(where: str, folder: StrPath, gguf: str | None) -> dict:
     needed = ("vocab_size", "num_hidden_layers", "num_attention_heads")
     if lacking := [name for name in needed if not hasattr(config, name)]:
         raise InputError(f"{where} is not a Transformer that reads text: its config.json lacks {', '.join(lacking)}.")
+    if wrong := [name for name in needed if not _is_size(getattr(config, name))]:
+        value = getattr(config, wrong[0])
+        raise InputError(f"{where} has {wrong[0]}: {value} in its config.json; write a whole number above 0.")
     tokenizer = _tokenizer_of(where, folder, gguf)
     largest = max(tokenizer.get_vocab().values())
     if largest >= config.vocab_size:
@@ -166,7 +195,7 @@ def _shape(where: str, folder: StrPath, gguf: str | None) -> dict:
         )
     return {
         "model_type": config.model_type,
-        "architectures": config.architectures,
+        "architectures": config.architectures if isinstance(config.architectures, list) else None,
         "layers": len(headed_layers(config)),
         "heads": config.num_attention_heads,
         "causal": is_causal(config),

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json
 
 # What `from_pretrained` reads for a model and its tokenizer; a repository may hold much more.
@@ -44,7 +45,7 @@ def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None)
     """The files of weights that Transformers loads from a model's folder, sorted; none where there are none.
 
     These are the file in GGUF, or model.safetensors, or what its index names; else, where `pickle` allows it, the same
-    of pytorch_model.bin.
+    of pytorch_model.bin. Raises `InputError` for an index that names none.
     """
     if gguf is not None:
         return [Path(folder, gguf)]
@@ -53,7 +54,15 @@ def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None)
         if file.is_file():
             return [file]
         if index.is_file():
-            return sorted({Path(folder, name) for name in read_json(index).get("weight_map", {}).values()})
+            read = read_json(index)
+            named = read.get("weight_map") if isinstance(read, dict) else None
+            if not isinstance(named, dict) or not all(
+                isinstance(name, str) and name == Path(name).name for name in named.values()
+            ):
+                raise InputError(
+                    f"{index} does not say which file holds each tensor (weight_map); put the right one there."
+                )
+            return sorted({Path(folder, name) for name in named.values()})
     return []
 
 
@@ -72,6 +81,17 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
     else:
         folder = Path(source["folder"]) if source.get("folder") else gguf and Path(gguf).absolute().parent
     return folder or None, gguf and Path(gguf).name
+
+
+def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
+    """What the config.json of a model says; empty where it is not known before the model is fetched, or is no mapping.
+
+    source: as in the configuration.
+    """
+    folder, gguf = place_of(source)
+    file = None if folder is None or gguf else Path(folder, "config.json")
+    read = read_json(file) if file is not None and file.is_file() else None
+    return read if isinstance(read, dict) else {}
 
 
 def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:

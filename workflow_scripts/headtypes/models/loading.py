@@ -34,6 +34,11 @@ from headtypes.models.model_config import body_of, check_padding, config_of, lan
 from headtypes.models.placement import gpus_for, limits_of, places
 from headtypes.models.records import ModelRecord
 
+# Tensors of a model's body that may be left over: the pooler, and buffers that once were saved.
+_UNREAD = re.compile(
+    r"\bpooler\b|(^|\.)(attn\.(attention\.)?bias|masked_bias|causal_mask|inv_freq|position_ids|version|embed_positions\.\w+)$"
+)
+
 # Whatever the user should know is in our own messages.
 logging.disable_progress_bar()
 logging.set_verbosity_error()
@@ -93,7 +98,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         why = f"has no {in_words} in Transformers"
         raise MissingHeadError(f"{where}, of type {record.model_type},", why, "name another model")
     if head == "causal_lm" and language_head(record) != head:
-        why = "is a model for masked words, which predicts no token from those before it"
+        why = "reads a text both ways, and so predicts no token from those before it"
         raise MissingHeadError(where, why, "name a causal language model")
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
@@ -117,21 +122,10 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             f"{where} has weights that do not fit its config.json, {min(report['mismatched_keys'])[0]} among them; "
             "take both from the same model."
         )
-    further = _further_layers(model, report["unexpected_keys"])
-    if further:
-        raise InputError(
-            f"{where} has weights of more layers than its config.json says, {further[0]} among them; take both from "
-            "the same model."
-        )
+    check_left_over(where, model, report["unexpected_keys"])
     # A decoder is not read and may be missing; some models are published without one.
     unread = () if pooled else ("pooler", "decoder") if config.is_encoder_decoder else ("pooler",)
-    missing = sorted(
-        key
-        for key in report["missing_keys"]
-        if not any(name in key for name in unread)
-        # Positions that are computed, and not saved (Marian).
-        and "Sinusoidal" not in type(model.get_submodule(key.rpartition(".")[0])).__name__
-    )
+    missing = missing_weights(model, report, unread)
     if missing:
         lacking = f"{', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
         remedy = f"name a model that was {'fine-tuned for the task' if head else 'saved whole'}"
@@ -173,14 +167,36 @@ def _places(record: ModelRecord, precision: str) -> dict[str, Any]:
     return places(memory, torch.cuda.device_count(), folder)
 
 
-def _further_layers(model: PreTrainedModel, unexpected: Iterable[str]) -> list[str]:
-    """Names of weights that were left over and differ from those of the model in the number of a layer alone."""
+def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[str] = ("pooler",)) -> list[str]:
+    """Names of the weights that a file lacked; report: of loading it; unread: parts that may be missing."""
+    return sorted(
+        key
+        for key in report["missing_keys"]
+        if not any(name in key for name in unread)
+        # Positions that are computed, and not saved (Marian).
+        and "Sinusoidal" not in type(model.get_submodule(key.rpartition(".")[0])).__name__
+    )
 
-    def unnumbered(name: str) -> str:
-        return re.sub(r"\d+", "#", name.removeprefix(f"{model.base_model_prefix}."), count=1)
 
-    own = {unnumbered(name) for name in model.state_dict() if re.search(r"\d", name)}
-    return sorted(name for name in unexpected if unnumbered(name) in own)
+def check_left_over(where: str, model: PreTrainedModel, names: Iterable[str]) -> None:
+    """Raise `InputError` where a file has weights, by these names, that the model should take and has left over.
+
+    Heads of other tasks, poolers and decoders may be left over, and buffers that Transformers computes. Scales of
+    quantised weights, biases, further layers and adapters change what the model computes.
+    """
+    prefix, modules = f"{model.base_model_prefix}.", dict(model.named_modules())
+    parts = dict(model.base_model.named_children())
+    for name in sorted(names):
+        path = name.removeprefix(prefix).split(".")
+        is_unread = _UNREAD.search(name) or (model.config.is_encoder_decoder and "decoder" in path)
+        of_body = name.startswith(prefix) or path[0] in parts or "lora_" in name
+        owner = modules.get(name.rpartition(".")[0])
+        of_head = owner is not None and next(owner.parameters(recurse=False), None) is not None
+        if not is_unread and (of_body or of_head):
+            raise InputError(
+                f"{where} has weights that the model of its config.json does not take, {name} among them; take both "
+                "from the same model, in floating point, and with adapters merged into it."
+            )
 
 
 def device() -> torch.device:

@@ -1,7 +1,10 @@
 """What a model's config.json says, without loading it: heads, longest input, padding token, head for language."""
 
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+)
 
 from headtypes.core.errors import InputError
 from headtypes.models.records import ModelRecord
@@ -78,14 +81,14 @@ def check_padding(config: PreTrainedConfig, where: str) -> None:
         )
 
 
-def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
-    """The most tokens that model and tokenizer take."""
+def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase | None = None) -> int:
+    """The most tokens that a model takes and, if one is given, its tokenizer."""
     positions = getattr(config, "max_position_embeddings", None) or 0
     # Where there is no limit, some say -1.
     positions = positions if positions > 0 else 10**9
     if config.model_type in _POSITIONS_AFTER_PADDING:
         positions -= (padding_token(config) or 0) + 1
-    return int(min(positions, tokenizer.model_max_length))
+    return positions if tokenizer is None else int(min(positions, tokenizer.model_max_length))
 
 
 def language_head(record: ModelRecord) -> str:
@@ -94,7 +97,12 @@ def language_head(record: ModelRecord) -> str:
 
 
 def is_causal(config: PreTrainedConfig) -> bool:
-    """Whether tokens see only those before them: the type has no head for masked words, or it is a decoder."""
-    if config.is_encoder_decoder:
+    """Whether tokens see only those before them: the type has no head for masked words, or it is a decoder.
+
+    A decoder whose config.json says so looks both ways (EmbeddingGemma).
+    """
+    looks_both_ways = config.model_type == "gemma3_text" and config.use_bidirectional_attention
+    if config.is_encoder_decoder or looks_both_ways or not getattr(config, "is_causal", True):
         return False
-    return config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or bool(getattr(config, "is_decoder", False))
+    can_be = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and getattr(config, "is_decoder", False)
+    return config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or bool(can_be)

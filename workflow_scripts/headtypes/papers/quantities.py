@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtr, stdtrit
 
 from headtypes.core.statistics import ALPHA, bounds, effective_units, p_of_ranked, p_of_side, ranked_bounds
 from headtypes.papers.paper import Published
@@ -101,9 +101,9 @@ class Measured:
         """A value with this standard error, by Student's t with these degrees of freedom; infinitely many: normal."""
 
         def p_value(limit: float, side: str) -> float:
-            return 2 * float(t.sf(abs(value - limit) / error, freedom))
+            return 2 * float(stdtr(freedom, -abs(value - limit) / error))
 
-        half = error * float(t.isf(ALPHA / 2, freedom))
+        half = error * float(-stdtrit(freedom, ALPHA / 2))
         return cls(value, value - half, value + half, p_value, over)
 
     @classmethod

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import ndtri
 
 from headtypes.core.statistics import ALPHA
 from headtypes.papers.claims import Verdict
@@ -15,7 +15,7 @@ from headtypes.papers.quantities import NO_VERDICT, OPEN, Finding, Measured, joi
 # Fewer models agree in more than 5 % of trials even where each verdict is right and half of all trainings differ.
 FEWEST = 5
 # Half of a 95 % interval of a normal distribution, in standard errors.
-_HALF = -t.ppf(ALPHA / 2, math.inf)
+_HALF = -ndtri(ALPHA / 2)
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:

@@ -34,6 +34,8 @@ NOT_COUNTED = {
     "headtypes.planning.provenance",
     "headtypes.core.progress",
 }
+# Characters of a parameter that can be read where Snakemake says why a job runs.
+_BRIEF = 300
 # Where the package lies.
 _FOLDER = Path(__file__).resolve().parents[2]
 
@@ -133,6 +135,11 @@ def _read(file: Path) -> tuple[frozenset[str], str]:
 def is_text(node: ast.AST) -> bool:
     """Whether a statement is a string that stands alone: documentation wherever it is, below an attribute too."""
     return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
+
+
+def brief(text: str) -> str:
+    """A text that a person can read in a message; of a longer one, its hash."""
+    return text if len(text) <= _BRIEF else _sha256(text)
 
 
 def _sha256(text: str) -> str:

@@ -19,7 +19,7 @@ from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text import Text
 from headtypes.models.files import model_files
-from headtypes.planning.config.checks import check, left_out, types_in
+from headtypes.planning.config.checks import check, check_evaluated, left_out, types_in
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import ConfigError, unknown
 from headtypes.planning.config.schema import Config, Finetuned, changes_nothing, read_config, types_of
@@ -184,6 +184,8 @@ class Plan:
         known = len(self.imported) == len(config.partitions)
         kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]
         self.left_out_conditions = left_out(config, self.conditions, kinds) if known else []
+        evaluated = dict.fromkeys((each.model, each.condition) for each in self.ablations)
+        check_evaluated(config, {(model, name): self.operations(name) for model, name in evaluated})
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
         """Refuse a model that is to be compared with a row that the paper does not have.

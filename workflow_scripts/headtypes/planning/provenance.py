@@ -10,10 +10,12 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, leftovers, read_json, sha256_path, write_json
 from headtypes.core.installed import version_of
+from headtypes.models.stage import RECORD, fetch_model
 from headtypes.planning.code import NUMERIC_PACKAGES, package_version
 
 # Where results lie, unless another workflow uses this one under a prefix.
@@ -107,6 +109,24 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
         for path in files
         if Path(path).is_file()
     }
+
+
+def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, str]:
+    """A sentence for each record of a model, by its path, whose weights are not what the configuration says (`sha256`).
+
+    plan: a `headtypes.planning.plan.Plan`. A model that is fetched again is left to its job.
+    """
+    wrong = {}
+    for name, model in plan.config.models.items():
+        expected, path = model.source.sha256, f"{results}{RECORD.path.removeprefix(RESULTS.name)}".format(model=name)
+        known = recorded(path) if expected and Path(path).is_file() else None
+        if known is None or known["spec"] != fetch_model.spec(plan, name):
+            continue
+        digests = list(read_json(path)["weights"].values())
+        if digests != [expected] and contents_of(plan.files.of_model(name), path).items() <= known["inputs"].items():
+            has = f"the model that was fetched has {' and '.join(digests)}, by {path}, and not {expected}"
+            wrong[path] = f"config: models.{name}.source.sha256: {has}; correct the key, or name other files."
+    return wrong
 
 
 def _state(path: str) -> list[int]:

@@ -21,7 +21,7 @@ from headtypes.data.kinds.registry import KINDS, read_rows
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.gpus import keep_to_gpus
-from headtypes.models.loading import HEADS, computed_in
+from headtypes.models.loading import HEADS, check_left_over, computed_in, missing_weights
 from headtypes.models.model_config import check_padding, config_of, padding_token
 from headtypes.models.records import ModelRecord, read_model_record, write_model_record
 from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
@@ -74,14 +74,23 @@ def _load(
         if labels is not None:
             config.id2label = dict(enumerate(labels))
             config.label2id = {name: number for number, name in enumerate(labels)}
-        model = auto_class.from_pretrained(
-            **record.pretrained, config=config, dtype=torch.float32, use_safetensors=not record.pickle
+        model, report = auto_class.from_pretrained(
+            **record.pretrained,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=not record.pickle,
+            output_loading_info=True,
         )
     if quantised:
         # It would be saved as if it were quantised.
         raise InputError(
             f"{folder} has weights that are quantised, from which no model is fine-tuned; name it in floating-point "
             "numbers."
+        )
+    check_left_over(folder, model, report["unexpected_keys"])
+    if lacking := [name for name in missing_weights(model, report) if name.startswith(f"{model.base_model_prefix}.")]:
+        raise InputError(
+            f"{folder} is no complete model: its weights lack {lacking[0]}; name one that was saved whole."
         )
     _check_finite(model, f"{folder} holds damaged weights", "fetch the model's files again")
     return model

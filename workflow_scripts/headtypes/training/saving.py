@@ -20,7 +20,8 @@ def save_model(
     """Write the folder under a temporary name and move it into place whole; beside: further files, as JSON."""
     temporary = out_folder.with_name(f".{out_folder.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
-    model.save_pretrained(temporary)
+    # In one file, as the rule expects it.
+    model.save_pretrained(temporary, max_shard_size="1000TB")
     # Truncation or padding, from an earlier call or from the base's own file, would be saved with the tokenizer.
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()

@@ -43,6 +43,8 @@ def _trained(plan: Plan) -> list[dict[str, str]]:
     return [{"model": model} for model in plan.models if plan.config.models[model].source.trained]
 
 
+# What a model's folder must hold: each is an output of its own, so that one that is deleted is missed.
+SAVED = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 _declared = partial(Result, section=SECTION, withheld=WEIGHTS)
 RESULTS = (
     *fetched(
@@ -70,6 +72,12 @@ RESULTS = (
         content="a decoder that the workflow trained from scratch, as written by `save_pretrained`; its "
         "`training.json` has the `steps` of its training, whether it `copies`, and the share of repeated tokens that "
         "it `predicted`",
+    ),
+    *(
+        _declared(
+            f"results/{folder}/{{model}}/{{{','.join(SAVED)}}}", rule, "a file of such a model", of=of, section=""
+        )
+        for folder, rule, of in (("models", "finetune_model", _finetuned), ("trained", "train_model", _trained))
     ),
     *(
         replace(RECORD, rule=rule, of=of, name="", section="", content="")

@@ -66,7 +66,7 @@ def test_divergences_by_norms_equal_the_definition(name, unsmoothed):
     maps = [defined_norms(model, name, *sample) for sample in zip(encoded.input_ids, types, strict=True)]
     expected = expected_divergence([heads.reshape(-1, *heads.shape[2:]) for heads in maps], 0)
     np.testing.assert_allclose(norms, expected, rtol=1e-5, atol=1e-7)
-    np.testing.assert_array_equal(divergences(model, encoded, **settings)[0][0], weights)
+    np.testing.assert_allclose(divergences(model, encoded, **settings)[0][0], weights, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("causal", [False, True])

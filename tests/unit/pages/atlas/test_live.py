@@ -140,11 +140,12 @@ def served(tmp_path_factory):
         server.shutdown()
 
 
-def asked(server, body: dict | None, path: str | None = None) -> tuple[int, str]:
+def asked(server, body: dict | str | None, path: str | None = None, **headers: str) -> tuple[int, str]:
     """Status and text of the reply to a question, or to a request for the page."""
     connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=20)
     method = "GET" if body is None else "POST"
-    connection.request(method, path or f"{server.path}read", body and json.dumps(body))
+    text = json.dumps(body) if isinstance(body, dict) else body
+    connection.request(method, path or f"{server.path}read", text, headers)
     reply = connection.getresponse()
     return reply.status, reply.read().decode()
 
@@ -160,6 +161,47 @@ def test_only_who_knows_the_path_of_the_server_is_answered(served):
     assert (status, json.loads(read)) == (400, {"error": "The text is empty; write one."})
     for path in ("/", "/read", "/wrong/read"):
         assert [asked(served, body, path)[0] for body in (QUESTION, None)] == [403, 403]
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ({**QUESTION, "off": ["type"]}, 'off: no head of the model has the type "type".'),
+        ({**QUESTION, "off": ["4-1"]}, "off: there is no head 4-1; the model has 3 layers of 5 heads"),
+        ({**QUESTION, "off": ["9" * 5000 + "-1"]}, "off: no head of the model has the type"),
+        ({**QUESTION, "files": {"types": [["a", "/etc/passwd"]]}}, "files: Extra inputs are not permitted"),
+        ({**QUESTION, "off": "3-1"}, "off: Input should be a valid array"),
+        ({"second": "a"}, "first: Field required"),
+        (r'{"first": "\ud83c"}', "the question: Invalid JSON"),
+        ("[" * 100_000, "the question: Invalid JSON"),
+    ],
+)
+def test_a_question_that_no_page_asks_is_refused_and_says_why(served, capsys, body, why):
+    status, read = asked(served, body)
+    assert status == 400
+    assert json.loads(read)["error"].startswith(why)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("length", ["-1", "1e3", "", "1000000", "9" * 5000, "+5", "٣"])
+def test_a_length_that_is_none_is_refused_at_once(served, capsys, length):
+    status, read = asked(served, "", **{"Content-Length": length.encode()})
+    assert (status, "Content-Length is" in json.loads(read)["error"]) == (400, True)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_question_that_does_not_come_whole_holds_no_thread_and_prints_nothing(served, monkeypatch, capsys):
+    monkeypatch.setattr(served.RequestHandlerClass, "timeout", 0.2)
+    assert asked(served, "{", **{"Content-Length": "50"}) == (400, '{"error": "timed out"}')
+    assert capsys.readouterr().err == ""
+
+
+def test_pages_from_elsewhere_and_other_names_of_this_machine_are_refused(served):
+    own = f"{LOOPBACK}:{served.server_port}"
+    for headers in ({"Host": "rebound.example"}, {"Origin": "http://elsewhere.example"}, {"Origin": "null"}):
+        assert [asked(served, body, served.path, **headers)[0] for body in (None, QUESTION)] == [403, 403]
+    for headers in ({"Origin": f"http://{own}"}, {"Host": "localhost:9", "Origin": "http://localhost:9"}):
+        assert asked(served, QUESTION, **headers)[0] == 200
 
 
 def test_what_fails_inside_is_told_and_the_next_question_answered(served, monkeypatch, capsys):

@@ -31,25 +31,44 @@ def test_it_fits_has_contrast_and_names_its_controls(chromium, page_file, width,
         assert page.evaluate(NAMELESS) == []
 
 
-@pytest.mark.parametrize("width", [1400, 390])
-def test_the_first_screen_has_the_types_the_three_answers_and_what_they_leave_open(chromium, page_file, width):
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 2 * 844)])
+def test_the_first_screen_has_the_pictures_the_three_answers_and_what_they_leave_open(
+    chromium, page_file, width, height
+):
     with opened(chromium, page_file, width) as page:
-        box = page.locator(".about:visible .unknown").bounding_box()
-        assert box["y"] + box["height"] < 800
-        types = page.locator(".about:visible .types")
-        assert types.bounding_box()["y"] < page.locator(".answers summary").first.bounding_box()["y"]
-        for question, answer in zip(("Are there types?", "How many", "Do they matter"), "✓✓✓", strict=True):
+        about = page.locator(".about:visible")
+        assert about.locator(".unknown").bounding_box()["y"] < 400
+        pictures = about.locator(".overview figure")
+        assert [title.split("\n")[0] for title in pictures.all_inner_texts()] == [
+            "Where each type lies",
+            "What each type looks at",
+            "What leaving a type out costs",
+        ]
+        for box in (picture.bounding_box() for picture in pictures.all()):
+            assert box["y"] + box["height"] < height
+        answers = {"Are there types?": "yes", "How many": "yes", "Do they matter": "not measured"}
+        for question, answer in answers.items():
             card = page.locator("summary", has_text=question).first
             box = card.bounding_box()
-            assert box["y"] + box["height"] < 900, question
+            assert box["y"] + box["height"] < height, question
             assert answer in card.inner_text()
-            assert card.locator(".says").is_visible()
-        # A phone has room for what decides them once it is asked for.
+            assert answer == "not measured" or card.locator(".says").is_visible()
         why = page.get_by_text("the gap statistic of 4 clusters less that of one").first
-        if width == 390:
-            assert not why.is_visible()
-            page.locator("summary", has_text="Are there types?").first.tap()
+        assert not why.is_visible()
+        page.locator("summary", has_text="Are there types?").first.click()
         assert why.is_visible()
+
+
+def test_the_map_has_every_head_in_the_colour_of_its_type_and_leads_to_it(chromium, tmp_path):
+    summary = made_summary(tmp_path, made_results(tmp_path))
+    with opened(chromium, made_page(tmp_path, summary), 1280) as page:
+        types = summary["answers"][0].overview.types
+        cells = page.locator(".about:visible .map a")
+        assert cells.count() == 72
+        assert cells.nth(40).get_attribute("href") == f"atlas/{MODEL}.html#head=4-5"
+        for number, colour in ((0, types[0].colour), (40, types[2].colour), (71, types[3].colour)):
+            assert cells.nth(number).locator("rect").get_attribute("fill") == colour
+        assert cells.nth(40).locator("title").text_content() == "head 4-5: dense_vertical?"
 
 
 def test_another_partition_is_chosen_by_the_list_or_by_a_link(chromium, page_file):

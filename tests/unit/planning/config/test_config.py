@@ -1,5 +1,6 @@
 """The configuration: every mistake is reported in one line that names the key and says what is allowed there."""
 
+import json
 import os
 from types import UnionType
 from typing import Any, get_args, get_origin
@@ -75,6 +76,12 @@ MISTAKES = [
     ("select", {"models": ["base"], "tasks": ["chosen"]}, ["select.tasks: no selected model reads one of these tasks"]),
     # Files that are not there.
     ("models/tuned+1.0/source/folder", "/nowhere", ["models.tuned+1.0.source.folder: there is no folder /nowhere."]),
+    ("models/tuned+1.0/source/folder", __file__, ["test_config.py is there and is no folder, nor a link to one;"]),
+    ("models/tuned+1.0/source/folder", "/" + "a/" * 2500, ["tuned+1.0.source.folder: there is no folder /a/a", "a/a…"]),
+    ("tasks/squad/source/file", "/dev", ["tasks.squad.source.file: /dev is there and is no file, nor a link to one;"]),
+    ("models/tuned+1.0/source/folder", "/a/{b}", ["models.tuned+1.0.source.folder: /a/{b} has braces"]),
+    ("tasks/squad/source/file", "/a/{workflow}/b", ["tasks.squad.source.file: /a/{workflow}/b has braces"]),
+    ("partitions/mine/file", "a{0}.csv", ["partitions.mine.file: a{0}.csv has braces"]),
     ("tasks/squad/source/file", "$HEADTYPES_NOWHERE/x", ["tasks.squad.source.file", "HEADTYPES_NOWHERE is not set"]),
 ]
 
@@ -88,6 +95,25 @@ def test_a_mistake_is_told_in_one_line_that_names_the_key(full, path, value, fra
         message = refused(edited(full, path, value))
     for fragment in fragments:
         assert fragment in message
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ({"architectures": ["GPT2LMHeadModel"]}, "its config.json says that it is a GPT2LMHeadModel"),
+        ({"architectures": ["BertModel"]}, "name another model, or leave evaluate out"),
+        ({"num_hidden_layers": 1}, "conditions.mixed: tuned+1.0 has 1 layers of ? heads by its config.json"),
+        ({"n_layer": 6, "n_head": 2}, "has 6 layers of 2 heads by its config.json, both counted from 1, and no 2-3;"),
+        ({"num_hidden_layers": 6, "num_attention_heads": 12, "architectures": ["BertForQuestionAnswering"]}, None),
+        ({"architectures": None, "num_hidden_layers": "many"}, None),
+    ],
+)
+def test_what_a_model_lacks_is_told_when_the_run_is_planned_where_its_config_json_says_so(full, tmp_path, says, told):
+    (tmp_path / "model/config.json").write_text(json.dumps(says))
+    if told is None:
+        planned(full)
+    else:
+        assert told in refused(full)
 
 
 @pytest.mark.parametrize(("field", "value"), [("sentences", "segments"), ("uniform_over_padding", True)])

@@ -106,6 +106,11 @@ def test_what_is_no_file_of_a_configuration_is_told(over, text, sentence):
     assert sentence in message
 
 
+def test_a_file_that_is_not_utf8_is_told_with_its_line(tmp_path):
+    (tmp_path / "mine.yaml").write_bytes("seed: 1\n# Café\n".encode("latin-1"))
+    assert "mine.yaml, line 2 is not UTF-8 text; save" in refusal(laid_over, [tmp_path / "mine.yaml"])
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -98,6 +98,11 @@ def test_a_configuration_is_read_and_planned_with_all_of_them():
         ("b-{x}: {a: '{seeds}', over: {x: 1-2}}", "models.b-{x}.a: over does not say what {seeds} is."),
         ("b: {over: {x: 0-2}}", "models.b.over.x: write {x} into the name, which all would share."),
         ("b-{x}: {over: {x: 4-2}}", "models.b-{x}.over.x: the range 4-2 ends before it begins; write 2-4."),
+        # Lists of as many would not end.
+        ("b-{x}: {over: {x: 0-99999999}}", "models.b-{x}.over.x: the range 0-99999999 is too long; name at most 10000"),
+        (f"b-{{x}}: {{over: {{x: 0-{'9' * 6000}}}}}", "models.b-{x}.over.x: the range 0-999"),
+        (f"b-{{x}}: {{over: {{x: 0-5/{'9' * 6000}}}}}", "models.b-{x}.over.x: the range 0-5/999"),
+        ("b-{x}{y}{z}: {over: {x: 0-999, y: 0-999, z: 1-9}}", "models.b-{x}{y}{z}.over: these are more than 10000"),
         ("b-{x}: {over: 0-24}", "models.b-{x}: a name with braces needs `over`"),
         ("b-1: {}\nb-{x}: {over: {x: 0-2}}", "models.b-{x}: another entry gives a model the name b-1, too;"),
     ],

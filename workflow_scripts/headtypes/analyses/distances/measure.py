@@ -58,13 +58,13 @@ class DistanceFeatures(PerSample):
         self._of_batch = [self._kinds[sample] for sample in batch.samples]
         self._buckets: dict[int, Buckets] = {}
         # Groups of one length follow one another.
-        self._columns = lru_cache(1)(_columns)
+        self._column_of = lru_cache(1)(_columns)
 
     def add(self, block: Block) -> None:
         """Sum the rows by distance and by special token."""
         group = block.group
         if group.samples.start not in self._buckets:
-            column = self._columns(group.length, block.attention.device)
+            column = self._column_of(group.length, block.attention.device)
             self._buckets[group.samples.start] = Buckets(group, self._of_batch, column, self._first)
         buckets = self._buckets[group.samples.start]
         if block.is_first:

@@ -116,12 +116,13 @@ def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
     _draw_sinks(sink, heads, off)
     _draw_stream(stream, layers)
     keys = [
-        legend_key(color=_OFF, marker="o", ms=_MARKER, ls="none", label="head that is off on most samples"),
+        legend_key(color=_OFF, marker="o", ms=_MARKER, ls="none", label="off on most samples"),
         legend_key(color=_ON, marker="o", ms=_MARKER, ls="none", label="other head"),
-        legend_key(color=PALETTE[0], marker="o", ms=_MARKER, lw=0.9, label="largest number of the stream"),
+        legend_key(color="0.3", lw=0.9, label="layer mean"),
+        legend_key(color=PALETTE[0], marker="o", ms=_MARKER, lw=0.9, label="largest of the stream"),
         legend_key(color="0.4", ls="--", lw=0.9, label="median magnitude"),
     ]
-    figure.legend(handles=keys, loc="outside upper center", ncols=4, columnspacing=1.5)
+    figure.legend(handles=keys, loc="outside upper center", ncols=5, columnspacing=1)
     return figure
 
 
@@ -143,9 +144,12 @@ def _draw_sinks(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
     for chosen, colour, name in ((~off, _ON, "on"), (off, _OFF, "off")):
         rows = heads[chosen]
         axes.plot(100 * rows["first"], rows["relative"], "o", color=colour, ms=_MARKER, mew=0, gid=f"sink-{name}")
-    for _, row in heads.nsmallest(_NAMED, "relative").iterrows():
-        name = head_name(int(row["layer"]), int(row["head"]))
-        axes.annotate(name, (100 * row["first"], row["relative"]), (3, 2), textcoords="offset points")
+    for place, (_, row) in enumerate(heads.nsmallest(_NAMED, "relative").sort_values("first").iterrows()):
+        # Each on a line of its own, since heads that write least stand close together.
+        name, above = head_name(int(row["layer"]), int(row["head"])), 4 + 7 * place
+        line = {"arrowstyle": "-", "lw": 0.3, "color": "0.5", "shrinkA": 0, "shrinkB": 2}
+        at = (100 * row["first"], row["relative"])
+        axes.annotate(name, at, (2, above), textcoords="offset points", fontsize=6, arrowprops=line)
     axes.set(xlabel="attention to the first token, %", ylabel="written, of the layer's mean")
     axes.set(xlim=(0, 100), ylim=(0, None))
 
@@ -158,3 +162,6 @@ def _draw_stream(axes: Axes, layers: pd.DataFrame) -> None:
     if layers["largest"].max() > MASSIVE / 2:
         axes.axhline(MASSIVE, color="0.75", lw=0.6, zorder=0)
     axes.set(xlabel="layer", ylabel="magnitude in the residual stream", yscale="log")
+    # Matplotlib writes powers of ten in its own notation, which our figures show as it stands.
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("")

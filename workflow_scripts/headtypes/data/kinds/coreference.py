@@ -98,15 +98,16 @@ def _read(file: str) -> Iterator[AnnotatedDocument | None]:
 
 
 _MARK = re.compile(r"(\()?([^()]+)(\))?")
-# An entity's id, which of several spans this is, and further fields.
+# In CoNLL-U, an entity's id, which of several spans this is, and further fields; in CoNLL-2012, the id alone.
 _ENTITY = re.compile(r"([^\[\]-]+)(\[[0-9]+/[0-9]+\])?(-.*)?")
+_ID_ALONE = re.compile("(.+)()")
 
 
 class DocumentBuilder:
-    """Collects the sentences and mentions of a document; path, line: where it begins."""
+    """Collects the sentences and mentions of a document; path, line: where it begins; entity: how ids are written."""
 
-    def __init__(self, id_: str, path: str, line: int):
-        self.id = id_
+    def __init__(self, id_: str, path: str, line: int, entity: re.Pattern):
+        self.id, self._entity = id_, entity
         self._path, self._line = path, line
         self._sentences: list[AnnotatedSentence] = []
         self._mentions: set[Mention] = set()
@@ -126,7 +127,7 @@ class DocumentBuilder:
         if "".join(match[0] for match in brackets) != marks or not all(match[1] or match[3] for match in brackets):
             raise malformed(self._path, line, f"the brackets of {marks!r} cannot be read")
         for match in brackets:
-            entity = _ENTITY.fullmatch(match[2])
+            entity = self._entity.fullmatch(match[2])
             if entity is None:
                 raise malformed(self._path, line, f"{match[2]!r} does not begin with the id of an entity")
             key = entity[1], entity[2] or ""
@@ -170,8 +171,8 @@ class DocumentBuilder:
 
 # CoNLL-U: the key `Entity` of MISC, as in the corpora of CorefUD.
 
-# A mention with several fields of which the first is not a number, as the id of an entity is.
-_UNNUMBERED = re.compile(r"\((?![A-Za-z]?[0-9]+[\[-])[^()]*-")
+# Fields of a mention where none are declared: an id that is a number, and what is none.
+_NUMBERED = re.compile(r"[A-Za-z]?[0-9]+(\[[0-9/]+\])?-[^0-9].*")
 _NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 
 
@@ -181,7 +182,7 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
     Without an id, a document is named by the file and, from the second on, its number. `InputError` names file and
     line.
     """
-    builder, number, declared = None, 0, False
+    builder, number, declared = None, 0, 0
     for block in conllu.read_blocks(path):
         begins = _beginning(block)
         if builder is None or begins is not None:
@@ -189,9 +190,9 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
                 yield builder.finish()
             number += 1
             line, name = begins or (block.words[0].number, None)
-            builder = DocumentBuilder(name or _name(path, number), path, line)
+            builder = DocumentBuilder(name or _name(path, number), path, line, _ENTITY)
         conllu.check_words(conllu.forms(block), path, block.words[0].number)
-        declared = _has_fields(block, path) or declared
+        declared = _number_of_fields(block, path) or declared
         nodes = [(line, index, index) for index, line in enumerate(block.words)]
         nodes += [(line, before, before - 1) for before, line in block.empty]
         for line, start, end in sorted(nodes):
@@ -213,21 +214,25 @@ def _beginning(block: conllu.Block) -> tuple[int, str | None] | None:
     return None
 
 
-def _has_fields(block: conllu.Block, path: str) -> bool:
-    """Whether fields of entities are declared here; `InputError` if the first is not the id: entities would be few."""
+def _number_of_fields(block: conllu.Block, path: str) -> int:
+    """The fields of entities declared here; `InputError` if the first is not the id: entities would be few."""
     fields = conllu.value_of(block, "global.Entity")
     if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
         raise malformed(path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}")
-    return fields is not None
+    return 0 if fields is None else len(fields[1].split("-"))
 
 
-def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int, declared: bool, path: str) -> None:
+def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int, declared: int, path: str) -> None:
     for item in line.columns[conllu.MISC].split("|"):
         key, _, value = item.partition("=")
         if key == "Entity":
-            if not declared and _UNNUMBERED.search(value):
-                problem = f"in {value!r} the id of an entity cannot be told; declare its fields: # global.Entity"
-                raise malformed(path, line.number, problem)
+            for opens, mark, _ in _MARK.findall(value):
+                # What ends a mention is an id alone.
+                most = declared if opens and declared else 1
+                told = mark.count("-") < most or (opens and not declared and _NUMBERED.fullmatch(mark))
+                if not told:
+                    advice = "write ids without a hyphen, and no more fields than are declared (# global.Entity)"
+                    raise malformed(path, line.number, f"the id of the entity {mark!r} cannot be told; {advice}")
             builder.mark(value, line.number, start, end)
 
 
@@ -276,7 +281,7 @@ def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
             match = _BEGIN.fullmatch(line)
             if match is None:
                 raise malformed(path, number, "a document begins with '#begin document (NAME); part NUMBER'")
-            builder, begun = DocumentBuilder(f"{match[1]}/{int(match[2])}", path, number), number
+            builder, begun = DocumentBuilder(f"{match[1]}/{int(match[2])}", path, number, _ID_ALONE), number
         elif line and not line.startswith("#"):
             lines.append(_columns(text, path, number))
         elif builder is not None:

@@ -48,7 +48,7 @@ class QuestionAnswering(Kind):
     row = Question
     title = "question answering"
     form = "json"
-    formats = "SQuAD v1.1 JSON, or its rows as JSON Lines"
+    formats = "SQuAD v1.1 JSON, or its rows as JSON Lines or Parquet"
     keys = ("samples", "divided_by", "questions")
     source_keys = ("training_file",)
     truncation = "only_second"
@@ -174,7 +174,12 @@ def _question(row: Mapping[str, Any], number: int, source: str, contexts: dict[s
         if not isinstance(answer, str) or not answer.strip():
             raise InputError(f"{source}: question {name} has an empty answer; remove it or the question.")
         # True would count as 1.
-        if type(start) is not int or start < 0 or not context.startswith(answer, start):
+        if type(start) is not int:
+            raise InputError(
+                f"{source}: answer_start of question {name} is {shortened(repr(start))}; it must be a whole number, "
+                "without quotes or a decimal point."
+            )
+        if start < 0 or not context.startswith(answer, start):
             raise InputError(
                 f"{source}: the answer {answer!r} of question {name} is not in the context at answer_start "
                 f"{shortened(str(start))}. Offsets count characters from 0; correct them, or remove the question."

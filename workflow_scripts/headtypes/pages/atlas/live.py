@@ -19,7 +19,7 @@ from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import Batch, run_model
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.one_pass import AttentionReader
-from headtypes.attention.operations import Reading, head_of
+from headtypes.attention.operations import Reading, operations_by_head
 from headtypes.attention.reducers import Pass, Reducer
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
@@ -121,7 +121,7 @@ class Live:
         off: heads whose output is zero, `layer-head` from 1. Their own attention is shown as it would be; that of later
             layers is that of a model without them. files: as in `seen`.
         returns the data of a page of the text, and `answers` (`Answer.beside`).
-        Raises `InputError` where the text is empty.
+        Raises `InputError` where the text is empty, or the model has no such head.
         """
         sample, encoded, whole = self._text(first, second or None)
         answers: list[Answer] = []
@@ -144,9 +144,8 @@ class Live:
     def _pass(self, sample: Sample, encoded: Encoded, off: Sequence[str], reducers: Sequence[Reducer]) -> list[Answer]:
         """One forward pass over a text, whose attention reducers read; returns what the model answers."""
         model, what = self._model, f"{self.record.name} on {NAME}"
-        operations = np.full((self.record.layers, self.record.heads), "keep", dtype=object)
-        for name in off:
-            operations[head_of(name)] = "zero"
+        without_types = np.full((self.record.layers, self.record.heads), None, dtype=object)
+        operations = operations_by_head(without_types, dict.fromkeys(off, "zero"), "off")
         for reducer in reducers:
             reducer.begin(Pass(1, *layers_and_heads(model), model.dtype))
         lengths = KeyLengths(model) if any(reducer.of == "norms" for reducer in reducers) else None

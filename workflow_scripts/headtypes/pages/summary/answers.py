@@ -12,6 +12,7 @@ from headtypes.analyses.types.stability import GAP_FREEDOM
 from headtypes.core.statistics import ALPHA
 from headtypes.data.kinds.metrics import METRICS
 from headtypes.pages.summary.findings import left_out_alone
+from headtypes.pages.summary.overview import Overview
 from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured
 
@@ -88,15 +89,15 @@ class Company(NamedTuple):
 class Answers(NamedTuple):
     """The cards of a partition.
 
-    name: model and partition, in words; types: how many heads are of which, and sentences: what else was found, in
-        sentences.
+    name: model and partition, in words; overview: the pictures above the cards; sentences: what else
+        was found.
     figures: PNG and PDF of each, and files: the others, by what they are and relative to the page.
     """
 
     model: str
     partition: str
     name: str
-    types: str
+    overview: Overview
     cards: Sequence[Card]
     sentences: Sequence[str]
     figures: Mapping[str, tuple[str, str]]

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.analyses.types.names import TYPES
-from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.table import LAYER, PROFILE, shown_rows
 from headtypes.core.statistics import ALPHA, holm
 from headtypes.core.tables import p_value
@@ -43,23 +41,6 @@ def verdict_sentence(paper: str, judged: Judged) -> str:
         return said
     kept = f"{counted(HOLDS, corrected[HOLDS])} and {counted(FAILS, corrected[FAILS])}"
     return f"{said} Of those with an interval, corrected for the number of claims, {kept}."
-
-
-def types_sentence(model: str, partition: Partition) -> str:
-    """How many heads are of which type, the most frequent first, and where those look that the paper has not."""
-    of_types = partition.table.groupby("type")
-    looks = of_types[["near", "special", "far"]].mean()
-
-    def said(name: str) -> str:
-        if name in partition.doubtful:
-            return f"{name} (a doubtful name)"
-        if name in TYPES:
-            return name
-        return f"{name} ({100 * looks.loc[name].max():.0f} % of their attention at {looks.loc[name].idxmax()} tokens)"
-
-    counts = of_types.size().sort_values(ascending=False, kind="stable")
-    named = [f"{count} {'are ' * (not index)}{said(name)}" for index, (name, count) in enumerate(counts.items())]
-    return f"Of the {len(partition.table)} heads of {model}, {join(named)}."
 
 
 def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:

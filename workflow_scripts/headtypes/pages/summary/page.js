@@ -13,10 +13,9 @@ if (list.options.length > 1) {
   document.querySelectorAll(".about > .name").forEach((it) => { it.hidden = true; });
 }
 choose(list.value);
-// On a phone the answers alone, until they are pressed; on paper all, and every chapter.
+// The answers alone, until they are pressed; on paper all, and every chapter.
 const unfold = (which, open) => document.querySelectorAll(which).forEach((it) => { it.open = open; });
-const narrow = window.matchMedia("(max-width: 600px)");
-unfold(".answers details", !narrow.matches);
+unfold(".answers details", false);
 addEventListener("beforeprint", () => unfold(".answers details, .chapter", true));
 // A link into a closed part opens it.
 const reveal = () => {
@@ -32,7 +31,7 @@ reveal();
 // A figure as wide as its letters can be read at, until it is pressed again; where there is room, the link opens its PDF.
 for (const link of document.querySelectorAll(".picture a:has(img), .gallery a")) {
   link.addEventListener("click", (event) => {
-    if (!narrow.matches) return;
+    if (!matchMedia("(max-width: 600px)").matches) return;
     event.preventDefault();
     link.classList.toggle("large");
   });

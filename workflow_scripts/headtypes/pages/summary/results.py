@@ -18,6 +18,7 @@ from headtypes.core.tables import Shown
 from headtypes.pages.rendering import render
 from headtypes.pages.summary import findings
 from headtypes.pages.summary.answers import Answers, Company, matter_card, number_card, types_card
+from headtypes.pages.summary.overview import overview
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
 from headtypes.pages.summary.run_facts import facts
 from headtypes.pages.summary.stage import COMPARED_TYPES
@@ -72,8 +73,9 @@ def collect_summary(
         them (`papers.paper`), partition, stability and compared_types; and references, the papers' data.
     captions: of the figures, as reStructuredText; page: where the page will lie.
     models, tasks: what was run; tested: models beside these that detectors alone have read.
-    partitions: model, partition, k (None where no clustering made it), of (weights or norms), and the files of its
-        results by what they are, which are linked and not read; untyped: those of models without types.
+    partitions: model, partition, k (None where no clustering made it), features (how they are read:
+        `read_head_features`), and the files of its results by what they are, which are linked and not read; untyped:
+        those of models without types.
     atlases: the models that have a page of every head; hubs and finetuned as in `findings.cautions`.
 
     returns  title; run, what was run, in a sentence; answers to the three questions on each partition, of which the
@@ -159,7 +161,7 @@ def _run(
     if not tasks:
         return f"{join(models)} on random tokens."
     times = "once" if len(partitions) == 1 else f"{len(partitions)} times"
-    by_norms = sum(partition["of"] == "norms" for partition in partitions)
+    by_norms = sum(partition["features"].get("of") == "norms" for partition in partitions)
     norms = f" ({by_norms} by norms)" if by_norms else ""
     beside = f" On random tokens alone: {join(tested)}." if tested else ""
     return f"{join(models)} on {join(tasks)}; heads divided into types {times}{norms}.{beside}"
@@ -181,7 +183,7 @@ def _answers(
     model: str,
     partition: str,
     k: int | None,
-    of: str,
+    features: Mapping[str, Any],
     results: Mapping[str, Sequence[str]],
 ) -> Answers:
     key, heads = (model, partition), types[model, partition]
@@ -197,8 +199,8 @@ def _answers(
     return Answers(
         model=model,
         partition=partition,
-        name=f"{model}, {partition}{', by norms' if of == 'norms' else ''}",
-        types=findings.types_sentence(model, heads),
+        name=f"{model}, {partition}{', by norms' if features.get('of') == 'norms' else ''}",
+        overview=overview(heads, inputs["features"][key], features, costs, model, partition),
         cards=[
             types_card(heads, stability, clustered),
             number_card(k, stability and stability["chosen"], clustered),

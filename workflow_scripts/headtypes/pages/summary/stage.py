@@ -36,6 +36,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
     """What the page is made of, by name and by what it is of; paths: `planning.registry.paths`."""
     partitions = {
         "partition": (paths.PARTITION, plan.partitions.values()),
+        "features": (paths.FEATURES, plan.partitions.values()),
         "stability": (paths.STABILITY, plan.clustered),
         "compared_types": (paths.COMPARED_TYPES, plan.compared_types),
         "costs": (paths.COSTS, plan.company),
@@ -95,7 +96,7 @@ def write_summary(plan: Plan) -> dict:
                 "model": partition.model,
                 "partition": partition.name,
                 "k": partition.k,
-                "of": partition.of,
+                "features": plan.config.clustering.features(partition.of),
                 "results": results[partition.model, partition.name] | results[partition.model, None],
             }
             for partition in dict.fromkeys(shown)

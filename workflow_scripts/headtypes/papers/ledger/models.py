@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 import pandas as pd
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from headtypes.core.statistics import ALPHA
 from headtypes.papers.ledger.table import CLAIM
@@ -73,6 +73,6 @@ def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[fl
     drawn = len(of_families)
     least = sum(own.count(HOLDS) / len(own) for own in of_families.values())
     most = drawn - sum(own.count(FAILS) / len(own) for own in of_families.values())
-    low = beta.ppf(ALPHA / 2, least, drawn - least + 1) if least > 0 else 0.0
-    high = beta.ppf(1 - ALPHA / 2, most + 1, drawn - most) if most < drawn else 1.0
+    low = betaincinv(least, drawn - least + 1, ALPHA / 2) if least > 0 else 0.0
+    high = betaincinv(most + 1, drawn - most, 1 - ALPHA / 2) if most < drawn else 1.0
     return float(low), float(high)

@@ -6,21 +6,37 @@ that follows from something else.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.user_types import types_in_file
-from headtypes.core.errors import InputError, nearest
+from headtypes.attention.operations import head_of
+from headtypes.core.errors import InputError, nearest, shortened
+from headtypes.core.stage import given
 from headtypes.data.files import looked_in
+from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.treebank import Treebank
+from headtypes.models.files import config_json
 from headtypes.planning.config.messages import ConfigError, unknown
 from headtypes.planning.config.schema import Ablation, Config, TaskSource, changes_nothing, types_of
 
 Mistakes = Iterator[tuple[str, str]]
 # Types that a message lists.
 _LISTED = 12
+# What config.json calls the number of layers, and of heads in each.
+_SIZES = (
+    ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+)
+# Classes of Transformers that may have a head; some families save a language model as the bare one.
+_CLASSES = {
+    "question_answering": "ForQuestionAnswering",
+    "sequence_classification": "ForSequenceClassification",
+    "causal_lm": r"CausalLM|LMHead|Model\b",
+    LANGUAGE_MODEL: r"LM|ForPreTraining|Model\b",
+}
 
 
 def check(config: Config, models: Sequence[str], tasks: Sequence[str]) -> None:
@@ -194,6 +210,33 @@ def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable
     return left
 
 
+def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable[str]]) -> None:
+    """Raise `ConfigError` where a model has not the head that its task needs, or one that a condition names.
+
+    evaluated: types and heads that a condition changes, by model and condition. Only a config.json that lies on this
+        machine is asked; jobs ask the others.
+    """
+    says = {model: config_json(given(config.models[config.made_from(model)[-1]].source)) for model, _ in evaluated}
+    mistakes = []
+    for model, named in says.items():
+        task, classes = config.models[model].evaluate, named.get("architectures")
+        form = "" if config.models[model].source.finetuned else _CLASSES[KINDS[config.tasks[task].kind].head]
+        if isinstance(classes, list) and classes and not re.search(form, " ".join(map(str, classes))):
+            sentence = f"its config.json says that it is a {classes[0]}, which has not the head that {task} asks for"
+            mistakes.append((f"models.{model}.evaluate", f"{sentence}; name another model, or leave evaluate out."))
+    for (model, condition), targets in evaluated.items():
+        sizes = [next((says[model][key] for key in keys if key in says[model]), None) for keys in _SIZES]
+        for head in filter(None, map(head_of, targets)):
+            if any(isinstance(size, int) and at >= size for at, size in zip(head, sizes, strict=True)):
+                layers, heads = ("?" if size is None else size for size in sizes)
+                sentence = f"{model} has {layers} layers of {heads} heads by its config.json, both counted from 1"
+                mistakes.append(
+                    (f"conditions.{condition}", f"{sentence}, and no {head[0] + 1}-{head[1] + 1}; correct it.")
+                )
+    if mistakes:
+        raise ConfigError(mistakes)
+
+
 def types_in(key: str, file: str) -> tuple[str, ...]:
     """The types in a file of a partition, sorted; raises `ConfigError` with the key where there are none."""
     try:
@@ -246,4 +289,7 @@ def _missing(path: str, is_folder: bool = False) -> str | None:
         return f"the environment variable {unset[1].strip('{}')} is not set."
     if os.path.isdir(path) if is_folder else os.path.isfile(path):
         return None
-    return f"there is no {'folder' if is_folder else 'file'} {path}{looked_in(path)}."
+    kind = "folder" if is_folder else "file"
+    if os.path.lexists(path):
+        return f"{path} is there and is no {kind}, nor a link to one; name a {kind}."
+    return f"there is no {kind} {shortened(path)}{looked_in(path)}."

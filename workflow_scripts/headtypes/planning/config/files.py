@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple, get_origin
 
 import yaml
 
 from headtypes.core.errors import InputError, nearest, one_line
 from headtypes.core.files import StrPath
+from headtypes.core.texts import text_of
 from headtypes.planning.config.schema import Config
 
 # The parts of a configuration whose keys are names of entries.
@@ -63,7 +63,7 @@ def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) ->
 def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
     """The keys and values of a YAML or JSON file; places: gets where each key stands."""
     try:
-        loader = yaml.SafeLoader(Path(file).read_text(encoding="utf-8"))
+        loader = yaml.SafeLoader(text_of(file))
         if (node := loader.get_single_node()) is None:
             return {}
         _note(node, file, "", places)

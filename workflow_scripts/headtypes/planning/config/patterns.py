@@ -4,16 +4,20 @@ models:
   bert-{seed}: {source: {folder: models/seed-{seed}}, tasks: [text], over: {seed: 0-24}}
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from itertools import chain, product
 from typing import Any
 
+from headtypes.core.errors import shortened
 from headtypes.planning.config.messages import ConfigError
 
 # ${NAME} is a variable of the environment.
 _VARIABLE = re.compile(r"(?<!\$)\{(\w+)\}")
 _RANGE = re.compile(r"(\d+)-(\d+)(?:/([1-9]\d*))?")
+# Models that one entry may stand for, and digits of a number in a range: more do not end, or cannot be read.
+_MOST, _DIGITS = 10_000, 12
 # Lists that name models, in which a pattern names all that it stands for.
 _NAMING = (("select", "models"), ("detectors", "models"))
 
@@ -58,6 +62,8 @@ def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
         raise ConfigError([(f"{where}.over.{name}", f"write {{{name}}} into the name, which all would share.")])
     if not all(values.values()):
         raise ConfigError([(f"{where}.over", "a list is empty; name at least one value.")])
+    if math.prod(map(len, values.values())) > _MOST:
+        raise ConfigError([(f"{where}.over", f"these are more than {_MOST} models; name fewer.")])
     kept = {name: part for name, part in entry.items() if name != "over"}
     for chosen in product(*values.values()):
         known = dict(zip(values, chosen, strict=True))
@@ -77,7 +83,9 @@ def _values(where: str, given: Any) -> Iterator[Value]:
             yield value
             continue
         first, last, step = match.groups()
-        numbers = range(int(first), int(last) + 1, int(step or 1))
+        is_readable = max(map(len, (first, last, step or ""))) <= _DIGITS
+        if not is_readable or len(numbers := range(int(first), int(last) + 1, int(step or 1))) > _MOST:
+            raise ConfigError([(where, f"the range {shortened(value)} is too long; name at most {_MOST} models.")])
         if not numbers:
             raise ConfigError([(where, f"the range {value} ends before it begins; write {last}-{first}.")])
         padded = first.startswith("0") and len(first) > 1

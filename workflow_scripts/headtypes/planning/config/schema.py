@@ -59,6 +59,8 @@ def _expand(path: str) -> str:
     expanded = os.path.expanduser(os.path.expandvars(path))
     if not expanded.isprintable():
         raise ValueError("a path is one line of printable text")
+    if re.search(r"[{}]", re.sub(r"\$\{\w+\}", "", expanded)):
+        raise ValueError(f"{expanded} has braces, by which Snakemake names wildcards; rename it")
     # However it is spelt, it is the same input.
     return os.path.normpath(expanded)
 

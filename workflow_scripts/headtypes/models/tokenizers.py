@@ -1,0 +1,26 @@
+"""What a tokenizer adds to a text."""
+
+from headtypes.core.errors import InputError
+
+
+def added_tokens(tokenizer, where: str = "the model") -> set[int]:
+    """Ids of the tokens that a tokenizer adds to one text or two.
+
+    Raises `InputError` where it does not say what they are, so that they would count as ordinary ones.
+    """
+    added: dict[int, str] = {}
+    for encoded in (tokenizer("a"), tokenizer("a", "b")):
+        of = encoded.sequence_ids(0)
+        for place, token in enumerate(encoded["input_ids"]):
+            if of[place] is None:
+                added.setdefault(token, "sep_token" if 0 in of[:place] else "cls_token")
+    ends = {getattr(tokenizer, f"{name}_token_id") for name in ("cls", "sep", "bos", "eos")}
+    # Other special tokens may stand beside these, such as the language of a text.
+    unnamed = [token for token in added if ends == {None} or token not in tokenizer.all_special_ids]
+    if unnamed:
+        lines = (f'"{added[token]}": "{tokenizer.convert_ids_to_tokens(token)}"' for token in unnamed)
+        raise InputError(
+            f"{where} has a tokenizer that adds special tokens to a text without naming them; write "
+            f"{', '.join(lines)} into tokenizer_config.json."
+        )
+    return {*added}
