@@ -59,8 +59,11 @@ def write_company(folder: Path) -> None:
     fit = {"sets": 156, "units": 48, "away": 6.0, "penalty": 0.0, "half": 1, "pair": pair, **of_each}
     write_json(folder / COMPANY["fit"], fit)
     types = [("dense", 28), ("diagonal", 10), ("dense_vertical", 12), ("vertical", 22)]
-    labels = [(f"types of {PARTITION}", name, heads, 0.01, 0.14) for name, heads in types]
-    write_csv(folder / COMPANY["labels"], pd.DataFrame(labels, columns=["family", "label", "heads", "statistic", "p"]))
+    labels = [(f"types of {PARTITION}", name, heads, 0.01, 0.02, 0.14) for name, heads in types]
+    write_csv(
+        folder / COMPANY["labels"],
+        pd.DataFrame(labels, columns=["family", "label", "heads", "statistic", "p", "p_beyond"]),
+    )
 
 
 def made_results(folder: Path) -> dict[str, dict]:

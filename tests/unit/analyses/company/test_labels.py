@@ -1,6 +1,7 @@
 """Labels and numbers of heads beside costs: tests whose truth is known."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from headtypes.analyses.company import labels
@@ -42,6 +43,21 @@ def test_a_type_all_of_whose_heads_cost_a_little_more_is_found_in_most():
         table = compare_labels(costs, {"types": types}, seed=seed).set_index("label")
         found.append(table.loc["vertical", "p"] <= 0.05)
     assert np.mean(found) > 0.75
+
+
+def test_two_heads_of_one_type_make_no_type_beyond_them():
+    """Both are dense, where a third of the heads are: the type is told, and not beyond these heads."""
+    types, rng = np.full((6, 12), "vertical", object), np.random.default_rng(0)
+    types[:, :4] = "dense"
+    costs = rng.normal(0, 0.02, (6, 12))
+    costs[2, 1], costs[1, 3], costs[4, 0] = 0.9, 0.6, 0.5
+    families = {"types": {name: types == name for name in ("dense", "vertical")}}
+    heavy = pd.DataFrame({"layer": [2, 1, 4], "head": [1, 3, 0]})
+    left = labels.without(costs, heavy)
+    assert left[2, 1] == pytest.approx(np.delete(costs[2], 1).mean())
+    assert (left == costs).sum() == 69
+    assert compare_labels(costs, families, seed=0)["p"].max() <= 0.05
+    assert compare_labels(left, families, seed=0)["p"].min() > 0.05
 
 
 def test_a_number_is_held_against_costs_within_layers():

@@ -133,7 +133,7 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     assert card.answer == YES
     assert card.says == (
         "Heads 3-10 and 2-2 do. Of these, 1 head explains half of what costs of all 72 do. "
-        "That costs differ by type is not shown (p is at least 0.140)."
+        "That costs differ by type beyond these heads is not shown (p is at least 0.140)."
     )
     assert card.number == "3-10: 0.90 nats (0.80 to 1.00)"
     assert "explain 87 % of the loss between sets (adjusted), and halves of the sets agree (r = 0.71)" in card.why
@@ -144,9 +144,9 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     assert [mark.label for mark in card.marks][:2] == ["3-10", "2-2"]
     low, high = (float(end.split()[0]) for end in card.ends)
     assert low + card.marks[0].dot / 100 * (high - low) == pytest.approx(0.9, abs=0.01)
-    labels = found.labels.assign(p=[0.02, 0.5, 0.5, 0.5])
+    labels = found.labels.assign(p_beyond=[0.02, 0.5, 0.5, 0.5])
     apart = matter_card(MODEL, PARTITION, partition, found._replace(labels=labels), table_2, [])
-    assert apart.says.endswith("Costs differ by type: dense (p = 0.020).")
+    assert apart.says.endswith("Costs differ by type beyond these heads: dense (p = 0.020).")
     none = found._replace(costs=found.costs.assign(p_holm=1.0))
     card = matter_card(MODEL, PARTITION, partition, none, None, [])
     assert (card.answer, "Left out whole" in card.why) == (UNDECIDED, False)

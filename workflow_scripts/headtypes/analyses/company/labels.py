@@ -64,6 +64,17 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
     return table
 
 
+def without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
+    """The costs with some heads, chosen by their costs alone, at the mean of the others of their layer.
+
+    heads: a table of layer and head. What is left says whether labels differ beyond these.
+    """
+    others = np.ones(costs.shape, bool)
+    others[heads["layer"], heads["head"]] = False
+    means = np.where(others, costs, 0).sum(1, keepdims=True) / np.maximum(others.sum(1, keepdims=True), 1)
+    return np.where(others, costs, means)
+
+
 def families_of(
     partitions: Mapping[str, Partition], columns: Mapping[str, np.ndarray], shape: tuple[int, int]
 ) -> dict[str, dict[str, np.ndarray]]:

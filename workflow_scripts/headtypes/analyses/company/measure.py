@@ -3,8 +3,8 @@ these."""
 
 from typing import Any
 
-from headtypes.analyses.company.costs import head_costs
-from headtypes.analyses.company.labels import compare_labels, families_of
+from headtypes.analyses.company.costs import head_costs, told
+from headtypes.analyses.company.labels import compare_labels, families_of, without
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import read_partition
@@ -25,4 +25,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
             columns = [column for column in analysis.per_head(task, path) if column.categories is None]
             numbers |= {f"{column.label} ({task})": column.values for column in columns}
     families = families_of(read_each(read_partition, inputs.partitions), numbers, shape)
-    write_csv(outputs.labels, compare_labels(table["cost"].to_numpy().reshape(shape), families, seed=spec["seed"]))
+    costs = table["cost"].to_numpy().reshape(shape)
+    labels = compare_labels(costs, families, seed=spec["seed"])
+    beyond = compare_labels(without(costs, told(table)), families, seed=spec["seed"])
+    write_csv(outputs.labels, labels.assign(p_beyond=beyond["p"]))

@@ -52,7 +52,9 @@ FIT = ("sets", "units", "away", "penalty", "whole", "set_cost", "r2", "held_out"
 _read_costs = table_reader("holds no costs of heads", COLUMNS)
 # Of the table of `labels.compare_labels`.
 read_labels = table_reader(
-    "compares no labels with costs", {"family": str, "label": str, "heads": int, "statistic": float, "p": float}, rows=0
+    "compares no labels with costs",
+    {"family": str, "label": str, "heads": int, "statistic": float, "p": float, "p_beyond": float},
+    rows=0,
 )
 
 

@@ -219,15 +219,17 @@ def matter_card(
     costs, fit, labels = company
     costly, shown = told(costs), costs.sort_values("cost", ascending=False).head(_SHOWN)
     types = labels[labels["family"] == f"types of {name}"]
-    apart = [f"{row.label} (p = {row.p:.3f})" for row in types.itertuples() if row.p <= ALPHA]
+    apart = [f"{row.label} (p = {row.p_beyond:.3f})" for row in types.itertuples() if row.p_beyond <= ALPHA]
+    beyond = " beyond " + ("that head" if len(costly) == 1 else "these heads") if len(costly) else ""
     if apart:
-        said = f"Costs differ by type: {join(apart)}"
+        said = f"Costs differ by type{beyond}: {join(apart)}"
     else:
-        least = f" (p is at least {types['p'].min():.3f})" if len(types) else ""
-        said = f"That costs differ by type is not shown{least}"
-    named = join(map(name_of, costly["layer"], costly["head"]))
-    heads = f"{'Head' if len(costly) == 1 else 'Heads'} {named} {'does' if len(costly) == 1 else 'do'}"
-    lead = f"{heads}." if len(costly) else "No head is shown to matter more than others of its layer."
+        least = f" (p is at least {types['p_beyond'].min():.3f})" if len(types) else ""
+        said = f"That costs differ by type{beyond} is not shown{least}"
+    lead = "No head is shown to matter more than others of its layer."
+    if len(costly):
+        named = join(map(name_of, costly["layer"], costly["head"]))
+        lead = f"Head {named} does." if len(costly) == 1 else f"Heads {named} do."
     share = "1 head explains" if fit["half"] == 1 else f"{fit['half']} heads explain"
     half = f"{share} half of what costs of all {len(costs)} do"
     most = shown.iloc[0]
@@ -278,7 +280,7 @@ def _wholes(
     rows = left_out[(left_out["model"] == model) & (left_out["partition"] == name)]
     alone, of, metric = left_out_alone(rows, partition.types)
     column = "cost" if metric == LOSS else f"cost_{metric}"
-    if metric is None or column not in costs:
+    if metric is None or alone.empty or column not in costs:
         return
     about = METRICS[metric]
     # Costs are beside others of the layer: with all heads alike, each would cost its part of a set.
