@@ -69,7 +69,8 @@ LABELS = Result(
     name="labels",
     content="types of each partition of the model and numbers of its heads beside what heads cost: `family`, "
     "`label`, `heads`, `statistic` (how much more its heads cost than all of their layer, or a rank "
-    "correlation within layers) and `p`, by permutation within layers, corrected for all of the family; `p_beyond`: likewise, beyond the heads that matter",
+    "correlation within layers) and `p`, by permutation within layers, corrected for all of the family; "
+    "`p_beyond`: likewise, beyond the heads that matter",
 )
 
 

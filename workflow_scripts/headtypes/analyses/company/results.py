@@ -51,11 +51,8 @@ COLUMNS = {
 FIT = ("sets", "units", "away", "penalty", "whole", "set_cost", "r2", "held_out", "halves", "half", "pair")
 _read_costs = table_reader("holds no costs of heads", COLUMNS)
 # Of the table of `labels.compare_labels`.
-read_labels = table_reader(
-    "compares no labels with costs",
-    {"family": str, "label": str, "heads": int, "statistic": float, "p": float, "p_beyond": float},
-    rows=0,
-)
+_LABELS = {"family": str, "label": str, "heads": int, **dict.fromkeys(("statistic", "p", "p_beyond"), float)}
+read_labels = table_reader("compares no labels with costs", _LABELS, rows=0)
 
 
 def read_costs(path: StrPath) -> pd.DataFrame:
