@@ -9,7 +9,7 @@ import torch
 from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.company import sets as module
 from headtypes.analyses.company.results import Company
-from headtypes.analyses.company.sets import draw_sets, evaluate_company, kept_beside, run
+from headtypes.analyses.company.sets import draw_sets, evaluate_company, kept_for, run
 from headtypes.attention.batches import model_inputs
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
@@ -132,7 +132,7 @@ def test_a_job_goes_on_from_the_sets_that_are_kept(asked, tmp_path, monkeypatch)
     write_json(tmp_path / "model", vars(record))
     monkeypatch.setattr(module, "read_model_record", lambda _: record)
     inputs = {name: str(tmp_path / name) for name in ("questions", "windows", "model")} | {"company_outputs": []}
-    outputs = SimpleNamespace(company=str(tmp_path / "task.h5"))
+    outputs = SimpleNamespace(company=str(tmp_path / "results/task.h5"))
     provenance = {"code": "one", "rule": "evaluate_company", "wildcards": {}}
     evaluations, plain = [], module.Evaluator.evaluate
     monkeypatch.setattr(
@@ -143,7 +143,7 @@ def test_a_job_goes_on_from_the_sets_that_are_kept(asked, tmp_path, monkeypatch)
         run(SimpleNamespace(**inputs), {**HOW, "sets": sets}, outputs, {**provenance, "code": code})
         assert evaluations == expected
         assert len(read_arrays(outputs.company, Company).away) == sets
-    kept_beside(outputs.company).write_bytes(b"damaged")
+    kept_for(outputs.company).write_bytes(b"damaged")
     evaluations.clear()
     run(SimpleNamespace(**inputs), {**HOW, "sets": 10}, outputs, provenance)
     assert evaluations == [1, 10]

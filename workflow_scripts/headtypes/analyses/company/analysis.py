@@ -36,7 +36,8 @@ SETS = Result(
     content="sets of heads drawn at random (`away` [set, layer, head]) and what the model answers without them: "
     "`scores` [set, unit, metric] and `whole` [unit, metric], with all heads; `metric`: first `loss`, the "
     "cross entropy of what is right in nats; `unit_id` and `article` of each question, pair or document, "
-    "`sizes` the tokens of a document. Beside it lies `TASK.kept.h5`, from which a later job goes on",
+    "`sizes` the tokens of a document. A later job goes "
+    "on from `kept/company/MODEL/TASK.h5`",
     withheld=ARTICLES,
 )
 COSTS = Result(

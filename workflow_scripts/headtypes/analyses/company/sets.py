@@ -152,14 +152,14 @@ def _of(known: Company, away: np.ndarray, scores: np.ndarray) -> Company:
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `evaluate_company`, which goes on where an earlier one stopped.
 
-    Sets are kept beside the result, in a file that no rule declares, so that Snakemake leaves it where it is.
+    Sets are kept outside of the results, in a file that no rule declares, so that Snakemake leaves it where it is.
     """
     rows, windows = read_rows(inputs.questions, spec["kind"]), read_windows(inputs.windows)
     outputs_of_heads = inputs.company_outputs or None
     files = filter(None, [inputs.questions, inputs.windows, inputs.model, outputs_of_heads])
     settings = {name: value for name, value in spec.items() if name != "sets"}
     made = canonical_json([settings, provenance["code"], *map(sha256_path, files)])
-    kept = kept_beside(outputs.company)
+    kept = kept_for(outputs.company)
     company = None
     for company, asked in evaluate_company(
         rows,
@@ -178,9 +178,10 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     write_arrays(outputs.company, company, provenance)
 
 
-def kept_beside(path: StrPath) -> Path:
-    """The file in which sets are kept for a later job."""
-    return Path(path).with_suffix(".kept.h5")
+def kept_for(path: StrPath) -> Path:
+    """The file in which the sets of a result are kept for a later job: in `kept`, beside the folder of results."""
+    before, folder, after = Path(path).as_posix().rpartition("results/")
+    return Path(before, "kept", after) if folder else Path(path).with_suffix(".kept.h5")
 
 
 def _read_kept(path: Path) -> Company | None:
