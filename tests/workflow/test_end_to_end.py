@@ -157,6 +157,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
 @pytest.mark.slow
 def test_a_partition_a_reading_and_a_condition_of_the_users_are_treated_like_the_others(workdir):
     config = workdir.config()
+    config["models"]["tiny"]["published"] = {"guan2020": "squad"}
     config["conditions"] = FURTHER
     config["controls"]["draws"] = 1
     config["readings"] = {"segments": {"sentences": "segments"}}
