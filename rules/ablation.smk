@@ -36,6 +36,7 @@ rule measure_intervals:
         **keyed("measure_intervals", scores=each(paths.SCORES, plan.ablations_of, "name")),
     output:
         intervals=paths.INTERVALS,
+        differences=paths.DIFFERENCES,
     log:
         "logs/measure_intervals/{model}/{partition}.log",
     benchmark:

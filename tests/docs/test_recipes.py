@@ -155,7 +155,7 @@ def results(tmp_path, monkeypatch) -> Path:
     # A head of each kind.
     scores.loc[scores.eval("detector == 'previous' and layer == 0 and head == 2"), "score"] = 0.7
     scores.loc[scores.eval("detector == 'induction' and layer == 1 and head == 0"), "score"] = 0.5
-    write_csv(tmp_path / "runs/mine/results/detectors/mine.csv", detector_table(scores, least=0.1, seed=1))
+    write_csv(tmp_path / "runs/mine/results/detectors/mine.csv", detector_table(scores, least=0.1))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

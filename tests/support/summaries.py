@@ -1,6 +1,7 @@
 """The summary of the results that the documentation reports, so that pages are tested on tables of real size."""
 
 import shutil
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from tests.support.places import ROOT
 RESULTS = ROOT / "docs/understand/results"
 COMPANY = {"costs": "company.csv", "fit": "company.json", "labels": "labels.csv"}
 MODEL, PARTITION = "minilm-qa", "qa-kmeans-k4"
-GAP = {"gap": 0.3, "gap_error": 0.05}
+GAPS = {"gaps": {"line": 20.0, "paths": 15.0}}
 PROVENANCE = {
     "packages": {"torch": "2.13.0", "numpy": "2.4.6"},
     "python": "3.11.7",
@@ -66,6 +67,14 @@ def write_company(folder: Path) -> None:
     )
 
 
+def differences_of(table_2: pd.DataFrame, half: float = 10.0, metric: str = "f1") -> pd.DataFrame:
+    """How much more one condition costs than another, by the drops of Table 2, with intervals of this half width."""
+    drops = table_2.set_index("condition")[f"drop_{metric}"]
+    pairs = [(one, other, drops[one] - drops[other]) for one, other in permutations(drops.index, 2)]
+    rows = [(metric, one, other, it, it - half, it + half, "articles") for one, other, it in pairs]
+    return pd.DataFrame(rows, columns=["metric", "condition", "other", "difference", "low", "high", "over"])
+
+
 def made_results(folder: Path) -> dict[str, dict]:
     """Put the documented tables, and made types and figures, into a folder of results: a job's inputs (`results`)."""
     for source, paper, names in (
@@ -75,7 +84,9 @@ def made_results(folder: Path) -> dict[str, dict]:
         (folder / paper).mkdir(parents=True)
         for name in names:
             shutil.copy(RESULTS / source / f"{name}.csv", folder / paper)
-    # The documented table is older than this column.
+    # The documented tables are older than these columns.
+    types = folder / "guan2020/table1.csv"
+    read_named(types).assign(gaps_p=0.001).to_csv(types, index=False)
     relations = folder / "clark2019/table1.csv"
     read_named(relations).assign(left_out="").to_csv(relations, index=False)
     kin = {"model": "minilm-qa on qa", "other": "minilm on qa", "relation": "parent", "doubtful": "dense_vertical"}
@@ -92,9 +103,11 @@ def made_results(folder: Path) -> dict[str, dict]:
     read = Features(distance, np.array([90, 90]), np.zeros(2, bool), ["a", "b"])
     write_arrays(folder / "features.h5", read, PROVENANCE)
     # Four is what every criterion chooses, and what other heads give as well.
-    chosen = dict.fromkeys(("silhouette", "gap", "heads", "samples"), 4)
+    chosen = dict.fromkeys(("silhouette", "heads", "samples"), 4)
     halves = {half: {"all_agree": 90.0, "pairwise": 99.0} for half in ("heads", "samples")}
-    write_json(folder / "stability.json", {"models": 10, **halves, "pairs": None, **GAP, "chosen": chosen})
+    write_json(folder / "stability.json", {"models": 10, **halves, "pairs": None, **GAPS, "chosen": chosen})
+    costs = pd.read_csv(folder / "guan2020/table2.csv")
+    differences_of(costs[costs["model"] == MODEL]).to_csv(folder / "differences.csv", index=False)
     row = dict.fromkeys(COLUMNS, 1.0) | {"type": "vertical", "doubtful": False, "heads": 20}
     row |= {"analysis": "gradients", "task": "qa", "quantity": "cls", "statistic": "mean", "p": 0.002}
     row |= {"value": 0.15, "random": 0.24, "random_low": 0.19, "random_high": 0.28, "draws": 20_000, "rank": 20_001}
@@ -116,6 +129,7 @@ def made_results(folder: Path) -> dict[str, dict]:
         "stability": {own: "stability.json"},
         "compared_types": {own: "compared_types.csv"},
         **{name: {(MODEL, "qa"): file} for name, file in COMPANY.items()},
+        "differences": {own: "differences.csv"},
     }
     wildcards = {"model": MODEL, "partition": PARTITION, "task": "qa", "clustering": "kmeans-k4"}
     for figure in FIGURES:

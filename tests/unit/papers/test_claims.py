@@ -123,28 +123,30 @@ def test_a_number_is_rounded_as_tables_round_what_the_file_has():
 def measured(p: float, value: float = 1.0) -> Measured:
     """With an interval on one side of 0 where the p-value is below 0.05."""
     width = abs(value) * (0.5 if p < 0.05 else 2)
-    return Measured(value, value - width, value + width, lambda limit, side: p)
+    return Measured(value, value - width, value + width, lambda limit: p)
 
 
 @pytest.mark.parametrize(
     ("units", "p", "verdict", "words"),
     [
-        (50, 0.04, HOLDS, "over articles)"),
-        (49, 0.04, OPEN, "as few as 49.0 equal articles: p times 2"),
-        (20, 0.02, HOLDS, "as few as 20.0 equal articles: p times 2"),
-        (19, 0.02, OPEN, "as few as 19.0 equal articles: p times 5"),
-        (8, 0.009, HOLDS, "as few as 8.0 equal articles: p times 5"),
+        (20, 0.04, HOLDS, "over articles)"),
+        (19, 0.04, HOLDS, "as few as 19.0 equal articles: 99 %"),
         (7.9, 1e-9, OPEN, "as few as 7.9 equal articles: too few to tell"),
     ],
 )
-def test_over_few_units_a_claim_is_decided_by_a_stricter_interval_or_by_none(units, p, verdict, words):
+def test_over_few_units_a_claim_is_decided_by_an_interval_of_99_percent_or_by_none(units, p, verdict, words):
     finding = Finding("a", replace(measured(p), over="articles", units=units), "above", 0)
     assert finding.verdict == verdict
     assert (finding.p < 0.05) == (verdict != OPEN)
     assert words in str(finding)
     assert replace(finding, measured=Measured(1.0, units=1)).verdict == OPEN
-    # The interval stays that of 95 %, and names what it is over.
+    # The interval names what it is over.
     assert "1.00 (0.50 to 1.50, over articles)" in str(finding)
+
+
+def test_an_interval_of_width_zero_decides_nothing():
+    finding = Finding("a", Measured(2.5, 2.5, 2.5, lambda limit: 0.0004, "segments", 40), "above", 0)
+    assert (finding.verdict, finding.p) == (OPEN, 1.0)
 
 
 def test_claims_are_corrected_for_all_rules_that_were_tested_beside_them():

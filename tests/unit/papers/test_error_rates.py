@@ -1,21 +1,25 @@
 """Of every kind of rule that claims are judged by: false claims hardly ever hold, and true ones hardly ever fail.
 
-Truths are known, and as hard to tell as they can be: a false claim lies on the limit of 0, a true one hardly beyond it,
-in standard errors. What is simulated are the constructors of `Measured` and what `judge` makes of findings. A verdict
-from a value without an interval has no rate of errors, and is said to have none.
+Truths are known, and as hard to tell as they can be: a false claim lies on the limit, a true one hardly beyond it. What
+is simulated are the constructors of `Measured` and what `judge` makes of findings. A verdict from a value without an
+interval has no rate of errors, and is said to have none.
 """
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from headtypes.analyses.ablation.intervals import Scored
 from headtypes.analyses.divergence.projection import layer_test
-from headtypes.core.statistics import resampled_means
+from headtypes.core.statistics import Evidence, ratio_intervals
 from headtypes.papers.claims import Claim, Verdict, correct, judge
 from headtypes.papers.clark2019.claims.quantities_of_language import Columns, Scores, Trees, sep_beyond_others
 from headtypes.papers.clark2019.claims.quantities_of_texts import _permuted
+from headtypes.papers.guan2020.quantities import beyond_others, by_thirds
 from headtypes.papers.quantities import (
     FAILS,
     HOLDS,
@@ -25,14 +29,22 @@ from headtypes.papers.quantities import (
     Quantities,
     Quantity,
     Ranked,
+    beside_permuted_layers,
     in_each_reading,
+    measured_by,
 )
 from headtypes.papers.repeats import judged_together
 from tests.support.clark_results import best_heads
 
-UNITS, RESAMPLES, TRIALS = 60, 500, 200
-# Five percent, and two standard errors of so many trials.
-MOST = round(TRIALS * 0.05 + 2 * (TRIALS * 0.05 * 0.95) ** 0.5)
+UNITS, TRIALS = 60, 200
+
+
+def most_of(trials: int) -> int:
+    """Five percent, and two standard errors of so many trials."""
+    return round(trials * 0.05 + 2 * (trials * 0.05 * 0.95) ** 0.5)
+
+
+MOST = most_of(TRIALS)
 ONTO, FAR, NEAR = 0.0, 4.0, 0.01
 
 # The findings of each trial, of several truths.
@@ -49,59 +61,39 @@ def verdicts(trials: Iterator[list[Finding]]) -> list:
     return [judge(Claim("c", ask=lambda quantities, it=it: it, about="", **said), Quantities({})) for it in trials]
 
 
-def estimates(
-    values: np.ndarray, sizes: np.ndarray | None = None, resamples: int = RESAMPLES
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of each trial the estimates, [column], and what the bootstrap makes of them, [resample, column].
-
-    values: [unit, trial, column] sums of a unit; sizes: [unit] over how many items.
-    """
-    sizes = np.ones(len(values)) if sizes is None else sizes
-    means = resampled_means(values.reshape(len(values), -1), sizes, seed=1, resamples=resamples)
-    means = means.reshape(resamples, *values.shape[1:])
-    for trial, estimate in enumerate(values.sum(0) / sizes.sum()):
-        yield estimate, means[:, trial]
-
-
 def normal(truths: list[float], rng: np.random.Generator, shared: float = 0.0) -> np.ndarray:
-    """[unit, trial, truth] values whose means have a standard error of 1; shared: what they have in common of it."""
-    shape = UNITS, TRIALS, len(truths)
+    """[trial, unit, truth] values whose means have a standard error of 1; shared: what they have in common of it."""
+    shape = TRIALS, UNITS, len(truths)
     common, own = rng.normal(0, UNITS**0.5, (*shape[:2], 1)), rng.normal(0, UNITS**0.5, shape)
     return np.array(truths) + shared**0.5 * common + (1 - shared) ** 0.5 * own
 
 
 def of_means(truths: list[float], rng: np.random.Generator, shared: float = 0.0) -> Iterator[list[Finding]]:
     """One or several means, all of which have to be above 0."""
-    for estimate, means in estimates(normal(truths, rng, shared)):
-        yield [above(Measured.drawn(each, means[:, n], np.ones(UNITS), "units")) for n, each in enumerate(estimate)]
+    for values in normal(truths, rng, shared):
+        yield [above(Measured.by(Evidence(column), "units")) for column in values.T]
 
 
 def of_articles(truths: list[float], rng: np.random.Generator, articles: int) -> Iterator[list[Finding]]:
     """A mean over articles of unequal sizes, whose questions are alike; a few articles make most of it."""
-    sizes = rng.integers(20, 40, articles).astype(float)
-    of_article = 1 - rng.exponential(1, (articles, TRIALS))
-    sums = sizes[:, None] * (truths[0] + of_article) + rng.normal(0, sizes[:, None] ** 0.5, (articles, TRIALS))
-    # Fewer resamples would not tell what so few articles can.
-    for estimate, means in estimates(sums[..., None], sizes, resamples=4000):
-        yield [above(Measured.drawn(estimate[0], means[:, 0], sizes, "articles"))]
+    for sizes in rng.integers(20, 40, (TRIALS, articles)).astype(float):
+        own = truths[0] + 1 - rng.exponential(1, articles) + rng.normal(0, sizes**-0.5)
+        yield [above(Measured.by(Evidence(own, sizes), "articles"))]
 
 
 def off(truths: list[float], rng: np.random.Generator, limit: float) -> Iterator[list[Finding]]:
     """What a difference is off by, whichever its sign is, has to be below a limit."""
-    for estimate, means in estimates(normal([limit - truths[0]], rng)):
-        sign = np.sign(estimate[0])
-        yield [
-            Quantity("value", Measured.drawn(abs(estimate[0]), sign * means[:, 0], np.ones(UNITS), "units")).below(
-                limit
-            )
-        ]
+    for values in normal([limit - truths[0]], rng):
+        own = np.sign(values.mean()) * values[:, 0]
+        yield [Quantity("value", Measured.by(Evidence(own), "units")).below(limit)]
 
 
 def ranked(truths: list[float], rng: np.random.Generator, rank: int | Callable[[int], int]) -> Iterator[list[Finding]]:
     """The number of a rank."""
     measure = Ranked(lambda evidence: evidence, rank)
-    for estimate, means in estimates(normal(truths, rng)):
-        yield [above(Measured.drawn_for(measure, float(measure(estimate)), means, np.ones(UNITS), "units"))]
+    for values in normal(truths, rng):
+        without = (values.sum(axis=0) - values) / (len(values) - 1)
+        yield [above(measured_by(measure, values.mean(axis=0), without, "units"))]
 
 
 def of_groups(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
@@ -110,7 +102,7 @@ def of_groups(truths: list[float], rng: np.random.Generator) -> Iterator[list[Fi
     of_word = np.array([truths[0], 0]) + rng.normal(0, 1, (UNITS, TRIALS, 1)) + rng.normal(0, 1, sizes.shape)
     names = [f"sep.{trial}.{group}" for trial in range(TRIALS) for group in ("few", "many")]
     sums, sizes = (of_word * sizes).reshape(UNITS, -1), sizes.reshape(UNITS, -1).astype(float)
-    trees = Trees({}, columns=[Columns(names, sums, sizes, "sentences", seed=1)])
+    trees = Trees({}, columns=[Columns(names, sums, sizes, "sentences")])
 
     def less(trial: int) -> Callable[[Scores], np.ndarray]:
         return lambda scores: scores[f"sep.{trial}.few"] - scores[f"sep.{trial}.many"]
@@ -123,9 +115,52 @@ def rare(truths: list[float], rng: np.random.Generator, side: int, points: float
     """Words of which hardly any is found by one head alone, less so many points: the truth lies on the limit."""
     lost = -side * (rng.random((UNITS, TRIALS)) < points / 100).astype(float)
     names = [f"lead.{trial}" for trial in range(TRIALS)]
-    trees = Trees({}, columns=[Columns(names, lost, np.ones_like(lost), "sentences", seed=1)])
+    trees = Trees({}, columns=[Columns(names, lost, np.ones_like(lost), "sentences")])
     for name in names:
         yield [trees.quantity(f"of {name}", "value", lambda it, name=name: side * (it[name] + side * points)).above(0)]
+
+
+# What is lost of the answers: all of an article's, or any.
+LOSSES = {
+    "whole articles": lambda lost, article, rng: (rng.random(article.max() + 1) < lost)[article],
+    "single answers": lambda lost, article, rng: rng.random(len(article)) < lost,
+}
+
+
+def left(
+    truths: list[float],
+    rng: np.random.Generator,
+    articles: int,
+    each: int,
+    equal: bool,
+    percent: float,
+    how: str,
+    right: float,
+) -> Iterator[list[Finding]]:
+    """More than so many percent of the right answers are left, which are so many of all."""
+    for _ in range(CELL):
+        sizes = np.full(articles, each) if equal else np.ceil(each * rng.lognormal(0, 0.5, articles)).astype(int)
+        article = np.repeat(np.arange(articles), sizes)
+        before = rng.random(len(article)) < right
+        after = before & ~LOSSES[how](1 - percent / 100 - truths[0] / 100, article, rng)
+        ids = np.arange(len(article)).astype(str)
+        tables = {
+            name: pd.DataFrame({"id": ids, "article": article, "exact_match": 100.0 * answers})
+            for name, answers in (("baseline", before), ("c", after))
+        }
+        found = Scored(tables, "exact_match").sum({"c": 1.0, "baseline": -percent / 100}, "baseline")
+        yield [Quantity("left", found).above(0)]
+
+
+def where(truths: list[float], rng: np.random.Generator, layers: int, own: bool) -> Iterator[list[Finding]]:
+    """Most heads of a type are in the last third of layers; layers have mixes of their own, or none, and no order."""
+
+    def beyond(heads: np.ndarray) -> np.ndarray:
+        return 100 * beyond_others(by_thirds(heads), "last") / np.maximum(by_thirds(heads).sum(axis=-1), 1)
+
+    for _ in range(TRIALS):
+        shares = rng.beta(0.5, 1.5, layers) if own else np.full(layers, 0.25)
+        yield [beside_permuted_layers("value", beyond, rng.binomial(12, shares)).above(0)]
 
 
 def readings(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
@@ -204,6 +239,15 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     "a normal error": (with_error, [ONTO], [NEAR]),
     "beyond permutations": (beyond_chance, [ONTO], [NEAR]),
     "beyond permutations of layers": (of_layers, [ONTO], [NEAR]),
+    **{
+        f"where heads of {layers} layers{' with mixes of their own' if own else ''} are": (
+            partial(where, layers=layers, own=own),
+            [ONTO],
+            [ONTO],
+        )
+        for layers in (6, 12, 24)
+        for own in (True, False)
+    },
     "heads beside others of their layers": (beside_others, [ONTO], [NEAR]),
 }
 
@@ -219,7 +263,37 @@ def test_false_claims_hardly_ever_hold_and_true_ones_hardly_ever_fail(kind):
 def test_nothing_else_makes_an_interval():
     """Whoever adds a kind of interval simulates it above."""
     made = {name for name, it in vars(Measured).items() if isinstance(it, classmethod)}
-    assert made == {"drawn", "drawn_for", "without_difference", "with_error", "beyond_chance"}
+    assert made == {"by", "ranked", "_judged", "with_error", "beyond_chance"}
+
+
+# Trials of a cell. Three articles are too few to tell anything.
+CELL = 40
+SIZES = ((3, 40), (8, 20), (12, 20), (20, 10), (48, 5))
+
+
+@pytest.mark.parametrize(("percent", "right"), product((95, 10), (0.6, 0.9, 1.0)))
+def test_what_is_left_of_a_baseline_is_judged_by_the_articles_that_lose(percent, right):
+    """Of so many articles, equal or not, however answers are lost; half of a point makes a claim true."""
+    for (articles, each), equal, how in product(SIZES, (True, False), LOSSES):
+        if how == "single answers" and right < 1:
+            continue
+        for truth, wrong in ((ONTO, HOLDS), (0.5, FAILS)):
+            trials = left([truth], np.random.default_rng(7), articles, each, equal, percent, how, right)
+            found = [it.verdict for it in verdicts(trials)]
+            assert found.count(wrong) <= most_of(CELL), (articles, equal, how, wrong, found.count(wrong) / CELL)
+            assert articles >= 8 or not {HOLDS, FAILS} & {*found}
+
+
+@pytest.mark.parametrize("articles", [3, 5, 9, 12, 20, 48])
+def test_tables_have_the_intervals_of_claims(articles):
+    """Over articles whose effects are exponential; below eight there are none."""
+    rng = np.random.default_rng(3)
+    sizes = np.broadcast_to(rng.integers(20, 40, articles)[:, None], (articles, TRIALS)).astype(float)
+    own = rng.exponential(1, sizes.shape) - 1
+    low, high = ratio_intervals(own * sizes, sizes)
+    assert np.isnan(low).all() == (articles < 8)
+    assert (low > 0).sum() <= MOST
+    assert (high < 0).sum() <= MOST
 
 
 def over_seeds(truths: np.ndarray, shared: float, rng: np.random.Generator) -> list[str]:

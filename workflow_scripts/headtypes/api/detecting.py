@@ -40,4 +40,4 @@ def detect_heads(
     what = f"{name} on random tokens"
     with alone(model):
         scores = read_detectors(body_of(model), drawn, batch_tokens=batch_tokens, what=what)
-    return detector_table(scores, least=least, seed=seed)
+    return detector_table(scores, least=least)

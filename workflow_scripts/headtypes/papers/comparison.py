@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from headtypes.core.statistics import FEW_UNITS, FEWEST_UNITS, Measured
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import document, markdown_table
 from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
 from headtypes.papers.paper import Key, Published
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, STRICTER, VERDICTS, Measured, Quantities
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS, Quantities
 from headtypes.papers.repeats import FEWEST, judged_together, mean_over
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
@@ -31,10 +32,6 @@ NAMED = {
 TOGETHER = " over models"
 NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
 
-_STRICTER = ", ".join(
-    f"over fewer than {units} " + ("a claim is open" if math.isinf(times) else f"p is multiplied by {times}")
-    for units, times in STRICTER.items()
-)
 HOW_CLAIMS_ARE_JUDGED = (
     "*Stated* claims are in the paper's words. Others are counted apart: *inferred* ones follow from its words, and "
     "those *from the table* are what its figures show, of which it says nothing. "
@@ -42,9 +39,10 @@ HOW_CLAIMS_ARE_JUDGED = (
     "the limit lies inside the interval; where the paper can be read in several ways, it does so in each of them or "
     "is open. Of several quantities that a claim is about, one on the wrong side is enough for it to fail; lest one "
     "be there by chance, each is then tested at 5 percent divided by their number. Without an interval the value "
-    "itself decides, and nothing says how surely. Units are counted as units of equal size: "
-    f"{_STRICTER}. Many claims are judged at once, so that some may be decided by "
-    "chance: *corrected* is the verdict after Holm's procedure over all claims of the section that have an interval, "
+    "itself decides, and nothing says how surely. Intervals are of 95 %; where units count as fewer than "
+    f"{FEW_UNITS} of equal size, or fewer differ, they are of 99 %, and where as fewer than {FEWEST_UNITS}, there is "
+    "none, and the claim is open. Many claims are judged at once, so that some may be decided by chance: *corrected* "
+    "is the verdict after Holm's procedure over all claims of the section that have an interval, "
     "and p the p-value of the limit, before and after. A claim without an interval has neither. Limits for which the "
     "verdict would be the same are given beside each that is not 0. Over models that differ in a seed alone, a claim "
     "holds or fails where it does in each, and so in most such trainings. These verdicts are not corrected, since none "

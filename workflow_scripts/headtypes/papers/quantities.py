@@ -7,30 +7,27 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
-from headtypes.core.statistics import ALPHA, bounds, effective_units, p_of_ranked, p_of_side, ranked_bounds
+from headtypes.core.seeds import derive_seed
+from headtypes.core.statistics import FEW_UNITS, FEWEST_UNITS, Evidence, Measured, pulls_on, two_decimals
 from headtypes.papers.paper import Published
 
 HOLDS, FAILS, OPEN, NO_VERDICT = "holds", "fails", "open", "no verdict"
 VERDICTS = (HOLDS, FAILS, OPEN, NO_VERDICT)
 Side = Literal["above", "below"]
-# A function of evidence, such as means over all segments or over resamples of them, that gives a number for each.
+# A function of statistics, on all units or on all but each of them, that gives a number for each.
 Measure = Callable[[Any], np.ndarray]
 
 Third = Literal["first", "middle", "last"]
 THIRDS: tuple[Third, ...] = ("first", "middle", "last")
-
-_EQUAL_TO_CHANCE = 1e-6
-# Times how much a p-value is taken over fewer units than these; over fewer than the first, none is small enough.
-STRICTER = {8: math.inf, 20: 5, 50: 2}
+PERMUTATIONS = 1999
 
 
 @dataclass(frozen=True)
 class Ranked:
     """A measure of several numbers, [..., number], of which the `rank`-th largest is claimed (from -1, the smallest).
 
-    rank: or a function of how many numbers there are. On resamples, see `statistics.ranked_bounds`.
+    rank: or a function of how many numbers there are.
     """
 
     several: Measure
@@ -47,14 +44,35 @@ class Ranked:
         return self.rank(number) if callable(self.rank) else self.rank
 
 
-def resampled(measure: Measure) -> Measure:
-    """What is measured on resamples: of ranked numbers each by itself."""
+def single(measure: Measure) -> Measure:
+    """What is measured of single units: of ranked numbers each by itself."""
     return measure.several if isinstance(measure, Ranked) else measure
 
 
-def _two(value: float) -> str:
-    """With two decimals, rounded from the nine digits of the CSV files, so that a number has one form everywhere."""
-    return f"{float(f'{value:.9g}'):z.2f}"
+def measured_by(
+    measure: Measure,
+    whole: Any,
+    without: Any,
+    over: str,
+    own: Any = None,
+    sizes: np.ndarray | None = None,
+    reach: tuple[float, float] | None = None,
+) -> Measured:
+    """What a measure gives, with its interval over units.
+
+    whole, without, own: statistics on all units, on all but each, and on each alone, if it is known; sizes, reach: as
+        of `Evidence`.
+    """
+    several = single(measure)
+    values, pulls = np.atleast_1d(several(whole)), pulls_on(several(without)).reshape(-1, np.size(several(whole)))
+    of_units = pulls if own is None else several(own).reshape(pulls.shape)
+    found = [
+        Evidence(of_units[:, number], sizes, reach, value=float(value), pulls=pulls[:, number])
+        for number, value in enumerate(values)
+    ]
+    if isinstance(measure, Ranked):
+        return Measured.ranked(found, measure.rank_among(len(found)), over)
+    return Measured.by(found[0], over)
 
 
 class NoVerdictError(Exception):
@@ -66,100 +84,6 @@ def layers_of_third(third: Third, layers: int) -> list[int]:
     if layers < len(THIRDS):
         raise NoVerdictError("the model has fewer than three layers")
     return [layer for layer in range(layers) if THIRDS[(6 * layer + 3) // (2 * layers)] == third]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A value and the interval that it lies in, or the value alone (low and high are NaN).
-
-    value: NaN where there is only a range: a number that can be read in several ways.
-    p_value: of a limit and the side of it on which the value is claimed to be (`statistics.p_of_side`); None without
-        one.
-    over: what the interval and the p-values are over, such as articles.
-    units: how many of these of equal size they count as (`statistics.effective_units`).
-    """
-
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-    p_value: Callable[[float, str], float] | None = field(default=None, compare=False, repr=False)
-    over: str = ""
-    units: float = math.inf
-
-    @classmethod
-    def drawn(cls, value: float, means: np.ndarray, sizes: np.ndarray, over: str) -> "Measured":
-        """With the interval and p-values of resampled means; sizes: of the drawn units, as in `statistics.bounds`."""
-        low, high = map(float, bounds(means, sizes))
-
-        def p_value(limit: float, side: str) -> float:
-            return float(p_of_side(means, sizes, limit, side))
-
-        return cls(value, low, high, p_value, over, effective_units(sizes))
-
-    @classmethod
-    def with_error(cls, value: float, error: float, freedom: float = math.inf, over: str = "") -> "Measured":
-        """A value with this standard error, by Student's t with these degrees of freedom; infinitely many: normal."""
-
-        def p_value(limit: float, side: str) -> float:
-            return 2 * float(stdtr(freedom, -abs(value - limit) / error))
-
-        half = error * float(-stdtrit(freedom, ALPHA / 2))
-        return cls(value, value - half, value + half, p_value, over)
-
-    @classmethod
-    def without_difference(cls, value: float, units: float, most: float, over: str) -> "Measured":
-        """Of units that are all alike: as many more might differ as none of so many does by chance, by `most` each.
-
-        The bootstrap's interval has no width there, and its p-value is as small as it can be, on the limit, too.
-        """
-        half = most * (1 - ALPHA ** (1 / units))
-
-        def p_value(limit: float, side: str) -> float:
-            return max(0.0, 1 - abs(limit - value) / most) ** units
-
-        return cls(value, value - half, value + half, p_value, over, units)
-
-    @classmethod
-    def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
-        """A value less what permutations give on average, with an interval and p-value of no difference from them.
-
-        chance: [permutation]. The ends are the value less the quantiles of these, which 0 lies between where more than
-            5 percent of these give as much; the p-value is of both sides and of the limit 0, which alone is to be asked
-            for.
-        """
-        low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
-        tails = ((1 + (sign * chance >= sign * value).sum()) / (1 + len(chance)) for sign in (1, -1))
-        both_sides = float(min(1, 2 * min(tails)))
-        if both_sides >= ALPHA:
-            # Counts are often equal, and an interval that ends at the limit would decide.
-            low, high = min(low, -_EQUAL_TO_CHANCE), max(high, _EQUAL_TO_CHANCE)
-        own = float(value - chance.mean())
-        return cls(own, float(low), float(high), lambda limit, side: both_sides, "permutations")
-
-    @classmethod
-    def drawn_for(cls, measure: Measure, value: float, means: np.ndarray, sizes: np.ndarray, over: str) -> "Measured":
-        """As `drawn`, from what `resampled` of a measure gives, [resample], or of a ranked one [resample, number]."""
-        if not isinstance(measure, Ranked):
-            return cls.drawn(value, means, sizes, over)
-        rank = measure.rank_among(means.shape[-1])
-        low, high = ranked_bounds(means, sizes, rank)
-
-        def p_value(limit: float, side: str) -> float:
-            return p_of_ranked(means, sizes, limit, side, rank)
-
-        return cls(value, float(low), float(high), p_value, over, effective_units(sizes))
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The interval; without one, the value twice."""
-        return (self.value, self.value) if math.isnan(self.low) else (self.low, self.high)
-
-    def __str__(self) -> str:
-        """The value with its interval and what this is over, or the range, with two decimals."""
-        value = "" if math.isnan(self.value) else _two(self.value)
-        over = f", over {self.over}" if self.over else ""
-        interval = "" if math.isnan(self.low) else f"{_two(self.low)} to {_two(self.high)}{over}"
-        return f"{value} ({interval})" if value and interval else value or interval
 
 
 @dataclass(frozen=True)
@@ -191,8 +115,8 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """HOLDS or FAILS where the whole interval is on one side of the limit, and p small enough, else OPEN."""
-        if self.times > 1 and self.p >= ALPHA:
+        """HOLDS or FAILS where the whole interval is on one side of the limit, else OPEN."""
+        if not self.measured.decides:
             return OPEN
         # Rounded, so that a value at the limit stays there in spite of floating-point errors.
         low, high = (round(end, 9) for end in self.measured.ends)
@@ -202,22 +126,10 @@ class Finding:
 
     @property
     def p(self) -> float:
-        """The p-value of the limit, below 0.05 exactly where a verdict with an interval is not open; NaN without one.
-
-        Over few units it is `times` as large: where few of them account for most of a mean, or few differ, the mean
-        lies above the 95 % interval in up to 9 of 100 trials with 9 to 16 units and in up to 7 with 20 to 48, and above
-        that of 99 % in up to 4 with 9 to 16; with 6 units in 9 and more.
-        """
-        if math.isinf(self.times):
+        """The p-value of the limit, below 0.05 exactly where an interval decides; NaN without one."""
+        if not self.measured.decides:
             return 1.0
-        if self.measured.p_value is None:
-            return math.nan
-        return min(1.0, self.times * self.measured.p_value(self.limit, self.side))
-
-    @property
-    def times(self) -> float:
-        """What the p-value is multiplied by over so many units: 1, or more over few; infinite over too few."""
-        return next((times for units, times in STRICTER.items() if self.measured.units < units), 1)
+        return math.nan if self.measured.p_value is None else self.measured.p_value(self.limit)
 
     @property
     def same_for(self) -> str:
@@ -225,12 +137,12 @@ class Finding:
         if self.scale is not None:
             return self._same_on_scale(self.scale)
         low, high = self.measured.ends
-        if self.limit == 0 or math.isnan(low) or self.times > 1:
+        if self.limit == 0 or math.isnan(self.measured.low) or not self.measured.decides:
             return ""
         if self.verdict == OPEN:
-            return f"open for limits from {_two(low)} to {_two(high)}"
+            return f"open for limits from {two_decimals(low)} to {two_decimals(high)}"
         end, over = (low, "below") if (self.verdict == HOLDS) == (self.side == "above") else (high, "above")
-        return f"the same for limits {over} {_two(end)}"
+        return f"the same for limits {over} {two_decimals(end)}"
 
     def _same_on_scale(self, scale: Scale) -> str:
         """In words the numbers from 0 to 100 around this one for which the verdict would be the same."""
@@ -245,10 +157,10 @@ class Finding:
     def __str__(self) -> str:
         """One line that says what was found and what is claimed."""
         same = f" ({self.same_for})" if self.same_for else ""
-        few = ""
-        if self.times > 1:
-            told = "too few to tell" if math.isinf(self.times) else f"p times {self.times}"
-            few = f" (as few as {self.measured.units:.1f} equal {self.measured.over}: {told})"
+        few, units = "", self.measured.units
+        if units < FEW_UNITS:
+            told = "too few to tell" if units < FEWEST_UNITS else "99 %"
+            few = f" (as few as {units:.1f} equal {self.measured.over}: {told})"
         return f"{self.quantity}: {self.measured}; claimed {self.side} {self.limit:g}{same}{few}"
 
 
@@ -281,6 +193,19 @@ class Quantity:
         return Finding(self.label, self.measured, "below", limit, scale=self.scale)
 
 
+def beside_permuted_layers(label: str, statistic: Callable[[np.ndarray], np.ndarray], by_layer: np.ndarray) -> Quantity:
+    """A statistic of numbers by layer, [..., layer], less what it is on average where layers are permuted.
+
+    Heads of a layer are alike, so that layers are permuted with all their heads. The statistic also takes
+    [permutation, ..., layer].
+    """
+    rng = np.random.default_rng(derive_seed(0, "layers"))
+    order = rng.permuted(np.tile(np.arange(by_layer.shape[-1]), (PERMUTATIONS, 1)), axis=1)
+    chance = statistic(np.moveaxis(by_layer[..., order], -2, 0))
+    measured = Measured.beyond_chance(float(statistic(by_layer)), chance)
+    return Quantity(f"{label}, less what permutations of the layers give", measured)
+
+
 @dataclass(frozen=True)
 class Quantities:
     """What is known of one subject, such as a model under one partition or on one task.
@@ -288,15 +213,14 @@ class Quantities:
     A paper derives a class of its own, with a method for each kind of quantity that its claims ask for.
 
     by_name: each quantity by its name, such as `share.dense`; what is not known is absent.
-    interval: a weighted sum of quantities, {name: weight}, with its interval, from samples drawn together for all of
-        them, exact for a claim where these hardly differ; None where there are no such draws, and the sum of the values
-        decides alone.
+    interval: a weighted sum of quantities, {name: weight}, with its interval over units of all of them; None where
+        there are no such units, and the sum of the values decides alone.
     missing: why a quantity is not known, by its name; otherwise: why any other is not.
     published: the paper's data, for names and limits.
     """
 
     by_name: dict[str, Measured]
-    interval: Callable[[Mapping[str, float], bool], Measured] | None = None
+    interval: Callable[[Mapping[str, float]], Measured] | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     otherwise: str = "it was not measured"
     published: Published | None = None
@@ -314,16 +238,16 @@ class Quantities:
         start = f"{kind}."
         return {name[len(start) :]: it.value for name, it in self.by_name.items() if name.startswith(start)}
 
-    def weighted_sum(self, weights: Mapping[str, float], for_claim: bool = True) -> Measured:
+    def weighted_sum(self, weights: Mapping[str, float]) -> Measured:
         """The sum of quantities times their weights, with its interval where there is one."""
         if self.interval is not None:
-            return self.interval(weights, for_claim)
+            return self.interval(weights)
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
 
     def quantity(self, name: str, label: str, measure: Measure | None = None) -> Quantity:
         """The quantity of this name for a claim. Raises `NoVerdictError` where it is not known.
 
-        measure: how it is made of evidence and resamples of it, when it is asked for first, from when on it is among
+        measure: how it is made of statistics, when it is asked for first, from when on it is among
             `by_name`; None for what is known whatever is claimed.
         """
         if measure is not None and name not in self.by_name:

@@ -49,7 +49,7 @@ def test_the_numbers_are_those_of_table_2(tmp_path):
     tables["controls"] = pd.concat(draws)
     for name, table in tables.items():
         table.to_parquet(tmp_path / name)
-    found = read_drops_of_draws(tmp_path / "controls", tmp_path / "own", tmp_path / "baseline", seed=1)
+    found = read_drops_of_draws(tmp_path / "controls", tmp_path / "own", tmp_path / "baseline")
     expected = control_drops(tables["controls"], tables["own"], tables["baseline"])
     assert found.metric == "exact_match"
     assert found.own == pytest.approx(expected["own_drop_exact_match"])

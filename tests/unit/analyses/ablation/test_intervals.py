@@ -1,28 +1,16 @@
-"""Intervals of conditions: each row that of its own scores, drops paired, sums those of a loop over the same draws."""
-
-from itertools import product
+"""Scores under conditions: drops are paired, and what is rare is counted in what changes, whatever the baseline."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import beta, binom
+from scipy.stats import beta
 
-from headtypes.analyses.ablation import intervals
-from headtypes.analyses.ablation.intervals import condition_intervals, weighted_sums
-from headtypes.core import statistics
-from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Finding, Measured
-from tests.support.resampling import naive_bounds, units_of
+from headtypes.analyses.ablation.intervals import Scored, condition_intervals, differences
+from headtypes.core.statistics import Evidence, Measured, by_unit, false_discovery_rates
+from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Finding
 
-RESAMPLES = 200
 CONDITIONS = ["baseline", "worse", "the same", "much worse"]
-ARTICLES = [f"article {number}" for number in np.random.default_rng(5).integers(0, 7, 240)]
-
-
-@pytest.fixture(autouse=True)
-def few_resamples(monkeypatch):
-    """As few for the tables as for the sums, so that loops over them take no time."""
-    monkeypatch.setattr(intervals, "RESAMPLES", RESAMPLES)
-    monkeypatch.setitem(statistics.score_intervals.__kwdefaults__, "resamples", RESAMPLES)
+ARTICLES = [f"article {number}" for number in np.random.default_rng(5).integers(0, 24, 240)]
 
 
 def answered(level: float, seed: int, articles=ARTICLES) -> pd.DataFrame:
@@ -34,138 +22,117 @@ def answered(level: float, seed: int, articles=ARTICLES) -> pd.DataFrame:
     return pd.DataFrame({"id": ids, "article": articles, "exact_match": exact_match, "f1": f1})
 
 
-def tables() -> list[pd.DataFrame]:
+def tables() -> dict[str, pd.DataFrame]:
     """Of `CONDITIONS`; the third gives the answers of the first."""
-    return [answered(level, seed) for level, seed in ((0.8, 0), (0.6, 1), (0.8, 0), (0.1, 2))]
+    return {
+        name: answered(level, seed)
+        for name, (level, seed) in zip(CONDITIONS, ((0.8, 0), (0.6, 1), (0.8, 0), (0.1, 2)), strict=True)
+    }
 
 
 @pytest.mark.parametrize("step", [1, -1])
 def test_every_condition_has_its_row_with_drops_from_the_baseline_wherever_it_stands(step):
-    scores, conditions = tables()[::step], CONDITIONS[::step]
-    table = condition_intervals(scores, conditions=conditions, baseline="baseline", seed=11)
-    assert table["condition"].tolist() == conditions
-    by_metric = {name: np.stack([of_condition[name] for of_condition in scores]) for name in ("exact_match", "f1")}
-    how = {"baseline": conditions.index("baseline"), "articles": np.array(ARTICLES), "seed": 11}
-    pd.testing.assert_frame_equal(table.drop(columns="condition"), statistics.score_intervals(by_metric, **how))
+    scores = dict(list(tables().items())[::step])
+    table = condition_intervals(scores, "baseline")
+    assert table["condition"].tolist() == CONDITIONS[::step]
+    by_name = table.set_index("condition")
+    for metric in ("exact_match", "f1"):
+        values, before = scores["worse"][metric].to_numpy(), scores["baseline"][metric].to_numpy()
+        for name, each, reach in ((metric, values, (0, 100)), (f"drop_{metric}", before - values, (-100, 100))):
+            for suffix, articles in (("", None), ("_by_article", np.array(ARTICLES))):
+                expected = Measured.by(Evidence(*by_unit(each, articles), reach), "")
+                found = by_name.loc["worse", [f"{name}_low{suffix}", f"{name}_high{suffix}"]].tolist()
+                assert by_name.loc["worse", name] == pytest.approx(expected.value)
+                assert found == pytest.approx([expected.low, expected.high])
+                if name != metric:
+                    assert by_name.loc["worse", f"{name}_p{suffix}"] == pytest.approx(expected.p_value(0))
+        p = by_name[f"drop_{metric}_p"]
+        np.testing.assert_allclose(by_name[f"drop_{metric}_fdr"], false_discovery_rates(p.to_numpy()))
+        assert p.isna().tolist() == [name == "baseline" for name in scores]
+        # What changes no answer drops by nothing, and that decides nothing.
+        assert by_name.loc["the same", f"drop_{metric}"] == 0
+        assert by_name.loc["the same", f"drop_{metric}_low"] < 0 < by_name.loc["the same", f"drop_{metric}_high"]
+        assert by_name.loc["the same", f"drop_{metric}_p"] == 1
 
 
-@pytest.mark.parametrize("metric", ["exact_match", "f1"])
-@pytest.mark.parametrize(
-    "weights", [{"worse": 1.0}, {"baseline": 1.0, "worse": -1.0}, {"much worse": -1, "the same": 0.25, "worse": 2}]
-)
-def test_sums_equal_a_loop_over_the_same_articles(weights, metric):
-    by_condition = dict(zip(CONDITIONS, tables(), strict=True))
-    value, low, high, *_ = weighted_sums(by_condition, seed=4)(weights, metric)
-    summed = sum(weight * by_condition[name][metric] for name, weight in weights.items())
-    assert value == pytest.approx(summed.mean())
-    ends = naive_bounds(summed, units_of(ARTICLES), seed=4, resamples=RESAMPLES)
-    assert [low, high] == pytest.approx(ends, abs=1e-9)
+@pytest.mark.parametrize("articles", [3, 7, 8])
+def test_over_few_articles_there_are_no_intervals(articles):
+    of = [f"a{number % articles}" for number in range(240)]
+    table = condition_intervals({"baseline": answered(0.8, 0, of), "c": answered(0.5, 1, of)}, "baseline")
+    assert table.filter(like="high_by_article").isna().all(axis=None) == (articles < 8)
+    assert table.loc[1].filter(like="high").drop(table.filter(like="by_article").columns, errors="ignore").notna().all()
 
 
-def test_one_article_alone_has_a_value_and_no_interval():
-    scores = {"baseline": answered(0.8, 0, ["one"] * 20), "c": answered(0.4, 1, ["one"] * 20)}
-    value, low, high, *_ = weighted_sums(scores, seed=4)({"baseline": 1, "c": -1}, "f1")
-    assert value == pytest.approx(scores["baseline"]["f1"].mean() - scores["c"]["f1"].mean())
-    assert np.isnan([low, high]).all()
-    two = {name: table.assign(article=["one"] * 19 + ["two"]) for name, table in scores.items()}
-    assert not np.isnan(weighted_sums(two, seed=4)({"c": 1}, "f1")[:3]).any()
+def test_without_baseline_or_articles_the_columns_are_there_and_empty():
+    whole = condition_intervals(tables(), "baseline")
+    bare = condition_intervals({name: table.drop(columns="article") for name, table in tables().items()}, None)
+    assert list(bare.columns) == list(whole.columns)
+    empty = bare.columns[bare.columns.str.startswith("drop_") | bare.columns.str.endswith("_by_article")]
+    assert bare[empty].isna().all(axis=None)
+    kept = bare.columns.difference(empty)
+    assert bare[kept].equals(whole[kept])
 
 
-def of_answers(lost: int, questions: int, won: int = 0) -> Measured:
-    """The drop of a condition that loses the first answers and wins others that the baseline lacks."""
-    baseline, condition = np.full((2, questions), 100.0)
-    condition[:lost] = 0
-    baseline[lost : lost + won] = 0
-    scores = {"baseline": baseline, "c": condition}
-    tables = {name: pd.DataFrame({"exact_match": values, "f1": values}) for name, values in scores.items()}
-    return Measured(*weighted_sums(tables, seed=1)({"baseline": 1, "c": -1}, "exact_match"))
+def test_differences_are_paired_and_over_articles():
+    table = differences(tables()).set_index(["metric", "condition", "other"])
+    assert len(table) == 2 * 4 * 3
+    row = table.loc["f1", "much worse", "worse"]
+    assert row["difference"] == pytest.approx(tables()["worse"]["f1"].mean() - tables()["much worse"]["f1"].mean())
+    assert 0 < row["low"] < row["difference"] < row["high"]
+    assert row["over"] == "articles"
+    back = table.loc["f1", "worse", "much worse"]
+    assert (back["low"], back["high"]) == pytest.approx((-row["high"], -row["low"]))
 
 
-@pytest.mark.parametrize(("questions", "points"), [*product([20, 50, 200, 1000], [0.5, 1.0, 1.5, 2.0]), (2000, 0.5)])
-def test_rare_differences_decide_wrongly_in_at_most_one_run_of_twenty(questions, points, monkeypatch):
-    """By the probability of each number of lost answers, where the true drop is so many points."""
-    monkeypatch.setattr(intervals, "RESAMPLES", 2000)
-    lost = np.arange(int(binom.isf(1e-4, questions, points / 100)) + 1)
-    chance = binom.pmf(lost, questions, points / 100)
-    drops = [of_answers(number, questions) for number in lost]
-    for side, limit, wrong in (("below", points, HOLDS), ("above", points, HOLDS), ("above", 0.0, FAILS)):
-        verdicts = np.array([Finding("", drop, side, limit).verdict for drop in drops])
-        assert chance[verdicts == wrong].sum() <= 0.05, (side, limit)
+def over_articles(lost: list[int], questions: int = 20, wrong: int = 0) -> Scored:
+    """Of each article so many of its questions lose their answer, and so many had none in every other article."""
+    article = np.repeat(np.arange(len(lost)), questions)
+    number = np.tile(np.arange(questions), len(lost))
+    before = 100.0 * (number < questions - wrong * (article % 2))
+    after = before * (number >= np.repeat(lost, questions))
+    ids = np.arange(len(article)).astype(str)
+    columns = {"baseline": before, "c": after}
+    return Scored(
+        {name: pd.DataFrame({"id": ids, "article": article, "exact_match": it}) for name, it in columns.items()},
+        "exact_match",
+    )
 
 
-def test_where_no_answer_differs_a_drop_is_below_what_so_many_questions_can_show():
-    few, many = of_answers(0, 100), of_answers(0, 1000)
-    assert (Finding("", few, "above", 0.0).verdict, Finding("", few, "below", 1.5).verdict) == (OPEN, OPEN)
-    assert Finding("", many, "below", 1.5).verdict == HOLDS
-    # The rule of three: with 1,000 questions a drop of 0.3 points would show in 19 runs of 20.
-    assert (many.low, many.high) == pytest.approx((-0.299, 0.299), abs=1e-3)
-
-
-def test_few_answers_that_all_differ_in_one_way_tell_a_drop():
-    assert Finding("", of_answers(9, 200), "above", 0.0).verdict == HOLDS
-    assert Finding("", of_answers(5, 200, won=4), "above", 0.0).verdict == OPEN
-
-
-@pytest.mark.parametrize(("lost", "won"), [(0, 0), (1, 0), (8, 0), (3, 2), (19, 0)])
-def test_p_values_of_rare_differences_decide_as_their_intervals_do(lost, won):
-    drop = of_answers(lost, 100, won)
-    for side in ("above", "below"):
-        for limit in (0.0, drop.low - 0.1, drop.low + 0.1, drop.high - 0.1, drop.high + 0.1):
-            finding = Finding("", drop, side, limit)
-            assert (finding.p < 0.05) == (finding.verdict != OPEN), (side, limit)
-
-
-def drop_over_articles(lost: list[int], questions: int = 20) -> Measured:
-    """The drop of a condition that loses so many answers in each article of so many questions."""
-    baseline = np.full(len(lost) * questions, 100.0)
-    condition = np.concatenate([100.0 * (np.arange(questions) >= number) for number in lost])
-    articles = np.repeat(np.arange(len(lost)), questions).astype(str)
-    tables = {
-        name: pd.DataFrame({"article": articles, "exact_match": values, "f1": values})
-        for name, values in (("baseline", baseline), ("c", condition))
-    }
-    return Measured(*weighted_sums(tables, seed=1)({"baseline": 1, "c": -1}, "exact_match"))
-
-
-@pytest.mark.parametrize(
-    ("articles", "points", "correlation"),
-    [(9, 10.0, 0.2), (12, 2.0, 0.02), (19, 2.0, 0.2), (19, 10.0, 0.02), (24, 5.0, 0.9), (48, 5.0, 0.3), (64, 5.0, 0.9)],
-)
-def test_over_few_articles_at_most_one_run_of_twenty_is_wrong(articles, points, correlation, monkeypatch):
-    """Answers of one article are lost together; the true drop is so many points, and lies on the limits."""
-    monkeypatch.setattr(intervals, "RESAMPLES", 4000)
-    rng, share, verdicts = np.random.default_rng(3), points / 100, []
-    for _ in range(60):
-        of_article = rng.beta(*((1 / correlation - 1) * np.array([share, 1 - share])), articles)
-        drop = drop_over_articles(rng.binomial(20, of_article).tolist())
-        verdicts.append([Finding("", drop, side, points).verdict for side in ("above", "below")])
-    wrong = (np.array(verdicts) == HOLDS).mean(axis=0)
-    assert wrong.max() <= 0.05
+def drop_of(scored: Scored) -> Measured:
+    return scored.sum({"baseline": 1.0, "c": -1.0}, "baseline")
 
 
 def test_articles_that_do_not_differ_are_not_counted():
-    assert drop_over_articles([2] * 9 + [3] * 9).units == 9
-    assert drop_over_articles(list(range(20)) * 2).units == 38
+    assert drop_of(over_articles([2] * 9 + [3] * 9)).units == 9
+    assert drop_of(over_articles(list(range(20)) * 2)).units == 38
 
 
 def test_of_few_articles_that_differ_the_bound_is_exact():
-    """Of 60 articles of which none differs, 1 of 20 may lose all answers; of 60 of which 3 differ, 15 of 100."""
-    for lost, most in (([0] * 60, 1 - 0.05 ** (1 / 60)), ([0] * 57 + [1] * 3, beta.isf(0.0125, 4, 57))):
-        drop = drop_over_articles(lost)
-        assert drop.high == pytest.approx(100 * most)
-        assert [Finding("", drop, "below", limit).verdict for limit in (drop.high - 0.1, drop.high + 0.1)] == [
-            OPEN,
-            HOLDS,
-        ]
+    """Of 60 articles of which none differs, 6 of 100 may lose all answers; of 60 of which 3 lose all, 14 may."""
+    for lost, most in (([0] * 60, 1 - 0.025 ** (1 / 60)), ([0] * 57 + [20] * 3, beta.isf(0.025, 4, 57))):
+        drop = drop_of(over_articles(lost))
+        assert drop.high == pytest.approx(100 * most, abs=0.4)
+        assert Finding("", drop, "below", drop.high - 0.1).verdict == OPEN
+        assert Finding("", drop, "below", drop.high + 0.1).verdict == HOLDS
         assert Finding("", drop, "above", 50.0).verdict == FAILS
 
 
-def test_what_many_articles_of_few_lose_is_told(monkeypatch):
-    # Fewer resamples would not tell it.
-    monkeypatch.setattr(intervals, "RESAMPLES", 4000)
+@pytest.mark.parametrize("wrong", [0, 5])
+def test_what_is_left_of_a_baseline_rests_on_the_articles_that_lose_whatever_the_baseline(wrong):
+    """Of 20 articles of which none loses, one of six may: that 95 percent are left is not shown, that half are is."""
+    scored = over_articles([0] * 20, wrong=wrong)
+    left = {percent: scored.sum({"c": 1.0, "baseline": -percent / 100}, "baseline") for percent in (95, 50)}
+    assert left[95].low < 0 < left[95].value < left[95].high
+    assert left[50].low > 0
+    # Nearly all lose everything: hardly any differ in what is left of them.
+    scored = over_articles([20] * 19 + [0], wrong=wrong)
+    assert scored.sum({"c": 1.0, "baseline": -0.1}, "baseline").high > 0
+
+
+def test_what_many_articles_of_few_lose_is_told():
     lost = np.random.default_rng(2).binomial(20, 0.3, 16).tolist()
-    assert Finding("", drop_over_articles(lost), "above", 0.0).verdict == HOLDS
-    assert Finding("", drop_over_articles(lost[:7]), "above", 0.0).verdict == OPEN
+    assert Finding("", drop_of(over_articles(lost)), "above", 0.0).verdict == HOLDS
+    assert Finding("", drop_of(over_articles(lost[:7])), "above", 0.0).verdict == OPEN
 
 
 def read_texts(factor: float, seed: int) -> pd.DataFrame:
@@ -176,15 +143,16 @@ def read_texts(factor: float, seed: int) -> pd.DataFrame:
 
 
 def test_texts_have_the_loss_of_a_token_whose_drop_is_its_rise():
-    scores = [read_texts(1, 0), read_texts(1.5, 1)]
-    found = condition_intervals(scores, conditions=["baseline", "c"], baseline="baseline", seed=2)
+    scores = {"baseline": read_texts(1, 0), "c": read_texts(1.5, 1)}
+    found = condition_intervals(scores, "baseline")
     assert {name for name in found if not name.endswith(("low", "high", "_by_article"))} == {
         *("condition", "loss", "drop_loss", "drop_loss_p", "drop_loss_fdr")
     }
-    before, after = (table["loss"].sum() / table["tokens"].sum() for table in scores)
+    before, after = (table["loss"].sum() / table["tokens"].sum() for table in scores.values())
     assert found["loss"].tolist() == pytest.approx([before, after])
     assert found["drop_loss"].tolist() == pytest.approx([0, after - before])
     assert 0 < found.loc[1, "drop_loss_low"] < after - before < found.loc[1, "drop_loss_high"]
-    # Sums of conditions are those of losses as they are, with the same draws.
-    total = weighted_sums(dict(zip(["baseline", "c"], scores, strict=True)), seed=2)({"c": 1, "baseline": -1}, "loss")
-    assert total[:3] == pytest.approx(found.loc[1, ["drop_loss", "drop_loss_low", "drop_loss_high"]].tolist())
+    # Sums of conditions are those of losses as they are.
+    total = Scored(scores, "loss").sum({"c": 1, "baseline": -1}, "baseline")
+    expected = found.loc[1, ["drop_loss", "drop_loss_low", "drop_loss_high"]].tolist()
+    assert [total.value, total.low, total.high] == pytest.approx(expected)

@@ -80,7 +80,7 @@ def row(table: pd.DataFrame, **named) -> pd.Series:
 
 def test_right_is_the_head_word_of_an_antecedent():
     # The head always guesses the first word: right for Ann's mentions, and for no other.
-    table, _ = measure_coreference(DOCUMENTS, guesses_of(lambda anaphor: 0), seed=0)
+    table, _ = measure_coreference(DOCUMENTS, guesses_of(lambda anaphor: 0))
     best = row(table, system="best_head", candidates="words", type="all", chosen="documents")
     # Six mentions have antecedents: she, him, Ann, the man; it; the cat.
     assert (best["layer"], best["head"], best["mentions"], best["documents"]) == (0, 0, 6, 3)
@@ -91,7 +91,7 @@ def test_right_is_the_head_word_of_an_antecedent():
 
 
 def test_baselines_stand_on_the_same_mentions_and_differences_pair_them():
-    table, _ = measure_coreference(DOCUMENTS, guesses_of(lambda anaphor: 0), seed=0)
+    table, _ = measure_coreference(DOCUMENTS, guesses_of(lambda anaphor: 0))
     # Nearest: she - Bob, him - she, Ann - him, the man - Ann; it - dog; the cat - cat.
     nearest = row(table, system="nearest", type="all")
     assert nearest["accuracy"] == pytest.approx(100 * 2 / 6)
@@ -102,7 +102,8 @@ def test_baselines_stand_on_the_same_mentions_and_differences_pair_them():
     for name in ("nearest", "head_match", "rules"):
         expected = best["accuracy"] - row(table, system=name, type="all")["accuracy"]
         assert best[f"above_{name}"] == pytest.approx(expected)
-        assert best[f"above_{name}_low"] <= expected <= best[f"above_{name}_high"]
+        # So few documents say nothing of others.
+        assert np.isnan(best[f"above_{name}_low"])
     chances = [1 / 2, 1 / 3, 2 / 4, 2 / 5, 1, 1]
     assert row(table, system="chance", type="all")["accuracy"] == pytest.approx(100 * np.mean(chances))
 
@@ -114,7 +115,7 @@ def test_each_half_of_the_documents_is_scored_with_the_choice_of_the_other():
     odd = guesses.part == 1
     swapped = guesses.guess.copy()
     swapped[odd] = swapped[odd][:, :, ::-1]
-    table, _ = measure_coreference(DOCUMENTS, AntecedentGuesses(**{**vars(guesses), "guess": swapped}), seed=0)
+    table, _ = measure_coreference(DOCUMENTS, AntecedentGuesses(**{**vars(guesses), "guess": swapped}))
     halves = row(table, system="best_head", candidates="words", type="all", chosen="halves")
     assert (halves["mentions"], halves["accuracy"]) == (len(found), 0)
     assert pd.isna(halves["head"])

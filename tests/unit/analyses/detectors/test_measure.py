@@ -155,7 +155,7 @@ def test_planted_heads_are_found_and_no_others():
     drawn = draw_sequences(tokenizer, sequences=12, length=LENGTH, max_length=2 * LENGTH, seed=1, model="planted")
     model = planted(len(tokenizer))
     scores = read_detectors(opened(model), drawn, batch_tokens=512, what="planted")
-    table = detector_table(scores, least=0.1, seed=1)
+    table = detector_table(scores, least=0.1)
     found = table[table["detected"]]
     assert list(zip(found["detector"], found["layer"], found["head"], strict=True)) == [
         ("previous", 0, 0),
@@ -183,7 +183,7 @@ def test_of_a_random_model_no_more_heads_are_detected_than_stated(name, spread):
         torch.manual_seed(seed)
         model = opened(AutoModel.from_config(config).eval())
         drawn = draw_sequences(tokenizer, sequences=16, length=16, max_length=64, seed=seed, model="random")
-        table = detector_table(read_detectors(model, drawn, batch_tokens=2048, what="random"), least=0.1, seed=seed)
+        table = detector_table(read_detectors(model, drawn, batch_tokens=2048, what="random"), least=0.1)
         assert not table["detected"].any()
         rates.append((table["p"] < 0.05).groupby(table["detector"]).mean())
     # Of each detector at most one head in twenty, even without a correction for their number.
@@ -203,7 +203,7 @@ def test_the_table_has_means_and_the_test_by_hand():
     differences = np.zeros((10, 1, 3))
     differences[:, 0, 0] = np.linspace(0.11, 0.65, 10)
     differences[:, 0, 1] = [0.5] * 9 + [0.1]
-    table = detector_table(scores_of(differences), least=0.1, seed=1)
+    table = detector_table(scores_of(differences), least=0.1)
     assert table["layer"].tolist() == [0, 0, 0]
     assert table["head"].tolist() == [0, 1, 2]
     np.testing.assert_allclose(table["score"], [0.48, 0.56, 0.1])
@@ -216,13 +216,13 @@ def test_the_table_has_means_and_the_test_by_hand():
     np.testing.assert_allclose(table["p"], [1 / 1024, 11 / 1024, 1])
     np.testing.assert_allclose(table["corrected_p"], [3 / 1024, 22 / 1024, 1])
     assert table["detected"].tolist() == [True, True, False]
-    assert not detector_table(scores_of(differences), least=0.7, seed=1)["detected"].any()
+    assert not detector_table(scores_of(differences), least=0.7)["detected"].any()
 
 
 def test_detectors_come_in_their_order_and_are_corrected_together():
     differences = np.zeros((10, 1, 3))
     differences[:, 0, 0] = 0.5
     two = pd.concat([scores_of(differences, "induction"), scores_of(differences, "previous")])
-    table = detector_table(two.sample(frac=1, random_state=1), least=0.1, seed=1)
+    table = detector_table(two.sample(frac=1, random_state=1), least=0.1)
     assert table["detector"].tolist() == ["previous"] * 3 + ["induction"] * 3
     np.testing.assert_allclose(table["corrected_p"], [6 / 1024, 1, 1] * 2)

@@ -107,7 +107,7 @@ def test_a_head_that_looks_and_writes_nothing_is_told_from_one_that_writes(tmp_p
     write_arrays(tmp_path / "outputs.h5", outputs, {})
     read = read_arrays(tmp_path / "outputs.h5", Outputs)
     np.testing.assert_array_equal(read.written, outputs.written)
-    heads = heads_table(read, seed=0).set_index(["layer", "head"])
+    heads = heads_table(read).set_index(["layer", "head"])
     assert heads.loc[(1, 2), "written"] == 0
     assert heads.loc[(1, 2), "off"] == 100
     # It looks at tokens as others do, so that no sink shows it.
@@ -116,7 +116,8 @@ def test_a_head_that_looks_and_writes_nothing_is_told_from_one_that_writes(tmp_p
     assert heads.loc[(1, 0), "off"] == 0
     assert heads.loc[(1, 0), "relative"] > 1.5
     assert (heads["off"] > 0).sum() == 1
-    assert ((heads["low"] <= heads["written"]) & (heads["written"] <= heads["high"])).all()
+    # So few samples say nothing of others.
+    assert heads["low"].isna().all()
     layers = layers_table(read)
     np.testing.assert_allclose(layers["off"], [0, 100 / 5])
     assert layers["varies"].eq(0).all()
@@ -136,7 +137,7 @@ def test_heads_that_are_off_for_some_samples_and_massive_activations_are_found(t
     outputs.stream[4:6, 1] = 2500, 3, 3
     layers = layers_table(outputs)
     assert layers["varies"].tolist() == [1, 0]
-    assert heads_table(outputs, seed=0)["off"][1] == 50
+    assert heads_table(outputs)["off"][1] == 50
     assert layers["massive"].tolist() == [0, 25]
 
 
@@ -145,7 +146,7 @@ def test_a_model_whose_heads_write_what_is_changed_first_has_a_reason_and_no_val
     write_arrays(tmp_path / "outputs.h5", outputs, {})
     read = read_arrays(tmp_path / "outputs.h5", Outputs)
     assert "before it adds it to the residual stream" in read.reason
-    write_csv(tmp_path / "heads.csv", heads_table(read, seed=0))
+    write_csv(tmp_path / "heads.csv", heads_table(read))
     assert layers_table(read)["largest"].isna().all()
     assert per_head("text", tmp_path / "heads.csv") == []
     assert list(per_set("text", tmp_path / "heads.csv", {}, seed=0)) == []

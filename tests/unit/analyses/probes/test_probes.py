@@ -285,7 +285,7 @@ def test_scores_stand_beside_the_best_fixed_guesses_and_differences_pair_sentenc
     to_sep = np.zeros((8, 1, 2), np.float16)
     arcs = ArcGuesses(np.array([0, 1], np.int32), np.array([6, 2], np.int32), guess, visible, to_sep)
     right = {name: [[number, 1], [number, 2]] for number, name in enumerate(PROBES)}
-    table, found = measure_probes({"right": right, "words": [5, 2]}, sentences, arcs, seed=0)
+    table, found = measure_probes({"right": right, "words": [5, 2]}, sentences, arcs)
     scores = table[table["minus"] == ""].set_index("system")
     assert scores["uas"]["attention"] == pytest.approx(100 * 1.5 / 7)
     assert (scores["least"]["attention"], scores["most"]["attention"]) == pytest.approx((100 / 7, 200 / 7))
@@ -295,9 +295,10 @@ def test_scores_stand_beside_the_best_fixed_guesses_and_differences_pair_sentenc
     assert scores["uas"]["best_head"] == pytest.approx(500 / 7)
     difference = table.query("system == 'best_head' and minus == 'attention'").iloc[0]
     assert difference["uas"] == pytest.approx(350 / 7)
-    assert difference["low"] <= difference["uas"] <= difference["high"]
+    # So few sentences say nothing of others.
+    assert np.isnan(difference["low"])
     assert len(table) == 7 * 7
     of_system = dict(zip(found.system, found.right.T.tolist(), strict=True))
     assert (of_system["attention"], of_system["best_head"]) == ([0, 1.5], [5, 0])
     with pytest.raises(InputError, match="have not parsed the sentences"):
-        measure_probes({"right": right, "words": [5, 1]}, sentences, arcs, seed=0)
+        measure_probes({"right": right, "words": [5, 1]}, sentences, arcs)

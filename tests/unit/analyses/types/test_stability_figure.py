@@ -18,25 +18,26 @@ from tests.support.planted import TYPES, typed
 
 def drawn(layers: int = 2, heads: int = 3, percent: float = 100.0, **chosen) -> Figure:
     partition = typed([["dense" if head % 2 else "vertical" for head in range(heads)]] * layers)
-    numbers = pd.DataFrame({name: np.arange(8.0) + 10 * place for place, name in enumerate(COLUMNS)})
+    numbers = pd.DataFrame({name: np.arange(7.0) + 10 * place for place, name in enumerate(COLUMNS)})
     numbers["k"] = COUNTS
-    numbers.loc[0, [name for name in COLUMNS if name not in ("k", "gap", "gap_error")]] = np.nan
+    numbers.loc[0, [name for name in COLUMNS if name != "k"]] = np.nan
     by_head = {half: np.full(layers * heads, 100.0) for half in ("heads", "samples")}
     by_head["heads"][:1] = percent
     stability = {half: {"by_head": values.tolist()} for half, values in by_head.items()}
-    criteria = {"silhouette": 4, "gap": 1, "heads": 2, "samples": None} | chosen
-    return stability_figure({**stability, "chosen": criteria}, numbers, partition)
+    criteria = {"silhouette": 5, "heads": 3, "samples": None} | chosen
+    return stability_figure(
+        {**stability, "gaps": {"position": np.arange(layers * heads)}, "chosen": criteria}, numbers, partition
+    )
 
 
 def test_a_ring_is_at_what_a_criterion_chooses():
-    silhouettes, gaps, halves, *_ = drawn().axes
+    silhouettes, _, halves, *_ = drawn().axes
     rings = [[line.get_xydata().tolist() for line in axes.lines if line.get_markersize() == 7] for axes in
-             (silhouettes, gaps, halves)]  # fmt: skip
+             (silhouettes, halves)]  # fmt: skip
     columns = {name: 10 * place for place, name in enumerate(COLUMNS)}
     assert rings == [
-        [[[4, columns["silhouette"] + 3]]],
-        [[[1, columns["gap"]]]],
-        [[[2, columns["heads_pairwise"] + 1]]],
+        [[[5, columns["silhouette"] + 3]]],
+        [[[3, columns["heads_pairwise"] + 1]]],
     ]
 
 

@@ -22,6 +22,7 @@ from tests.support.summaries import (
     PARTITION,
     PROVENANCE,
     RESULTS,
+    differences_of,
     four_controlled,
     made_page,
     made_results,
@@ -113,7 +114,7 @@ def test_what_must_not_be_concluded_is_on_the_page(summary):
 
 
 def test_findings_name_the_costliest_type_beside_random_heads(table_2):
-    sentence = costs_sentence(table_2, MODEL, PARTITION, TYPES)
+    sentence = costs_sentence(table_2, MODEL, PARTITION, TYPES, differences_of(table_2))
     assert sentence == (
         "Without its 28 dense heads the F1 of minilm-qa falls by 57.1 points on 200 questions (49.6 to 64.5 over "
         "these), more than without any other type. As many random heads of the same layers, of which 71 % are the "
@@ -121,25 +122,26 @@ def test_findings_name_the_costliest_type_beside_random_heads(table_2):
         "tested). Without its 22 vertical heads it falls by 5.3, not shown to be less than that without its 12 "
         "dense_vertical heads (14.7)."
     )
-    table_2 = table_2.assign(drop_f1=table_2["drop_f1"].mask(table_2["id"] == 3, 3.5))
-    apart = table_2.assign(drop_f1_low=table_2["drop_f1"] - 0.1, drop_f1_high=table_2["drop_f1"] + 0.1)
-    sentence = costs_sentence(apart, MODEL, PARTITION, TYPES)
+    apart = table_2.assign(drop_f1=table_2["drop_f1"].mask(table_2["id"] == 3, 3.5))
+    sentence = costs_sentence(apart, MODEL, PARTITION, TYPES, differences_of(apart, 0.1))
     assert sentence.endswith("Without its 10 diagonal heads it falls by 3.5, the least.")
-    # Where the runner-up is as near as its interval is wide, nothing costs most.
+    # Drops are paired: two intervals that overlap say nothing of their difference.
     near = table_2.assign(drop_f1=table_2["drop_f1"].mask(table_2["id"] == 4, 50.0))
-    near = near.assign(drop_f1_high=near["drop_f1_high"].mask(near["id"] == 4, 58.0))
-    assert "not shown to be more than that without its 12 dense_vertical heads (50.0)" in costs_sentence(
-        near, MODEL, PARTITION, TYPES
-    )
-    assert costs_sentence(table_2, "another", PARTITION, [*TYPES, "odd"]) is None
+    near = near.assign(drop_f1_low=near["drop_f1"] - 20, drop_f1_high=near["drop_f1"] + 20)
+    for half, said in ((5, "more than without any other type"), (8, "not shown to be more than that without its 12")):
+        assert said in costs_sentence(near, MODEL, PARTITION, TYPES, differences_of(near, half))
+    assert costs_sentence(table_2, "another", PARTITION, [*TYPES, "odd"], differences_of(table_2)) is None
     columns = [column for column in table_2 if not column.startswith(("control_", "own_"))]
-    assert costs_sentence(table_2[columns], MODEL, PARTITION, TYPES).endswith("its 22 vertical heads (5.3).")
+    sentence = costs_sentence(table_2[columns], MODEL, PARTITION, TYPES, differences_of(table_2))
+    assert sentence.endswith(
+        "it falls by 5.3, not shown to be less than that without its 12 dense_vertical heads (14.7)."
+    )
 
 
 def test_findings_name_no_costliest_type_where_all_cost_the_same(table_2):
     same = table_2.assign(drop_f1=0.0)
     told = "the F1 of minilm-qa changes by the same: no type costs more than another."
-    assert costs_sentence(same, MODEL, PARTITION, TYPES) == f"Whichever type is left out, {told}"
+    assert costs_sentence(same, MODEL, PARTITION, TYPES, differences_of(same)) == f"Whichever type is left out, {told}"
 
 
 def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
@@ -147,7 +149,7 @@ def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
     text = text.rename(columns=lambda name: name.replace("f1", "loss"))
     numbers = [column for column in text if column.endswith(("loss", "loss_low", "loss_high"))]
     text = text.assign(**{column: text[column] / 100 for column in numbers})
-    sentence = costs_sentence(text, MODEL, PARTITION, TYPES)
+    sentence = costs_sentence(text, MODEL, PARTITION, TYPES, differences_of(text, 0.1, "loss"))
     assert (
         "Without its 28 dense heads the loss of minilm-qa rises by 0.57 nats per token on 200 documents (0.50"
         in sentence

@@ -53,7 +53,7 @@ def test_the_first_screen_has_the_pictures_the_three_answers_and_what_they_leave
             assert box["y"] + box["height"] < height, question
             assert answer in card.inner_text()
             assert answer == "not measured" or card.locator(".says").is_visible()
-        why = page.get_by_text("the gap statistic of 4 clusters less that of one").first
+        why = page.get_by_text("less those of numbers with one peak").first
         assert not why.is_visible()
         page.locator("summary", has_text="Are there types?").first.click()
         assert why.is_visible()
@@ -87,7 +87,7 @@ def test_on_paper_answers_are_unfolded_and_dark_on_white(chromium, page_file):
     with opened(chromium, page_file, 390, dark=True) as page:
         page.emulate_media(media="print")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert page.get_by_text("the gap statistic of 4 clusters less that of one").first.is_visible()
+        assert page.get_by_text("less those of numbers with one peak").first.is_visible()
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         # The width of A4 without its margins: tables are tables, and beside each other stand two answers.
         page.set_viewport_size({"width": 718, "height": 1000})

@@ -5,8 +5,6 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.gradients.results import Gradients
-from headtypes.papers.clark2019.claims import quantities_of_language as language_quantities
-from headtypes.papers.clark2019.claims import quantities_of_texts as quantities_module
 from headtypes.papers.clark2019.claims.quantities_of_texts import collect_quantities
 from headtypes.papers.clark2019.comparison import CLAIMS, compare_with_clark, comparison_page
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
@@ -22,13 +20,10 @@ def quantities() -> dict:
         BERT: (head_values(), gradients_of()),
         SHALLOW: ({name: values[::2] for name, values in head_values().items()}, no_loss),
     }
-    with pytest.MonkeyPatch.context() as patch:
-        # Enough for p-values that remain small once they are corrected.
-        patch.setattr(quantities_module, "RESAMPLES", 2000)
-        return {
-            key: collect_quantities(surface_of(values), gradients, layers_of(), PUBLISHED, seed=1)
-            for key, (values, gradients) in by_key.items()
-        }
+    return {
+        key: collect_quantities(surface_of(values), gradients, layers_of(), PUBLISHED)
+        for key, (values, gradients) in by_key.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +95,7 @@ def test_a_kind_of_task_that_a_model_does_not_have_leaves_its_claims_without_ver
 
 
 def test_treebanks_and_documents_stand_beside_the_papers_tables():
-    with pytest.MonkeyPatch.context() as patch:
-        # Enough for p-values that remain small once they are corrected.
-        patch.setattr(language_quantities, "RESAMPLES", 4000)
-        quantities = {("bert", "wsj"): Treebank().quantities(), ("bert", "stories"): Documents().quantities()}
+    quantities = {("bert", "wsj"): Treebank().quantities(), ("bert", "stories"): Documents().quantities()}
     table = compare_with_clark(quantities, {"bert"}, PUBLISHED)
     trees, stories = (rows_of(table, key) for key in quantities)
     # Chosen and scored on the same sentences, as in the paper.

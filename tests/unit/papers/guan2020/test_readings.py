@@ -4,6 +4,7 @@ import pandas as pd
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
+from headtypes.core.statistics import Measured
 from headtypes.papers.guan2020.comparison import CLAIMS
 from headtypes.papers.guan2020.quantities import Answers
 from headtypes.papers.guan2020.readings import readings_page, readings_table, under_every_reading
@@ -43,9 +44,9 @@ def judged(evaluations, readings=("segments",), partitions=None, half: float = 0
         scores.setdefault((row["model"], row["partition"]), {})[row["condition"]] = exact_match
 
     def answers_of(key) -> Answers:
-        def weighted_sum(weights, metric, for_claim):
+        def weighted_sum(metric, weights, baseline):
             value = sum(weight * scores[key][name] for name, weight in weights.items())
-            return (value, value - half, value + half) if key in wide else (value,)
+            return Measured(value, value - half, value + half) if key in wide else Measured(value)
 
         return Answers(weighted_sum, 1000)
 

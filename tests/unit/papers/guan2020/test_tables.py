@@ -30,7 +30,7 @@ def stability(value: float) -> dict:
     halves = ("heads", "samples", "pairs")
     return {half: {"all_agree": value + n, "pairwise": value + 0.5 + n} for n, half in enumerate(halves)} | {
         "own_cluster": 70.0,
-        "gap": None,
+        "gaps": None,
     }
 
 
@@ -111,22 +111,22 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
 
 
 def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown():
-    """That one cloud has such gaps, `analyses/types/test_numbers_of_types.py` tests."""
-    gaps = {"alike": (-0.3, 0.1), "undecided": (-0.03, 0.1), "apart": (0.5, 0.1), "unknown": (None, None)}
+    """That one cloud has no gaps, `analyses/types/test_gaps.py` tests."""
+    dips = {"alike": (1.0, 1.0), "undecided": (25.0, 5.0), "apart": (25.0, 25.0)}
+    gaps = {name: {"line": line, "paths": paths} for name, (line, paths) in dips.items()} | {"unknown": None}
     rows = [{"model": name, "partition": "p", "published": None, "samples_asked": 5} for name in gaps]
-    stabilities = {(name, "p"): stability(90) | {"gap": gap, "gap_error": error} for name, (gap, error) in gaps.items()}
+    stabilities = {(name, "p"): stability(90) | {"gaps": of_model} for name, of_model in gaps.items()}
     samples = dict.fromkeys(stabilities, 100) | {("apart", "p"): 5}
     table = stability_table(rows, dict.fromkeys(stabilities, ALL_TYPES), stabilities, samples, REFERENCE)
     found = reservations(table)
     assert found == [
-        "alike, p: the clusters are looser than those of one cloud of heads, so that these are no types.",
-        "undecided, p: the clusters are not shown to be tighter than those of one cloud of heads, so that there may be "
-        "no types.",
+        "alike, p: no gaps between heads are shown, so that there may be no types.",
+        "undecided, p: no gaps between heads are shown, so that there may be no types.",
         "apart, p: 5 samples are few, where the paper has 1,000: others may give other types.",
     ]
     page = stability_page(table, REFERENCE)
     assert all(sentence in page and sentence in stability_shown(table).in_brief().about for sentence in found)
-    assert "| 0.50 [0.29, 0.71] |" in page
+    assert table["gaps_p"].isna().tolist() == [False, False, False, True]
 
 
 def test_tables_2_and_3_have_the_papers_order_and_figures():

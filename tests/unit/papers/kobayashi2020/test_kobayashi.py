@@ -34,9 +34,7 @@ def compared(tmp_path, weights: float, norms: float, noise: float = 0.02) -> Com
     lengths, cut = np.full(SAMPLES, 30, np.int32), np.zeros(SAMPLES, bool)
     features = Features(shares(weights, noise), lengths, cut, ids, norms=shares(norms, noise))
     write_arrays(tmp_path / "features.h5", features, {})
-    return PAPER.compare(
-        {"features": {("bert", "text"): tmp_path / "features.h5"}}, PUBLISHED, {"seed": 1, "repeats": {}}
-    )
+    return PAPER.compare({"features": {("bert", "text"): tmp_path / "features.h5"}}, PUBLISHED, {"repeats": {}})
 
 
 def verdicts(table: pd.DataFrame) -> list[str]:
@@ -75,7 +73,7 @@ def test_shares_are_means_over_heads_and_samples(tmp_path):
 
 def test_differences_are_paired_and_have_intervals(tmp_path):
     compared(tmp_path, 0.5, 0.1)
-    found = collect_shares(tmp_path / "features.h5", PUBLISHED, seed=1)
+    found = collect_shares(tmp_path / "features.h5", PUBLISHED)
     difference = found.weighted_sum({"special.norms": 1.0, "special.weights": -1.0})
     of_samples = 100 * (shares(0.1) - shares(0.5))[..., FINE_BINS + 1 : FINE_BINS + 3].sum(-1).mean((1, 2))
     error = of_samples.std(ddof=1) / np.sqrt(SAMPLES)

@@ -39,9 +39,19 @@ INTERVALS = Result(
     "intervals of all scores and drops",
     of=lambda plan: plan.ablated,
     name="intervals",
-    content="intervals of all scores and drops, over questions and over articles; `..._low`, `..._high` over "
-    "questions, and with `_by_article` over articles; `drop_..._p`: p-value of a drop of zero; "
+    content="intervals of all scores and drops, over questions and over articles, of 99 % over 8 to 19 and none over "
+    "fewer; `..._low`, `..._high` over questions, and with `_by_article` over articles; `drop_..._p`: p-value of a "
+    "drop of zero; "
     "`drop_..._fdr`: the same p-value corrected over all conditions of the partition (Benjamini and Hochberg)",
+)
+DIFFERENCES = Result(
+    "results/ablation/{model}/{partition}/differences.csv",
+    "measure_intervals",
+    "what conditions cost more than one another",
+    of=lambda plan: plan.ablated,
+    name="differences",
+    content="for each score, `condition` and `other` one, by how much the condition costs more (`difference`), paired, "
+    "with its interval over articles, or over questions where these are not known",
 )
 CONTROLS = Result(
     "results/controls/{model}/{partition}/{condition}.parquet",
@@ -90,9 +100,9 @@ def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -
 
 @stage(calls="analyses.ablation.intervals:run")
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
-    """Which condition is the baseline, and the seed."""
+    """Which condition is the baseline."""
     baseline = plan.baseline(model, partition)
-    return {"baseline": baseline and baseline.name, "seed": plan.seed("measure_intervals", model, partition)}
+    return {"baseline": baseline and baseline.name}
 
 
 @stage("forward", reads="questions", passes=_draws_of_controls, calls="analyses.ablation.controls:run")
@@ -106,9 +116,9 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
 
 @stage(calls="analyses.ablation.controls_figure:run")
 def plot_controls(plan: Plan, model: str, partition: str) -> dict:
-    """What the conditions do, and the seed of the intervals."""
+    """What the conditions do."""
     conditions = {entry.name: plan.operations(entry.condition) for entry in plan.controlled_of(model, partition)}
-    return {"conditions": conditions, "seed": plan.seed("plot_controls", model, partition)}
+    return {"conditions": conditions}
 
 
 def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
@@ -134,7 +144,7 @@ ABLATION = Analysis(
     "ablation",
     "drop without the heads (points)",
     section="What the model can do without",
-    results=(*(ANSWERS, METRICS, SCORES, INTERVALS, CONTROLS, CONTROLS_FIGURE, OUTPUTS),),
+    results=(*(ANSWERS, METRICS, SCORES, INTERVALS, DIFFERENCES, CONTROLS, CONTROLS_FIGURE, OUTPUTS),),
     line=lambda quantity, statistic: f"{statistic}: {quantity.removeprefix('drop of ').replace('_', ' ')}",
     stages=(
         measure_head_outputs,

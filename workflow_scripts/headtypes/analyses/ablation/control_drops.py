@@ -15,7 +15,7 @@ from headtypes.data.kinds.metrics import Metric
 class DropsOfDraws(NamedTuple):
     """Drops of one score, named as in `METRICS`, of a condition and of its random heads (draws: [draw]).
 
-    own, low, high: the condition's drop, with its 95 % interval over questions; overlap: the mean share of the drawn
+    own, low, high: the condition's drop, with its interval over questions; overlap: the mean share of the drawn
     heads that are the condition's own.
     """
 
@@ -73,11 +73,11 @@ def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[
     return tuple(read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
 
 
-def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath, *, seed: int) -> DropsOfDraws:
+def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
     """The drops of a task's first score beside heads of the same layers, from the files of `control_drops`."""
     controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, sizes = lost_answers(controls, *own)
-    low, high = mean_intervals(own_lost[0], sizes=sizes, seed=seed)
+    low, high = mean_intervals(own_lost[0], sizes=sizes, reach=metrics[0].reach)
     value = float(mean_over(own_lost[0], sizes))
     drops = mean_over(lost[0], sizes)
     return DropsOfDraws(metrics[0].name, value, float(low), float(high), drops, _overlap(controls))

@@ -69,7 +69,7 @@ def controls_figure(
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `plot_controls`."""
     drops = {
-        condition: read_drops_of_draws(controls, inputs.scores[condition], inputs.baseline, seed=spec["seed"])
+        condition: read_drops_of_draws(controls, inputs.scores[condition], inputs.baseline)
         for condition, controls in inputs.controls.items()
     }
     figure = controls_figure(drops, spec["conditions"], read_partition(inputs.partition))

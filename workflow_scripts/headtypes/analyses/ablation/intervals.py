@@ -1,127 +1,116 @@
 """Intervals of a model's scores under all conditions of a partition, from the scores of each question."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.results import metrics_in, read_scores, sizes_in
-from headtypes.core.statistics import (
-    ALPHA,
-    FEW,
-    RESAMPLES,
-    bounds,
-    effective_units,
-    exact_ends,
-    mean_over,
-    p_of_ends,
-    p_of_side,
-    resampled_means,
-    score_intervals,
-    sums_by_unit,
-)
+from headtypes.core.statistics import Evidence, Measured, by_unit, false_discovery_rates, summed
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.metrics import METRICS, counted_by
 
-# Of fewer articles that differ, the bootstrap tells too little even with a smaller p-value.
-_FEW_ARTICLES = 8
+_BY_ARTICLE = "_by_article"
 
 
-class WeightedSum(NamedTuple):
-    """A weighted sum of mean scores, its interval (NaN if it has none), and its p-values.
+class Scored:
+    """One score of the same units, articles or single questions, under several conditions."""
 
-    p_value: by a limit and the side of it ("above" or "below") on which the sum is claimed to be
-    (`statistics.p_of_side`).
-    over: what both are over; units: how many of equal size these count as, or articles that differ, if that is less.
-    """
+    def __init__(self, scores: Mapping[str, pd.DataFrame], metric: str, *, by_article: bool = True) -> None:
+        """Scores of each question, by condition; by_article: whether articles are the units where they are known.
 
-    value: float
-    low: float
-    high: float
-    p_value: Callable[[float, str], float] | None
-    over: str
-    units: float
+        Questions about one article are not independent, so that they decide nothing there.
+        """
+        first = next(iter(scores.values()))
+        articles = first["article"].to_numpy() if by_article and "article" in first else None
+        self.over = counted_by(metrics_in(first)) if articles is None else "articles"
+        self._index = {condition: number for number, condition in enumerate(scores)}
+        self._is_percent = METRICS[metric].unit == "%"
+        values = np.stack([table[METRICS[metric].column] for table in scores.values()])
+        self._own, self._sizes = by_unit(values, articles, sizes_in(first))
 
+    def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
+        """The sum of the conditions' means, times their weights; baseline: that condition, if any.
 
-def condition_intervals(
-    scores: Sequence[pd.DataFrame], *, conditions: Sequence[str], baseline: str | None, seed: int
-) -> pd.DataFrame:
-    """The mean of every metric under every condition, and its drop from the baseline, with intervals.
+        Units count that differ in what is compared. So the part that is the baseline's is taken by itself: of "95
+        percent of the baseline is left", units differ whose drop does. Where the drops of all differ, but hardly any
+        answers of one condition do, since nearly all are lost, each condition is taken by itself.
+        """
+        weights = {condition: weight for condition, weight in weights.items() if weight}
+        rest = sum(weights.values())
+        parts = [self._part(weights)]
+        if len(weights) > 1 and baseline in weights and abs(rest) > 1e-9:
+            of_baseline = {baseline: rest}
+            drops = {**weights, baseline: weights[baseline] - rest}
+            parts = [self._part(of_baseline), self._part(drops)]
+        if not parts[-1].is_exact:
+            alone = {condition: self._part({condition: weight}) for condition, weight in weights.items()}
+            if any(one.is_exact for condition, one in alone.items() if condition != baseline):
+                parts = list(alone.values())
+        return Measured.by(summed(parts), self.over)
 
-    scores: of each question, one table per condition.
-    returns one row per condition, in their order: condition, and the columns of `statistics.score_intervals`. (The F1
-        of sentence pairs is not a mean over pairs, so it has no interval.)
-    """
-    index = None if baseline is None else list(conditions).index(baseline)
-    rising = [metric.name for metric in METRICS.values() if not metric.higher_is_better]
-    of = {"articles": _articles(scores[0]), "sizes": sizes_in(scores[0]), "rising": rising}
-    table = score_intervals(_by_metric(scores), baseline=index, **of, seed=seed)
-    table.insert(0, "condition", conditions)
-    return table
-
-
-def weighted_sums(scores: Mapping[str, pd.DataFrame], *, seed: int) -> Callable[..., WeightedSum]:
-    """A function of {condition: weight}, a metric, and whether the interval decides a claim: the sum of their means.
-
-    scores: of each question, by condition. All sums use the same drawn articles, since questions of one article are not
-    independent, or, without articles, the same questions. For a claim, an interval of scores in percent that hardly
-    differ is at least as wide as the exact one (`statistics.exact_ends`).
-    """
-    index, tables = {condition: number for number, condition in enumerate(scores)}, list(scores.values())
-    articles, of_rows, means, resampled, of_units = _articles(tables[0]), sizes_in(tables[0]), {}, {}, {}
-    over = counted_by(metrics_in(tables[0])) if articles is None else "articles"
-    for metric, values in _by_metric(tables).items():
-        sums, sizes = sums_by_unit(values.T, articles, of_rows)
-        means[metric], of_units[metric] = mean_over(values, of_rows), sums / sizes[:, None]
-        # One unit says nothing about others.
-        resampled[metric] = resampled_means(sums, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
-
-    def interval(weights: Mapping[str, float], metric: str, for_claim: bool = True) -> WeightedSum:
-        vector = np.zeros(len(index))
+    def _part(self, weights: Mapping[str, float]) -> Evidence:
+        vector = np.zeros(len(self._index))
         for condition, weight in weights.items():
-            vector[index[condition]] = weight
-        value = float(means[metric] @ vector)
-        if resampled[metric] is None:
-            return WeightedSum(value, np.nan, np.nan, None, over, 1)
-        # Rounded, so that draws at a limit stay there in spite of floating-point errors, as the ends do in verdicts.
-        drawn = (resampled[metric] @ vector).round(9)
-        low, high = map(float, bounds(drawn, sizes))
-
-        def p_of_drawn(limit: float, side: str) -> float:
-            return float(p_of_side(drawn, sizes, limit, side))
-
-        ends, units, of_unit = None, effective_units(sizes), of_units[metric] @ vector
-        few = FEW if articles is None else min(_FEW_ARTICLES, len(sizes) / 2)
-        if for_claim and METRICS[metric].unit == "%":
-            lowest, highest = (100 * pick(vector, 0).sum() for pick in (np.minimum, np.maximum))
-            ends = exact_ends(of_unit, lowest, highest, few)
-        if ends is None:
-            if articles is not None:
-                _, counts = np.unique(of_unit.round(9), return_counts=True)
-                units = min(units, len(sizes) - counts.max())
-            return WeightedSum(value, low, high, p_of_drawn, over, units)
-        exact_low, exact_high = ends(ALPHA)
-
-        def p_value(limit: float, side: str) -> float:
-            return max(p_of_drawn(limit, side), p_of_ends(ends, limit, side))
-
-        # What is exact is so over few units, too.
-        return WeightedSum(value, min(low, exact_low), max(high, exact_high), p_value, over, np.inf)
-
-    return interval
+            vector[self._index[condition]] = weight
+        reach = (100 * np.minimum(vector, 0).sum(), 100 * np.maximum(vector, 0).sum()) if self._is_percent else None
+        return Evidence(self._own @ vector, self._sizes, reach)
 
 
-def _by_metric(scores: Sequence[pd.DataFrame]) -> dict[str, np.ndarray]:
-    """[condition, question] of each metric that the tables have."""
-    return {metric.name: np.stack([table[metric.column] for table in scores]) for metric in metrics_in(scores[0])}
+def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None) -> pd.DataFrame:
+    """Each condition's mean scores and their drops from the baseline (`metrics.Metric`), with intervals.
+
+    scores: of each question, by condition.
+
+    returns one row per condition, in their order: condition, and for each metric the columns
+      {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
+      {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
+      drop_{metric} and the same four: what is lost from the baseline, in points;
+      drop_{metric}_p, drop_{metric}_p_by_article: p-values of a drop of zero; drop_{metric}_fdr, _fdr_by_article: the
+      same, corrected by `false_discovery_rates` over all conditions but the baseline, which is not tested.
+    NaN without a baseline or articles, and over too few of either. (The F1 of sentence pairs is not a mean over pairs,
+    so it is not in it.)
+    """
+    first = next(iter(scores.values()))
+    table = {"condition": list(scores)}
+    for metric in metrics_in(first):
+        sign = metric.drop(1, 0)
+        drops = [{} if baseline in (None, name) else {baseline: sign, name: -sign} for name in scores]
+        units = {"": Scored(scores, metric.name, by_article=False)}
+        units |= {_BY_ARTICLE: Scored(scores, metric.name) if "article" in first else None}
+        for name, sums in ((metric.name, [{name: 1.0} for name in scores]), (f"drop_{metric.name}", drops)):
+            for suffix, scored in units.items():
+                unknown = Measured(0.0 if baseline and name != metric.name else np.nan)
+                found = [scored.sum(weights, baseline) if scored and weights else unknown for weights in sums]
+                if not suffix:
+                    table[name] = [it.value for it in found]
+                table |= {f"{name}_{end}{suffix}": [getattr(it, end) for it in found] for end in ("low", "high")}
+                if name != metric.name:
+                    p = np.array([it.p_value(0) if it.p_value else np.nan for it in found])
+                    table |= {f"{name}_p{suffix}": p, f"{name}_fdr{suffix}": false_discovery_rates(p)}
+    return pd.DataFrame(table)
 
 
-def _articles(scores: pd.DataFrame) -> np.ndarray | None:
-    return scores["article"].to_numpy() if "article" in scores else None
+def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """By how much each condition's score is below each other one's, paired.
+
+    returns one row for each metric, condition and other: these; difference: the other's mean less the condition's, or
+      the reverse where lower is better; low, high: its interval, over articles where these are known; over.
+    """
+    rows = []
+    for metric in metrics_in(next(iter(scores.values()))):
+        scored = Scored(scores, metric.name)
+        sign = metric.drop(1, 0)
+        for condition, other in permutations(scores, 2):
+            it = scored.sum({other: sign, condition: -sign})
+            rows.append((metric.name, condition, other, it.value, it.low, it.high, it.over))
+    return pd.DataFrame(rows, columns=["metric", "condition", "other", "difference", "low", "high", "over"])
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_intervals`."""
-    scores = read_scores(list(inputs.scores.values()))
-    write_csv(outputs.intervals, condition_intervals(scores, conditions=list(inputs.scores), **spec))
+    scores = dict(zip(inputs.scores, read_scores(list(inputs.scores.values())), strict=True))
+    write_csv(outputs.intervals, condition_intervals(scores, **spec))
+    write_csv(outputs.differences, differences(scores))

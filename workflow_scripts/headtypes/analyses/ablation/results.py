@@ -44,6 +44,7 @@ def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
 
 # Of the table of `intervals.condition_intervals`.
 read_intervals = table_reader("holds no intervals", {"condition": str})
+read_differences = table_reader("holds no differences of conditions", {"condition": str, "other": str, "low": float})
 
 
 @dataclass(frozen=True)

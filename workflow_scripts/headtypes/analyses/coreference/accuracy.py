@@ -65,7 +65,7 @@ class _Row(NamedTuple):
 
 
 def measure_coreference(
-    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, *, seed: int
+    documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[pd.DataFrame, MentionSums]:
     """The accuracy of every head, of the best, and of baselines, on the same coreferent mentions.
 
@@ -109,7 +109,7 @@ def measure_coreference(
         shown = np.ones(len(rows), bool) if name == "accuracy" else best
         low, high = np.full((2, len(rows)), np.nan)
         low[with_interval], high[with_interval] = ratio_intervals(
-            sums[:, with_interval], sizes[:, with_interval], seed=seed
+            sums[:, with_interval], sizes[:, with_interval], reach=(0 if name == "accuracy" else -1, 1)
         )
         count = sizes.sum(0)
         mean = np.divide(sums.sum(0), count, out=np.full(len(rows), np.nan), where=(count > 0) & shown)

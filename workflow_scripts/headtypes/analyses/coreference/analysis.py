@@ -10,7 +10,7 @@ from typing import Any
 from headtypes.analyses.declaration import Analysis, words_of
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import Plan, of_inputs_alone, stage
 
 # Guesses of antecedents that stand for a head: those by which claims are decided, and those that the atlas shows.
 _DECIDING, _SHOWN = "words", "mentions"
@@ -102,10 +102,9 @@ def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
     return {**words_of(plan, task), "extent": plan.config.coreference.documents}
 
 
-@stage(reads="rows", calls="analyses.coreference.accuracy:run", inputs=("antecedents", "rows"))
-def measure_coreference(plan: Plan, model: str, task: str) -> dict:
-    """The seed of the intervals."""
-    return {"seed": plan.seed("measure_coreference", model, task)}
+measure_coreference = of_inputs_alone(
+    "measure_coreference", reads="rows", calls="analyses.coreference.accuracy:run", inputs=("antecedents", "rows")
+)
 
 
 COREFERENCE = Analysis(

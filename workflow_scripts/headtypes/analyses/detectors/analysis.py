@@ -81,11 +81,10 @@ SEQUENCES, LENGTH, LEAST = 32, 32, 0.1
 def measure_detectors(plan: Plan, model: str) -> dict:
     """The sequences, which are those of every model with the same tokens, and the arithmetic.
 
-    And by how much a head exceeds the null, with the draws of the bootstrap.
+    And by how much a head exceeds the null.
     """
     drawn = {"sequences": SEQUENCES, "length": LENGTH, "seed": plan.seed("measure_detectors")}
-    table = {"least": LEAST, "seed": plan.seed("tabulate_detectors", model)}
-    return {**drawn, **given(plan.config.compute), "table": table}
+    return {**drawn, **given(plan.config.compute), "least": LEAST}
 
 
 DETECTORS = Analysis(

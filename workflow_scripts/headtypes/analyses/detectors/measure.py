@@ -166,8 +166,8 @@ def measure_detectors(
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_detectors`."""
-    table = spec.pop("table")
+    least = spec.pop("least")
     scores = measure_detectors(read_model_record(inputs.model), **spec)
     scores.attrs["provenance"] = provenance
     write_parquet(outputs.scores, scores)
-    write_csv(outputs.table, detector_table(scores, **table))
+    write_csv(outputs.table, detector_table(scores, least=least))

@@ -18,15 +18,15 @@ COLUMNS = {
 }
 
 
-def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataFrame:
+def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
     """Every head and detector: its score, and whether the head is of this kind.
 
     scores: as `detectors.measure.measure_detectors` returns them.
-    least:  share of attention by which a head of a kind exceeds the null. seed: of the intervals.
+    least:  share of attention by which a head of a kind exceeds the null.
 
     returns one row for each detector, layer and head (from 0), the columns
       score, null, difference: means over the sequences;
-      low, high: 95 % bootstrap interval of the difference over sequences;
+      low, high: interval of the difference over sequences;
       above: the number of `sequences` on which the difference is above `least`, to which it is not equal;
       p: of the hypothesis that it is on at most half of all sequences (`statistics.sign_tests`);
       corrected_p: for the number of heads and detectors of the model (`statistics.holm`);
@@ -36,7 +36,7 @@ def detector_table(scores: pd.DataFrame, *, least: float, seed: int) -> pd.DataF
     floats = scores.astype({"score": float, "null": float})
     score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))
     difference = (score - null).to_numpy()
-    low, high = mean_intervals(difference, seed=seed)
+    low, high = mean_intervals(difference, reach=(-1, 1))
     above, sequences = (difference > least).sum(1), difference.shape[1]
     p = sign_tests(above, sequences)
     corrected = holm(p)

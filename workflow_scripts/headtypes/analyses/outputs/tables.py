@@ -35,18 +35,18 @@ def is_off(outputs: Outputs) -> Bool[np.ndarray, "sample layer head"]:
     return relative(outputs) < OFF
 
 
-def heads_table(outputs: Outputs, *, seed: int) -> pd.DataFrame:
+def heads_table(outputs: Outputs) -> pd.DataFrame:
     """One row per head, means over samples, of which each counts once.
 
     layer, head (from 0); the columns of `Outputs.written` that begin with `written`, as shares of the stream's length,
-    and the 95 % interval of the first over samples (low, high; seed: of its draws); relative: what it writes, divided
+    and the interval of the first over samples (low, high); relative: what it writes, divided
     by the mean of the layer's heads; off: percent of samples on which that is below `OFF`; off_no_sink: percent of
     samples on which it is off although it looks at the first token for at most half; first, to_largest: shares of
     attention. NaN where nothing could be measured.
     """
     off, sink = is_off(outputs), outputs.column("first") > SINK
     of_heads = outputs.column("written").reshape(len(outputs.length), -1).T
-    low, high = (np.nan, np.nan) if outputs.reason else mean_intervals(of_heads, seed=seed)
+    low, high = (np.nan, np.nan) if outputs.reason else mean_intervals(of_heads)
     columns = {
         **{name: mean_of_known(outputs.column(name)) for name in (*TOKENS, *QUARTERS)},
         "relative": relative(outputs).mean(axis=0),

@@ -7,7 +7,7 @@ from typing import Any
 
 from headtypes.analyses.declaration import Analysis, words_of
 from headtypes.core.results import Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import Plan, of_inputs_alone, stage
 
 WORDS = Result(
     "results/probes/{model}/{task}.json",
@@ -57,10 +57,9 @@ def train_probes(plan: Plan, model: str, task: str) -> dict:
     return {**words_of(plan, task), **how, "starts": probes.seeds, "seed": seed}
 
 
-@stage(reads="rows", calls="analyses.probes.scores:run", inputs=("probes", "rows", "arcs"))
-def measure_probes(plan: Plan, model: str, task: str) -> dict:
-    """The seed of the intervals."""
-    return {"seed": plan.seed("measure_probes", model, task)}
+measure_probes = of_inputs_alone(
+    "measure_probes", reads="rows", calls="analyses.probes.scores:run", inputs=("probes", "rows", "arcs")
+)
 
 
 PROBES = Analysis(

@@ -55,9 +55,7 @@ read_probe_scores = table_reader(
 )
 
 
-def measure_probes(
-    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses, *, seed: int
-) -> tuple[pd.DataFrame, RightWords]:
+def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses) -> tuple[pd.DataFrame, RightWords]:
     """Unlabelled attachment scores of probes, right-branching, the best offset and the best head, and all differences.
 
     probes: as `train_probes` returned them; sentences: the evaluated ones; arcs: the heads' guesses on them.
@@ -74,7 +72,9 @@ def measure_probes(
     pairs = [(name, "") for name in means] + [(one, other) for one in means for other in means if one != other]
     sums = np.stack([means[one] - (means[other] if other else 0) for one, other in pairs], axis=1)
     sizes = np.repeat(words[:, None], len(pairs), axis=1).astype(float)
-    low, high = ratio_intervals(sums, sizes, seed=seed)
+    low, high = np.empty((2, len(pairs)))
+    for column, (_, other) in enumerate(pairs):
+        low[column], high[column] = ratio_intervals(sums[:, column], sizes[:, column], (-1 if other else 0, 1))
     starts = [100 * right[one].sum(1) / words.sum() if not other else [np.nan] for one, other in pairs]
     table = pd.DataFrame(
         {

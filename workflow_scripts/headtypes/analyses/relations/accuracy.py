@@ -246,7 +246,6 @@ def measure_relations(
     arcs: Mapping[str, ArcGuesses],
     *,
     least: int,
-    seed: int,
 ) -> Relations:
     """The accuracy of every head at every relation, and the best head of each.
 
@@ -275,7 +274,7 @@ def measure_relations(
     listed = list(_listed_relations(read[FILE], least))
     sums = {scored: _best_heads(folds, listed) for scored, folds in _folds(read).items()}
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
-    best = pd.concat([_best_rows(scored, best, seed) for scored, best in sums.items()], ignore_index=True)
+    best = pd.concat([_best_rows(scored, best) for scored, best in sums.items()], ignore_index=True)
     best = best.assign(left_out=" ".join(arcs[FILE].warnings))
     return Relations(pd.concat(rows, ignore_index=True), best, sums)
 
@@ -300,7 +299,7 @@ def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.Data
     return pd.DataFrame(columns)
 
 
-def _best_rows(scored: str, best: BestHeads, seed: int) -> pd.DataFrame:
+def _best_rows(scored: str, best: BestHeads) -> pd.DataFrame:
     names = {"annotation": best.annotation, "relation": best.relation}
     table = pd.DataFrame(names).assign(chosen=HALVES if scored == HALVES else FILE, scored=scored)
     for name, choices in zip(CHOSEN, np.moveaxis(best.chosen, -1, 0), strict=True):
@@ -313,8 +312,11 @@ def _best_rows(scored: str, best: BestHeads, seed: int) -> pd.DataFrame:
     sizes = np.concatenate([np.repeat(best.words[..., None], len(QUANTITIES), 2), best.to_sep_words[..., :2]], axis=2)
     with np.errstate(invalid="ignore"):
         means = 100 * (sums.sum(0) / sizes.sum(0))
-    low, high = ratio_intervals(*(each.reshape(len(each), -1).astype(float) for each in (sums, sizes)), seed=seed)
-    ends = {"": means, "_low": 100 * low.reshape(means.shape), "_high": 100 * high.reshape(means.shape)}
+    low, high = np.empty((2, *means.shape))
+    for column, name in enumerate((*QUANTITIES, "to_sep", "to_sep_others")):
+        reach = (-1 if "above" in name else 0, 1)
+        low[:, column], high[:, column] = ratio_intervals(sums[..., column], sizes[..., column], reach)
+    ends = {"": means, "_low": 100 * low, "_high": 100 * high}
     for column, name in enumerate((*QUANTITIES, "to_sep", "to_sep_others")):
         table = table.assign(**{f"{name}{end}": values[:, column] for end, values in ends.items()})
     # A head that is right sees the right answer.

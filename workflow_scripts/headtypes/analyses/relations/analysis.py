@@ -154,8 +154,8 @@ def extract_arcs(plan: Plan, model: str, task: str) -> dict:
 
 @stage(reads="rows", calls="analyses.relations.accuracy:run", inputs=("arcs", "rows", "test"))
 def measure_relations(plan: Plan, model: str, task: str) -> dict:
-    """Which relations are listed, and the seed of the intervals."""
-    return {**given(plan.config.relations), "seed": plan.seed("measure_relations", model, task)}
+    """Which relations are listed."""
+    return given(plan.config.relations)
 
 
 @stage(reads="rows", calls="analyses.relations.pairs:run", inputs=("rows", "test"))

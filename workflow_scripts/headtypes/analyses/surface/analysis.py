@@ -77,7 +77,7 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
             possible = possible[:, ~np.isnan(possible).all(0)]
             if not possible.size or np.isnan(possible).any():
                 return np.nan, np.nan
-            low, high = mean_intervals(possible.mean(1), seed=seed)
+            low, high = mean_intervals(possible.mean(1))
             return float(low), float(high)
 
         yield from summaries("surface", task, _quantity(name, of), surface.mean(name, of), interval)

@@ -51,9 +51,10 @@ STABILITY = _clustered(
     name="stability",
     content="stability over random halves of `heads`, `samples` and `pairs` of both, in percent: `all_agree`, "
     "`pairwise`, and `by_head`, by layer and head, how many clusterings give the head its type; `own_cluster`: pairs "
-    "that are nearest to the head's own cluster; `gap`: the gap statistic less that of one cluster, with its standard "
-    "error; `chosen`: the number of types that each criterion chooses; `mixtures`: adjusted Rand index of k-means and "
-    "Gaussian mixtures by their covariance",
+    "that are nearest to the head's own cluster; `gaps`: whether heads have gaps between them, "
+    "`line`, `paths` (dips in percent) and the `position` of each head on the line; `chosen`: the number of "
+    "types that each criterion chooses; `mixtures`: adjusted Rand index of k-means and Gaussian mixtures by their "
+    "covariance",
 )
 
 
@@ -82,8 +83,7 @@ TYPES = Analysis(
             about="criteria of how many types there are",
             name="numbers_of_types",
             content="for each number of clusters `k`, by the partition's method: the number of heads in the `smallest` "
-            "cluster, the mean `silhouette`, the `gap` statistic and how far it is above that of one cluster "
-            "(`gap_beyond_one`), each with its standard error, stability in percent (over "
+            "cluster, the mean `silhouette`, stability in percent (over "
             "halves of pairs for k-means with 3 and 5 alone), and `chance`, the percent on which clusterings with such "
             "shares agree by chance",
         ),

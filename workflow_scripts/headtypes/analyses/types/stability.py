@@ -1,10 +1,9 @@
 """How stable the types of heads are, over halves of heads, samples or pairs, and how many types there are.
 
-The number of types is measured by silhouettes, the gap statistic and stability, by number of clusters.
+The number of types is measured by silhouettes and stability, by number of clusters.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -12,10 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
-from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
-from sklearn.preprocessing import StandardScaler
 
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import read_distance, read_head_features
@@ -23,11 +20,11 @@ from headtypes.analyses.types.clustering import (
     Clustering,
     IndivisibleError,
     cluster_heads,
-    fit,
     fit_and_predict,
     one_thread,
     partition_of,
 )
+from headtypes.analyses.types.gaps import head_gaps
 from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import write_partition
 from headtypes.analyses.types.stability_figure import stability_figure
@@ -48,25 +45,18 @@ MODELS = 10
 # Samples converted to float64 at once: some 4 MB at BERT-large's 384 heads and 21 columns.
 _BLOCK = 64
 
-COUNTS = tuple(range(1, 9))
+COUNTS = tuple(range(2, 9))
 # Numbers of clusters whose stability is also measured over halves of pairs, by k-means: those that Guan et al. 2020,
 # section 4, call stable beside their own. Each takes as long as all the rest of a table.
 PAIR_COUNTS = (3, 5)
-REFERENCES = 20
-# Of Student's t, by which the interval of a gap is as wide as its standard error says.
-GAP_FREEDOM = REFERENCES - 1
 _STABILITY = {f"{half}_{name}": (half, name) for half in HALVES for name in ("all_agree", "pairwise")}
-_GAPS = ("gap", "gap_error", "gap_beyond_one", "gap_beyond_one_error")
-COLUMNS = ("k", "smallest", "silhouette", *_GAPS, *_STABILITY, "chance")
+COLUMNS = ("k", "smallest", "silhouette", *_STABILITY, "chance")
 
 # The configured restarts are divided by these, for k-means and for the other methods: there are hundreds of fits to
-# halves and references. A mixture starts from k-means, and spectral clustering has few columns, so that few restarts do
+# halves. A mixture starts from k-means, and spectral clustering has few columns, so that few restarts do
 # not change their stability. The stability of k-means does change: over halves of samples, pairwise, with k = 6, in
-# three real models of 72 heads, it was 4 to 10 points too low with five restarts and at most 2 with twenty. The gap
-# compares fits with equally many restarts.
-_DIVISORS = {"clusters": (1, 5), "halves": (2, 25), "gap": (10, 50)}
-# Fits to the points themselves, averaged: log W of a single mixture varied by more than the standard error.
-_REFITS = 5
+# three real models of 72 heads, it was 4 to 10 points too low with five restarts and at most 2 with twenty.
+_DIVISORS = {"clusters": (1, 5), "halves": (2, 25)}
 
 
 def measure_types(
@@ -76,17 +66,16 @@ def measure_types(
 
     features_by_sample, labels, seed, settings: as in `measure_stability`; numbers_seed: that of
         `compare_numbers`, the same for all partitions of the same features.
-    returns what `measure_stability` returns, with own_cluster (`own_cluster_share`), gap and gap_error
-        (`gap_beyond_one`), chosen (`chosen_numbers`) and mixtures; and the table of `compare_numbers`.
+    returns what `measure_stability` returns, with own_cluster (`own_cluster_share`), gaps (`head_gaps`),
+        chosen (`chosen_numbers`) and mixtures; and the table of `compare_numbers`.
     """
     stability = measure_stability(features_by_sample, labels, seed=seed, **settings)
     numbers, mixtures = compare_numbers(features_by_sample, seed=numbers_seed, **settings)
-    gap, error = gap_beyond_one(numbers, settings["k"]) or (None, None)
+    features = features_by_sample.mean(axis=0, dtype=float)
     return {
         **stability,
         "own_cluster": own_cluster_share(features_by_sample, labels),
-        "gap": gap,
-        "gap_error": error,
+        "gaps": head_gaps(features, derive_seed(numbers_seed, "gaps")),
         "chosen": chosen_numbers(numbers),
         "mixtures": mixtures,
     }, numbers
@@ -101,33 +90,23 @@ def compare_numbers(
     restarts: int,
     models: int = MODELS,
     seed: int,
-    references: int = REFERENCES,
 ) -> tuple[pd.DataFrame, dict[str, float]]:
-    """Cluster heads into 1 to 8 clusters, all measured on the same halves, and k clusters by mixtures as well.
+    """Cluster heads into 2 to 8 clusters, all measured on the same halves, and k clusters by mixtures as well.
 
     features_by_sample: [sample, head, column] distance features.
-    method, k, scale: as in `clustering.cluster_heads`; silhouettes and gaps are then those of the scaled features.
-    restarts: of k-means on all heads; other methods, and fits to halves and references, have fewer (`_DIVISORS`).
+    method, k, scale: as in `clustering.cluster_heads`; silhouettes are then those of the scaled features.
+    restarts: of k-means on all heads; other methods, and fits to halves, have fewer (`_DIVISORS`).
     models: for each kind of half, at least 2. seed: of which the seed of every draw and every fit is derived.
-    references: reference sets of the gap statistic.
 
     returns one row per number of clusters below that of different heads, with the columns `COLUMNS`: heads in the
-        smallest cluster; mean silhouette; the gap statistic, and how far it is above that of one cluster, each with its
-        standard error; the values of `measure_stability`, over halves of pairs for k-means with `PAIR_COUNTS`
-        alone, since fits to so many points take long; and chance, the percent of heads to which two models would give
-        the same cluster if each drew clusters at random with these shares. For k = 1 there is only the gap. NaN if the
-        method fails to divide the heads, halves of them, or the references into k clusters.
+        smallest cluster; mean silhouette; the values of `measure_stability`, over halves of pairs for k-means with
+        `PAIR_COUNTS` alone, since fits to so many points take long; and chance, the percent of heads to which two
+        models would give the same cluster if each drew clusters at random with these shares. NaN if the method fails to
+        divide the heads, or halves of them, into k clusters.
         And, for k-means and mixtures, the adjusted Rand index (Hubert and Arabie 1985) of k clusters by k-means and by
         a Gaussian mixture, by its covariance: 1 for the same clusters, about 0 for unrelated ones.
     """
     features = features_by_sample.mean(axis=0, dtype=np.float64)
-    scaler = StandardScaler().fit(features) if scale else None
-    points, *sets = (
-        heads if scaler is None else scaler.transform(heads)
-        for heads in (features, *draw_references(features, references, seed))
-    )
-    gap_fits = {"method": method, "restarts": _restarts("gap", method, restarts), "seed": seed}
-    one = log_within(points, sets, k=1, **gap_fits)
     bins, most = features.shape[1] - len(SELF_AND_SPECIAL), len(np.unique(features, axis=0)) - 1
 
     @cache
@@ -139,22 +118,15 @@ def compare_numbers(
             return None
 
     def row(k: int) -> dict[str, float]:
-        if k == 1:
-            return _gaps(one, one)
         if (clustered := clustering(method, k)) is None:
             return {}
         settings = {"scale": scale, "restarts": _restarts("halves", method, restarts), "models": models, "seed": seed}
         stability = _stability(features_by_sample, clustered.labels, method=method, k=k, **settings)
-        try:
-            gaps = _gaps(log_within(points, sets, k=k, **gap_fits), one)
-        except IndivisibleError:
-            gaps = {}
         sizes = np.bincount(clustered.labels)
         return {
             "smallest": sizes.min(),
             "silhouette": clustered.silhouette.mean(),
             "chance": 100 * float(((sizes / sizes.sum()) ** 2).sum()),
-            **gaps,
             **stability,
         }
 
@@ -162,74 +134,17 @@ def compare_numbers(
         # Graphs in several parts and fits that did not converge: their effect on the result is what is measured here.
         warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        rows = [{"k": count} | row(count) for count in COUNTS if count <= max(most, 1)]
+        rows = [{"k": count} | row(count) for count in COUNTS if count <= most]
         compared = MIXTURES if method in PAIR_METHODS and clustering("kmeans", k) else {}
         mixtures = {kind: mixture.labels for name, kind in compared.items() if (mixture := clustering(name, k))}
     rands = {kind: float(adjusted_rand_score(clustering("kmeans", k).labels, own)) for kind, own in mixtures.items()}
     return pd.DataFrame(rows, columns=list(COLUMNS)), rands
 
 
-def log_within(
-    points: np.ndarray, references: Sequence[np.ndarray], *, method: str, k: int, restarts: int, seed: int
-) -> tuple[float, np.ndarray]:
-    """Log W of a method's clusters of points, and that of each reference's, [reference].
-
-    points: [point, column]; references: sets like it, as `draw_references` makes them.
-    W is the sum of squared distances to the clusters' means (Tibshirani, Walther and Hastie 2001), also for methods
-    that do not minimise it. Unlike there, the log W of the points is the mean of several fits, with as many restarts as
-    the fits to the references, since W depends on the restarts. Raises `IndivisibleError` where a set does not divide.
-    """
-
-    def of(points: np.ndarray, *parts: str | int) -> float:
-        fit_seed = derive_seed(seed, "gap", method, k, *parts)
-        settings = {"method": method, "k": k, "scale": False, "restarts": restarts, "seed": fit_seed}
-        labels = fit(points, **settings) if k > 1 else np.zeros(len(points), dtype=int)
-        groups = (points[labels == label] for label in range(k))
-        return np.log(sum(((group - group.mean(axis=0)) ** 2).sum() for group in groups))
-
-    ours = np.mean([of(points, "points", number) for number in range(_REFITS)])
-    return float(ours), np.array([of(each, "reference", number) for number, each in enumerate(references)])
-
-
-def gap_statistic(ours: float, theirs: np.ndarray) -> tuple[float, float]:
-    """The gap (Tibshirani et al. 2001), mean log W of the references less that of the points; and its standard error.
-
-    ours, theirs: as `log_within` returns them, or differences of two such, whose gap is the difference of their gaps.
-    """
-    return float(theirs.mean() - ours), float(theirs.std() * np.sqrt(1 + 1 / len(theirs)))
-
-
-def draw_references(features: np.ndarray, references: int, seed: int) -> Iterator[np.ndarray]:
-    """Draw sets of equally many points from one logistic-normal distribution, fitted to shares.
-
-    features: [point, column] shares that are not negative and have the same sum in every row.
-    The logarithms of shares, less their mean, have the mean and covariance of the points' (Aitchison and Shen 1980): a
-    cloud with one peak, as wide, as oblong and as close to the corners as that of the points. Any cloud with a peak
-    beats the box of Tibshirani et al. 2001. Half of the smallest share stands for one that is 0.
-    """
-    logs = np.log(np.maximum(features, features[features > 0].min() / 2))
-    logs -= logs.mean(axis=1, keepdims=True)
-    mean = logs.mean(axis=0)
-    _, sizes, axes = np.linalg.svd(logs - mean, full_matrices=False)
-    along = axes * (sizes / np.sqrt(len(features) - 1))[:, None]
-    for number in range(references):
-        rng = np.random.default_rng(derive_seed(seed, "reference", number))
-        yield features.sum(axis=1).mean() * softmax(mean + rng.normal(size=(len(features), len(along))) @ along, axis=1)
-
-
-def gap_choice(gaps: pd.Series, errors: pd.Series) -> int | None:
-    """The smallest k whose gap is at least that of k + 1 less its standard error, or None (Tibshirani et al. 2001).
-
-    gaps, errors: as `gap_statistic` returns them, with k as index. The rule stops at one cluster where two are worse.
-    """
-    lowest = gaps - errors
-    return next((int(k) for k in sorted(gaps.index) if k + 1 in lowest.index and gaps[k] >= lowest[k + 1]), None)
-
-
 def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
     """The number of clusters that each criterion chooses, of `compare_numbers`; None where it chooses none.
 
-    silhouette: the largest; gap: as `gap_choice` says; heads, samples: the largest kappa over halves of these, the
+    silhouette: the largest; heads, samples: the largest kappa over halves of these, the
     pairwise agreement corrected for chance (Cohen 1960), since uncorrected agreement rises as clusters get fewer. Among
     equal values the largest number.
     """
@@ -241,20 +156,7 @@ def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
         "heads": kappa["heads_pairwise"],
         "samples": kappa["samples_pairwise"],
     }
-    chosen = {name: int(known.idxmax()) if len(known := of_k.dropna()) else None for name, of_k in criteria.items()}
-    return chosen | {"gap": gap_choice(by_k["gap"], by_k["gap_error"])}
-
-
-def gap_beyond_one(table: pd.DataFrame, k: int) -> tuple[float, float] | None:
-    """The gap of k clusters less that of a single one, and its standard error; None where there is none."""
-    known = table.set_index("k")[["gap_beyond_one", "gap_beyond_one_error"]].dropna()
-    return tuple(known.loc[k].tolist()) if k in known.index else None
-
-
-def _gaps(within: tuple[float, np.ndarray], one: tuple[float, np.ndarray]) -> dict[str, float]:
-    """The columns of the gap statistic, from what `log_within` returns for some clusters and for a single one."""
-    beyond = within[0] - one[0], within[1] - one[1]
-    return dict(zip(_GAPS, (*gap_statistic(*within), *gap_statistic(*beyond)), strict=True))
+    return {name: int(known.idxmax()) if len(known := of_k.dropna()) else None for name, of_k in criteria.items()}
 
 
 def _stability(features_by_sample: np.ndarray, labels: np.ndarray, *, method: str, k: int, **fits) -> dict[str, float]:

@@ -22,10 +22,11 @@ _RING = {"marker": "o", "ms": 7, "mfc": "none", "mec": "0.25", "mew": 0.8, "ls":
 
 @styled
 def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw silhouette, gap and stability by number of clusters, and below a tile per head in the colour of its type.
+    """Draw silhouette and stability by number of clusters, heads along a line, and below a tile per head by its type.
 
-    stability, numbers: as `stability.measure_types` returns them. A ring marks the number that a criterion chooses, a
-    dotted line that of the partition. A tile is the paler, the fewer clusterings of halves give the head its type.
+    stability, numbers: as `stability.measure_types` returns them; the line is that of `gaps.head_gaps`. A ring marks
+    the number that a criterion chooses, a dotted line that of the partition. A tile is the paler, the fewer clusterings
+    of halves give the head its type.
     """
     layers, heads = partition.shape
     labels = type_labels(partition)
@@ -37,9 +38,11 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
     figure.get_layout_engine().set(w_pad=0.05, h_pad=0.04)
     # In figures of their own, since the labels of the one would push the panels of the other.
     upper, lower = figure.subfigures(2, 1, height_ratios=(_ABOVE, below))
-    _draw_numbers(upper.subplots(1, 3), stability["chosen"], numbers.set_index("k"), len(partition.types))
+    silhouettes, line, halves = upper.subplots(1, 3)
+    _draw_numbers(silhouettes, halves, stability["chosen"], numbers.set_index("k"), len(partition.types))
     upper.legend(handles=_keys(), loc="outside upper center", ncols=6, handlelength=1.6, columnspacing=1.5)
     colours = [to_rgb(type_styles(partition.types)[name].colour) for name in partition.type_of.reshape(-1)]
+    _draw_line(line, stability["gaps"], colours)
     tiles = lower.subplots(rows, columns, squeeze=False).reshape(-1)
     for axes, half in zip(tiles, _COLOURS, strict=True):
         percent = np.reshape(stability[half]["by_head"], partition.shape)
@@ -50,23 +53,29 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
     return figure
 
 
-def _draw_numbers(panels: np.ndarray, chosen: dict[str, int | None], by_k: pd.DataFrame, k: int) -> None:
-    silhouettes, gaps, halves = panels
+def _draw_line(axes: Axes, gaps: dict | None, colours: list) -> None:
+    """Heads in the order in which they stand on the line between two clusters, in the colours of their types."""
+    axes.set(title="heads along a line", xlabel="between two clusters", ylabel="percent of the heads")
+    if gaps is not None:
+        order = np.argsort(gaps["position"])
+        percent = 100 * (1 + np.arange(len(order))) / len(order)
+        axes.scatter(np.array(gaps["position"])[order], percent, s=5, c=np.array(colours)[order], lw=0)
+
+
+def _draw_numbers(silhouettes: Axes, halves: Axes, chosen: dict[str, int | None], by_k: pd.DataFrame, k: int) -> None:
     silhouettes.plot(by_k["silhouette"].dropna(), "o-", color="0.25", ms=3, lw=1)
     silhouettes.set(title="silhouette", ylabel="mean over heads")
-    gaps.errorbar(by_k.index, by_k["gap"], by_k["gap_error"], fmt="o-", color="0.25", ms=3, lw=1, elinewidth=0.8)
-    gaps.set(title="gap statistic", ylabel="gap ± standard error")
     chance = by_k["chance"].dropna()
     halves.fill_between(chance.index, chance, color=_BY_CHANCE, lw=0, zorder=0)
     for half, colour in _COLOURS.items():
         halves.plot(by_k[f"{half}_pairwise"].dropna(), "o-", color=colour, ms=3, lw=1)
         halves.plot(by_k[f"{half}_all_agree"].dropna(), "--", color=colour, lw=0.8)
     halves.set(title="stability", ylabel="heads of the same type, %", ylim=(0, 105))
-    rings = {"silhouette": silhouettes, "gap": gaps, "heads": halves, "samples": halves}
+    rings = {"silhouette": silhouettes, "heads": halves, "samples": halves}
     for name, axes in rings.items():
         if (best := chosen[name]) is not None:
             axes.plot(best, by_k.loc[best, name if axes is not halves else f"{name}_pairwise"], **_RING)
-    for axes in panels:
+    for axes in (silhouettes, halves):
         axes.axvline(k, color="0.6", lw=0.7, ls=":", zorder=0)
         axes.set(xlabel="number of clusters", xticks=by_k.index)
 

@@ -110,13 +110,13 @@ def compare_types(
 
     measures: of every type, and those that are about one type, which the others are compared with.
     left_out: the conditions of one type each that were evaluated with random heads of their own.
-    seed: of the draws and the intervals; a type's random heads are the same ones in all analyses.
+    seed: of the draws; a type's random heads are the same ones in all analyses.
     draws: the least number; there are more where so many could not tell a single comparison once it is corrected.
 
     returns one row for each type and number, the columns
       type, doubtful (whether the type's name is), heads;
       analysis (as the registry names it), task, quantity, statistic (how the values of the heads become one);
-      value; low, high: its 95 % interval over samples or questions, empty where the analysis keeps none;
+      value; low, high: its interval over samples or questions, empty where there are none or too few;
       random, random_low, random_high, rank, p, draws: as `Place` has them, of heads of the same layers;
       p_holm: corrected by Holm's procedure for all comparisons of the rows that are `shown`, empty for the others;
       overlap: the mean share of the random heads that are of the type themselves;
@@ -146,7 +146,7 @@ def compare_types(
         for cost in left_out:
             if cost.type == name:
                 share = float(cost.controls.groupby("draw")["overlap"].first().mean())
-                rows += [about | row | {"overlap": share} for row in _cost_rows(cost, seed)]
+                rows += [about | row | {"overlap": share} for row in _cost_rows(cost)]
     table = pd.DataFrame(rows, columns=list(COLUMNS)).fillna({f"{PROFILE}draws": 0}).astype(COLUMNS)
     tested = shown_rows(table).index, [f"{prefix}p" for prefix in groups]
     p = table.loc[tested].to_numpy()
@@ -191,14 +191,14 @@ def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
     return named | {"value": value, "low": low, "high": high}
 
 
-def _cost_rows(cost: LeftOut, seed: int) -> Iterator[dict]:
+def _cost_rows(cost: LeftOut) -> Iterator[dict]:
     """Drops (`metrics.Metric`) on the questions of the random heads, one row for each score; they have no p.
 
     Random heads of the same layers have most heads in common with the type, and are few.
     """
     metrics, lost, own_lost, sizes = lost_answers(cost.controls, cost.scores, cost.baseline)
     for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
-        low, high = mean_intervals(of_own, sizes=sizes, seed=seed)
+        low, high = mean_intervals(of_own, sizes=sizes, reach=metric.reach)
         place = place_among(float(mean_over(of_own, sizes)), mean_over(of_draws, sizes))
         names = ("ablation", cost.task, f"{metric.change} of {metric.name}", cost.operation)
         described = place._replace(rank=None, p=np.nan)._asdict()

@@ -36,6 +36,11 @@ class Metric:
         return "points" if self.unit == "%" else self.unit
 
     @property
+    def reach(self) -> tuple[float, float] | None:
+        """What a question's drop can be; None where there is no end."""
+        return (-100.0, 100.0) if self.unit == "%" else None
+
+    @property
     def change(self) -> str:
         """What a change for the worse is called."""
         return "drop" if self.higher_is_better else "rise"

@@ -1,15 +1,17 @@
 """Are there types, how many, and do they matter? Of each partition, with what decides it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
 from headtypes.analyses.company.costs import name_of, told
 from headtypes.analyses.company.results import LOSS
+from headtypes.analyses.types.gaps import FEWEST_HEADS, measured_gaps, p_of_gaps
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.stability import GAP_FREEDOM
+from headtypes.analyses.types.stability import COUNTS
 from headtypes.core.statistics import ALPHA
+from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS
 from headtypes.pages.summary.findings import left_out_alone
 from headtypes.pages.summary.overview import Overview
@@ -17,19 +19,15 @@ from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured
 
 ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"
-# Kappa of clusterings of random halves of the heads; below it, points along a curve would have types.
-AGREEMENT = 0.96
 _CRITERIA = {
     "silhouette": "silhouette",
-    "gap": "gap statistic",
     "heads": "stability, heads",
     "samples": "stability, inputs",
 }
 _HALVES = {"samples": "other inputs", "pairs": "other pairs", "heads": "other heads"}
-_MOST_CLUSTERS = 8
 _NOT_COMPARED = (
-    f"Compared with others are clusterings into 2 to {_MOST_CLUSTERS} types, which clustering: k asks for; heads that "
-    "a file divides are not."
+    f"Compared with others are clusterings of at least {FEWEST_HEADS} heads into {COUNTS[0]} to {COUNTS[-1]} types, "
+    "which clustering: k asks for; heads that a file divides are not."
 )
 # What is not known unless a question is answered so; that they are not k does not say how many they are.
 _SETTLES = {
@@ -115,15 +113,14 @@ class Answers(NamedTuple):
         return sum(card.answer != UNMEASURED for card in self.cards)
 
 
-def types_answer(gap: Measured, kappa: float) -> str:
-    """Whether heads fall into clusters: yes where dividing gains more than dividing one cloud, and other heads agree.
+def types_answer(gaps: Collection[Measured]) -> str:
+    """Whether there are gaps between heads: yes where the intervals of all dips are above 0, no where one is below.
 
-    gap: the gap statistic of the clusters less that of a single one; below 0, the answer is no.
-    kappa: on how much of what chance leaves clusterings of random halves of the heads agree, 1 for all.
+    gaps: as of `measured_gaps`. One of two is below 0 by chance more often, so that its p has to be half as large.
     """
-    if gap.high < 0:
+    if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO
-    return YES if gap.low > 0 and kappa >= AGREEMENT else UNDECIDED
+    return YES if all(it.low > 0 for it in gaps) else UNDECIDED
 
 
 def number_answer(k: int, chosen: Sequence[int | None]) -> str:
@@ -136,16 +133,12 @@ def number_answer(k: int, chosen: Sequence[int | None]) -> str:
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
     """The first question; stability: of `stability.measure_types`, None where no clustering made the partition."""
     question = "Are there types?"
-    if stability is None or stability["gap"] is None:
+    if stability is None or stability["gaps"] is None:
         return Card(question, UNMEASURED, "", "", _NOT_COMPARED)
-    beyond = Measured.with_error(stability["gap"], stability["gap_error"], GAP_FREEDOM)
+    gaps = measured_gaps(stability["gaps"], len(partition.table))
+    answer = types_answer(gaps.values())
     shares = partition.table["type"].value_counts(normalize=True)
-    chance, pairwise = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
-    limit = chance + AGREEMENT * (100 - chance)
-    tight = "tighter" if beyond.low > 0 else "looser" if beyond.high < 0 else "not shown to be tighter"
-    answer = types_answer(beyond, (pairwise - chance) / (100 - chance))
-    alike = "alike" if pairwise >= limit else "differently"
-    others = f"; halves of the heads are divided {alike} ({pairwise:.0f} % agree)"
+    chance, heads = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
     marks = [
         Mark(
             name,
@@ -154,38 +147,39 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
             # Pairs are clustered by themselves, into clusters of other sizes.
             None if half == "pairs" else chance,
             (agreement["all_agree"], agreement["pairwise"]),
-            limit if half == "heads" else None,
         )
         for half, name in _HALVES.items()
         if (agreement := stability[half])
     ]
+    said = {YES: "There are gaps between heads", NO: "There are no gaps between heads"}
     return Card(
         question,
         answer,
-        f"The clusters are {tight} than those of a single cloud of heads{'' if answer == NO else others}.",
-        f"gap {beyond.value:.2f} ({beyond.low:.2f} to {beyond.high:.2f})",
-        f"The gap statistic of {len(shares)} clusters less that of one, with its interval over sets of heads drawn "
-        "from one cloud that is fitted to these; it speaks of one checkpoint. The answer is yes where it is above 0 "
-        f"and clusterings of random halves of the heads agree on at least {limit:.0f} % of heads, and no where it is "
-        "below 0.",
+        f"{said.get(answer, 'No gaps between heads are shown')}; clusterings of halves of the heads agree on "
+        f"{heads:.0f} % of these.",
+        f"{p_value(p_of_gaps(stability['gaps'], len(partition.table)))} without gaps",
+        "Dips (Hartigan and Hartigan 1985) in percent, less those of numbers with one peak: of the heads along the "
+        "line between two clusters, and of the lengths of paths between heads. They speak of one checkpoint. The "
+        "answer is yes where the intervals of both are above 0, and no where one is below.",
         marks,
         ("0 %", "100 %"),
         "Each line shows what halves of one kind agree on, in percent of the heads. The dot is the agreement of two "
         f"clusterings, the bar begins where all {stability['models']} agree, and the tick is agreement by chance, not "
-        f"known of pairs. The dashed line is the {limit:.0f} % that are asked of other heads.",
+        "known of pairs.",
         files,
     )
 
 
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
     """The second question; chosen: by each criterion, None where no clustering made the partition."""
-    if k is None or chosen is None:
+    if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
     numbers = [chosen[criterion] for criterion in _CRITERIA]
     known = sorted({number for number in numbers if number is not None})
-    place, agree = 100 / (_MOST_CLUSTERS - 1), numbers.count(k)
+    least, most = COUNTS[0], COUNTS[-1]
+    place, agree = 100 / (most - least), numbers.count(k)
     marks = [
-        Mark(name, "none" if it is None else str(it), place * ((it or k) - 1), place * (k - 1))
+        Mark(name, "none" if it is None else str(it), place * ((it or k) - least), place * (k - least))
         for name, it in zip(_CRITERIA.values(), numbers, strict=True)
         if it is not None
     ]
@@ -196,9 +190,8 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: S
         f"They choose {' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))}" if known else "They choose none",
         f"The criteria have no intervals: the answer is yes where all choose {k}, and no where none does.",
         marks,
-        ("1", str(_MOST_CLUSTERS)),
-        f"The dot is the number that a criterion chooses; the tick is {k}. The gap "
-        "statistic chooses the first number to which one more cluster adds at most its standard error.",
+        (str(least), str(most)),
+        f"The dot is the number that a criterion chooses; the tick is {k}.",
         files,
     )
 

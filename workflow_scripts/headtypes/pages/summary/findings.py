@@ -43,12 +43,15 @@ def verdict_sentence(paper: str, judged: Judged) -> str:
     return f"{said} Of those with an interval, corrected for the number of claims, {kept}."
 
 
-def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
+def costs_sentence(
+    table: pd.DataFrame, model: str, partition: str, types: Sequence[str], differences: pd.DataFrame
+) -> str | None:
     """Which type costs most and which least, beside random heads; None where fewer than two were left out alone.
 
-    A type is said to cost most, or least, only where the intervals of all others lie on one side of its own.
+    A type is said to cost most, or least, only where the intervals of its paired differences from all others lie on one
+    side of 0.
 
-    table: Guan's Table 2 as CSV; types: those of the partition.
+    table: Guan's Table 2 as CSV; types: those of the partition; differences: of `intervals.differences`.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     alone, of, metric = left_out_alone(rows, types)
@@ -61,14 +64,20 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
         which, title = "type" if is_every_type else f"of {join(of)}", METRICS[metric].title
         told = f"the {title} of {model} changes by the same: no type costs more than another."
         return f"Whichever {which} is left out, {told}"
-    low, high = (alone[f"drop_{metric}_{end}"].fillna(alone[f"drop_{metric}"]) for end in ("low", "high"))
     most, runner_up, least, next_to_it = drops.index[[0, 1, -1, -2]]
-    clearly_most = (low[most] > high.drop(most)).all()
-    clearly_least = (high[least] < low.drop(least)).all()
+    of_metric = differences[differences["metric"] == metric].set_index(["condition", "other"])["low"]
+    name = alone["condition"]
+
+    def costs_more(costly: int, cheap: int) -> bool:
+        return of_metric[name[costly], name[cheap]] > 0
+
+    clearly_most = all(costs_more(most, other) for other in drops.index[1:])
+    clearly_least = all(costs_more(other, least) for other in drops.index[:-1])
     measured, row, random = METRICS[metric], alone.loc[most], ""
     digits = measured.decimals - 1
-    ends = f" ({low[most]:z.{digits}f} to {high[most]:z.{digits}f} over these)"
-    within = f" on {of_asked(alone, 'n_questions')}" + ("" if pd.isna(row[f"drop_{metric}_low"]) else ends)
+    low, high = (row[f"drop_{metric}_{end}"] for end in ("low", "high"))
+    ends = "" if pd.isna(low) else f" ({low:z.{digits}f} to {high:z.{digits}f} over these)"
+    within = f" on {of_asked(alone, 'n_questions')}{ends}"
     if f"control_drop_{metric}" in alone and pd.notna(row[f"control_drop_{metric}"]):
         draws, own, cost = int(row["control_draws"]), row[f"own_drop_{metric}"], row[f"control_drop_{metric}"]
         random = (
@@ -84,6 +93,8 @@ def costs_sentence(table: pd.DataFrame, model: str, partition: str, types: Seque
     more, less = (f"not shown to be {word} than {other}" for word, other in zip(("more", "less"), others, strict=True))
     if clearly_most:
         more = f"more than without {'any other type' if is_every_type else 'the other types left out'}"
+    elif costs_more(most, runner_up):
+        more = f"more than {others[0]}, but not shown to be more than without every other type"
     changes = "falls" if measured.higher_is_better else "rises"
     return (
         f"W{without(most)} the {measured.title} of {model} {changes} by {drops[most]:z.{digits}f} {measured.steps}"

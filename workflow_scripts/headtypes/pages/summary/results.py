@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from headtypes.analyses.ablation.results import read_differences
 from headtypes.analyses.company.results import read_costs, read_fit, read_labels
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.comparisons.types.table import read_compared_types
@@ -193,7 +194,9 @@ def _answers(
     figures = [(about, path) for about, paths in results.items() for path in paths if path.endswith(".png")]
     tables = {about: [path for path in paths if not path.endswith(".png")] for about, paths in results.items()}
     said = [
-        None if costs is None else findings.costs_sentence(costs, model, partition, heads.types),
+        None
+        if costs is None or key not in inputs["differences"]
+        else findings.costs_sentence(costs, *key, heads.types, read_differences(inputs["differences"][key])),
         _compared_types(inputs, key),
     ]
     return Answers(

@@ -42,6 +42,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
         "costs": (paths.COSTS, plan.company),
         "fit": (paths.FIT, plan.company),
         "labels": (paths.LABELS, plan.company),
+        "differences": (paths.DIFFERENCES, plan.ablated),
     }
     return {
         "comparisons": comparisons(plan, paths),

@@ -38,13 +38,12 @@ def compare_files(
     published: Clark2019,
     *,
     beside: Collection[str],
-    seed: int,
     repeats: Mapping[str, Sequence[str]],
 ) -> Compared:
     """Judge the paper's claims on the files that `paper.CLARK2019` names; the rest as of `compare_with_clark`."""
-    quantities = collect_all(found["surfaces"], found["gradients"], found["fits"], published, seed=seed)
-    quantities |= collect_treebanks(found["relations"], found["probes"], published, seed=seed)
-    quantities |= collect_coreference(found["coreference"], published, seed=seed)
+    quantities = collect_all(found["surfaces"], found["gradients"], found["fits"], published)
+    quantities |= collect_treebanks(found["relations"], found["probes"], published)
+    quantities |= collect_coreference(found["coreference"], published)
     table = compare_with_clark(quantities, beside, published, repeats)
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))
 

@@ -32,11 +32,10 @@ if TYPE_CHECKING:
 
 @stage(calls="papers.clark2019.figures.figure6:run")
 def plot_text(plan: Plan, model: str, task: str) -> dict:
-    """Whether the published values are drawn beside ours; the seeds of the projection and of intervals."""
-    # Named for the rules that once did this.
+    """Whether the published values are drawn beside ours; the seed of the projection."""
+    # Named for the rule that once did this.
     projection = {"seed": plan.seed("project_heads", model, task)}
-    outputs = {"seed": plan.seed("tabulate_outputs", model, task)}
-    return {"beside": is_beside(plan, model), "projection": projection, "outputs": outputs}
+    return {"beside": is_beside(plan, model), "projection": projection}
 
 
 plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figures.by_layer:run")
@@ -210,11 +209,8 @@ class _Clark2019(Paper):
         }
 
     def spec(self, plan: Plan) -> dict:
-        """Which models stand beside the paper's, and the seed of its intervals."""
-        return {
-            "beside": [model for model in plan.models if is_beside(plan, model)],
-            "seed": plan.seed("compare_with_clark"),
-        }
+        """Which models stand beside the paper's."""
+        return {"beside": [model for model in plan.models if is_beside(plan, model)]}
 
     def compare(self, found: Found, published: Clark2019, spec: Mapping[str, Any]) -> Compared:
         """As `comparison.compare_files`."""

@@ -14,6 +14,7 @@ from headtypes.analyses.probes.scores import read_probe_scores, read_probes
 from headtypes.analyses.relations.accuracy import read_best_heads
 from headtypes.analyses.relations.pairs import ALL, FILE, TOTALS
 from headtypes.core.files import read_each
+from headtypes.core.statistics import LEVELS
 from headtypes.core.style import head_name
 from headtypes.core.tables import Column, Table, TextColumn, document, interval, write_table
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
@@ -51,7 +52,7 @@ _SHOWN_1 = [
     Column("words", "words", digits=0),
     TextColumn("head", "head", heads=True),
     TextColumn("direction", "direction", write=_DIRECTIONS.__getitem__),
-    _percent("accuracy", "accuracy", note="percent of words whose head is guessed; 95 % interval over sentences"),
+    _percent("accuracy", "accuracy", note=f"percent of words whose head is guessed, over sentences ({LEVELS})"),
     Column("offset", "offset", write=_signed, brief="best offset"),
     _percent("offset_accuracy", "of the offset"),
     _percent("above_offset", "lead", note="the best head less the best offset"),
@@ -154,7 +155,7 @@ def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
     parts = [
         f"Published: {published.paper}, {published.relations.place}: {published.model} on the "
         f"{published.data.treebank.source}. Accuracies are percent of words whose head in the tree is guessed, with "
-        "95 % intervals over sentences. +1 is the next word. *Lead* is the best head less the best offset.",
+        f"intervals over sentences ({LEVELS}). +1 is the next word. *Lead* is the best head less the best offset.",
         "Heads and offsets are chosen and scored on the same sentences, as in the paper; under *scored elsewhere* they "
         "are the same choices on the test part or, without one, choices of each half of the sentences on the other. "
         "Claims are judged on these.",
@@ -191,7 +192,10 @@ _SHOWN_2 = [
     TextColumn("among", "guess among"),
     TextColumn("chosen", "chosen", write=_CHOSEN.__getitem__),
     TextColumn("head", "head", heads=True),
-    *(_percent(type_, type_, note="percent of mentions, with its 95 % interval over documents") for type_ in _TYPES),
+    *(
+        _percent(type_, type_, note=f"percent of mentions, with its interval over documents ({LEVELS})")
+        for type_ in _TYPES
+    ),
     *(Column(name, name.replace("_", ", "), write="{:g}".format) for name in _PUBLISHED_2),
     Column("paper", "", digits=1, brief="paper's"),
 ]
@@ -256,7 +260,8 @@ def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
     place = published.coreference.place
     parts = [
         f"Published: {published.paper}, {place}: {published.model} on {published.data.coreference}. Accuracies "
-        "are percent of coreferent mentions for which an antecedent is selected, with 95 % intervals over documents.",
+        "are percent of coreferent mentions for which an antecedent is selected, with intervals over documents "
+        f"({LEVELS}).",
         "A head's guess is the word that the mention's head word looks at most, among all other words of the part "
         "(`words`: the paper's words taken literally), among those before it (`words_before`), or among the head words "
         "of the mentions that end before it starts (`mentions`), as the baselines choose. For one and the same head "
@@ -311,7 +316,7 @@ _UNDIRECTED = "scores undirected edges: not comparable"
 _SHOWN_3 = [
     TextColumn("name", "system"),
     TextColumn("system", "system", write=_spaced),
-    _percent("uas", "UAS", ("low", "high"), note="percent of words whose head is found; 95 % interval over sentences"),
+    _percent("uas", "UAS", ("low", "high"), note=f"percent of words whose head is found, over sentences ({LEVELS})"),
     TextColumn("range", "starts"),
     Column("starts", "starts", digits=0, note="number of random starts"),
     Column("least", "least of the starts"),
@@ -388,7 +393,7 @@ def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
         f"Published: {published.paper}, {published.probes.place}: {published.model} on the {data.source}, "
         f"{data.training_sentences:,} sentences to learn from and {data.dev_sentences:,} scored. Values are percent of "
         "words whose head is found (UAS), punctuation left out and roots included; of a probe, the mean over its "
-        "random starts, with a 95 % interval over sentences, and the range of the starts.",
+        f"random starts, with its interval over sentences ({LEVELS}), and the range of the starts.",
         "Probes that learn from fewer sentences, or have smaller vectors, score less. The best offset and the best "
         "head are chosen on the scored sentences.",
     ]

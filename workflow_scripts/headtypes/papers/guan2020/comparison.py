@@ -36,7 +36,6 @@ def compare_files(
     *,
     partitions: Sequence[dict],
     ablations: Sequence[dict],
-    seed: int,
     repeats: Mapping[str, Sequence[str]],
 ) -> Compared:
     """Judge the paper's claims on the files that `paper.GUAN2020` names; partitions, ablations: as of its `spec`."""
@@ -44,7 +43,7 @@ def compare_files(
     described = {(entry["model"], entry["partition"]): entry for entry in partitions}
     quantities = collect_quantities(
         read,
-        read_answers(found["scores"], seed),
+        read_answers(found["scores"]),
         ablations,
         published,
         stabilities=read_stabilities(read, found["stabilities"], found["numbers"]),
@@ -124,5 +123,5 @@ def _values(ours: Model, theirs: Model, published: Guan2020) -> Iterator[dict]:
             yield row(types, place, score, f"{label}, {done}", ours[score], theirs[score].value)
             if condition is not published.baseline and of_baseline in ours:
                 weights, id_ = {of_baseline: 1.0, score: -1.0}, f"{condition.id}.drop_{metric}"
-                drop, published_drop = ours.weighted_sum(weights, False), theirs.weighted_sum(weights).value
+                drop, published_drop = ours.weighted_sum(weights), theirs.weighted_sum(weights).value
                 yield row(types, place, id_, f"drop of {label}, {done}", drop, published_drop)

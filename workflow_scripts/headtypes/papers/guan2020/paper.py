@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @stage(calls="papers.guan2020.tables:run")
 def tabulate_guan2020(plan: Plan) -> dict:
-    """The rows of Tables 1 to 3 and of that of readings, the controls, and the seed of intervals."""
+    """The rows of Tables 1 to 3 and of that of readings, and the controls."""
     stability = [
         {
             "model": partition.model,
@@ -55,7 +55,6 @@ def tabulate_guan2020(plan: Plan) -> dict:
         "controls": [(*entry.key, plan.baseline(entry.model, entry.partition).name) for entry in plan.controlled],
         "readings": plan.readings,
         "rows_of_readings": [_row(plan, ablation) for ablation in plan.ablations] if plan.readings else [],
-        "seed": plan.seed("tabulate_readings"),
     }
 
 
@@ -105,8 +104,8 @@ _RESULTS = (
         about="types and their stability, Table 1 of Guan et al. (2020)",
         of=if_any(lambda plan: plan.clustered),
         content="Table 1: stability and shares of the types; stability over halves of heads, samples and pairs of "
-        "both, by agreement of all clusterings and pairwise; `own_cluster`, as in the file of stability; `gap`, the "
-        "gap statistic less that of one cluster, with its interval; how many samples were asked for and taken",
+        "both, by agreement of all clusterings and pairwise; `own_cluster`, as in the file of stability; `gaps_p`, "
+        "the p-value of heads without gaps between them; how many samples were asked for and taken",
     ),
     _of_tables(
         "results/guan2020/table2.{csv,tex,md,html}",

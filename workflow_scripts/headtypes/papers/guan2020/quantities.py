@@ -10,7 +10,7 @@ In percent where nothing else is said:
 | `heads.{layer}.{type}` | number of heads; layers from 0 |
 | `special.{type}` | attention of the type's heads to special tokens, their mean |
 | `stability.{k}.{halves}` | heads (or pairs of a head and a sample) on which all clusterings of random halves agree |
-| `gap` | the gap statistic of the clusters less that of a single one, with an interval by its standard errors |
+| `gaps.line`, `gaps.paths` | dips of the heads beyond those of a cloud with one peak (`types.gaps`) |
 | `own_cluster` | pairs of a head and a sample that are nearest to the head's cluster |
 | `mixture_agreement.{covariance}` | adjusted Rand index of the clusters of k-means and of a mixture, 1 for equal ones |
 | `kept` | heads in the cluster in which they are in the model's parent, clusters matched by their heads |
@@ -30,13 +30,15 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from headtypes.analyses.ablation.intervals import weighted_sums
+from headtypes.analyses.ablation.intervals import Scored
 from headtypes.analyses.ablation.results import read_scores
+from headtypes.analyses.types.gaps import measured_gaps
 from headtypes.analyses.types.matching import matched_clusters
 from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.stability import GAP_FREEDOM, HALVES
+from headtypes.analyses.types.stability import HALVES
 from headtypes.comparisons.models.compared import kept_by_chance
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.seeds import derive_seed
@@ -44,6 +46,7 @@ from headtypes.core.table_files import read_csv
 from headtypes.papers.guan2020.published import MAIN_MODEL, METRICS, Guan2020
 from headtypes.papers.paper import Key
 from headtypes.papers.quantities import (
+    PERMUTATIONS,
     THIRDS,
     Measured,
     NoVerdictError,
@@ -51,13 +54,13 @@ from headtypes.papers.quantities import (
     Quantity,
     Scale,
     Third,
+    beside_permuted_layers,
     join,
     layers_of_third,
 )
 
-_PERMUTATIONS = 1999
 _MISSING = {
-    "gap": "the division was not compared with a single cloud",
+    **dict.fromkeys(("gaps.line", "gaps.paths"), "gaps between heads were not measured, or heads are fewer than 20"),
     "kept": "there is no parent to compare with",
     **{
         f"mixture_agreement.{form}": f"k-means was not compared with a Gaussian mixture ({form})"
@@ -100,22 +103,20 @@ class Model(Quantities):
     def in_third(self, type_name: str, third: Third) -> Quantity:
         """Percent of a type's heads in a third of the layers, less the most in another, less what permutations give."""
 
-        def beyond(layouts: np.ndarray) -> np.ndarray:
-            thirds = by_thirds(layouts[..., 0, :])
+        def beyond(heads: np.ndarray) -> np.ndarray:
+            thirds = by_thirds(heads)
             return 100 * beyond_others(thirds, third) / thirds.sum(axis=-1)
 
         label = f"percent of {type_name} in the {third} third of layers less the most in another third"
-        return beside_permutations(label, beyond, self.layout([type_name]))
+        return beside_permuted_layers(label, beyond, self.layout([type_name])[0])
 
-    def stability(self, k: int) -> Quantity:
-        """The range of the stability with so many clusters, over what is halved."""
+    def stability(self, k: int) -> dict[str, Quantity]:
+        """The stability with so many clusters, by what is halved."""
         self.check_number_of_types()
-        stability = self.of_kind(f"stability.{k}").values()
-        if not stability:
+        if not (stability := self.of_kind(f"stability.{k}")):
             raise NoVerdictError("stability was not measured")
-        lowest, highest = min(stability), max(stability)
-        measured = Measured(lowest) if lowest == highest else Measured(math.nan, lowest, highest)
-        return Quantity(f"stability with {k} clusters, over what is halved", measured)
+        label = f"stability with {k} clusters, over halves of"
+        return {half: Quantity(f"{label} {half}", Measured(value)) for half, value in stability.items()}
 
     def check_number_of_types(self) -> None:
         """Raise `NoVerdictError` where the partition has not as many types as the paper's."""
@@ -168,26 +169,6 @@ class Model(Quantities):
         return name_operations(operations, self.doubtful)
 
 
-def beside_permutations(label: str, statistic: Callable[..., np.ndarray], *layouts: np.ndarray) -> Quantity:
-    """A statistic of layouts less what permutations of the types over the heads give, in each of them by itself.
-
-    layouts: numbers of heads, [type, layer], which the statistic also takes as [permutation, type, layer].
-    """
-    rng = np.random.default_rng(derive_seed(0, "layouts"))
-    chance = statistic(*(_permuted(layout, rng) for layout in layouts))
-    return Quantity(f"{label}, less what permutations give", Measured.beyond_chance(float(statistic(*layouts)), chance))
-
-
-def _permuted(layout: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Layouts with the same numbers of heads by type and by layer, [permutation, type, layer]."""
-    types, layers = layout.shape
-    type_of = np.repeat(np.arange(types), layout.sum(axis=1))
-    layer_of = np.repeat(np.arange(layers), layout.sum(axis=0))
-    drawn = rng.permuted(np.broadcast_to(type_of, (_PERMUTATIONS, type_of.size)), axis=1)
-    # [permutation, type, head] by [head, layer]
-    return np.eye(types, dtype=int)[drawn].swapaxes(1, 2) @ np.eye(layers, dtype=int)[layer_of]
-
-
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
     """Sums over the layers of each third, [..., third]; errors as of `layers_of_third`."""
     of_thirds = [layers_of_third(third, by_layer.shape[-1]) for third in THIRDS]
@@ -214,9 +195,9 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class Answers(NamedTuple):
-    """Of a model under a partition: `intervals.weighted_sums` of its answers' scores, and how many they are."""
+    """Of a model under a partition: `intervals.Scored.sum` of a metric of its answers, and how many they are."""
 
-    weighted_sum: Callable[..., tuple]
+    weighted_sum: Callable[[str, Mapping[str, float], str | None], Measured]
     n_questions: int
 
 
@@ -250,9 +231,9 @@ def collect_quantities(
         of_sum = None
         if key in answers and key in conditions:
             measured["n_questions"] = Measured(answers[key].n_questions)
-            of_sum = _sums(answers[key].weighted_sum, conditions[key])
+            of_sum = _sums(answers[key].weighted_sum, conditions[key], published.baseline.id)
             scores = [f"{number}.{metric}" for number in sorted(conditions[key]) for metric in METRICS]
-            measured |= {name: of_sum({name: 1.0}, False) for name in scores}
+            measured |= {name: of_sum({name: 1.0}) for name in scores}
         collected[key] = Model(measured, of_sum, published=published)
     return collected
 
@@ -278,15 +259,17 @@ def numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Ke
     return named
 
 
-def _sums(interval: Callable[..., tuple], conditions: Mapping[int, str]) -> Callable[..., Measured]:
+def _sums(
+    weighted_sum: Callable[..., Measured], conditions: Mapping[int, str], baseline: int
+) -> Callable[[Mapping[str, float]], Measured]:
     """Weighted sums of scores by the names of quantities; conditions: of the config, by the paper's numbers."""
 
-    def of_sum(weights: Mapping[str, float], for_claim: bool = True) -> Measured:
+    def of_sum(weights: Mapping[str, float]) -> Measured:
         # Only scores are ever summed, and those in one sum are all of one metric.
-        scores = {name.partition(".")[::2]: weight for name, weight in weights.items()}
-        (metric,) = {metric for _, metric in scores}
-        by_condition = {conditions[int(number)]: weight for (number, _), weight in scores.items()}
-        return Measured(*interval(by_condition, metric, for_claim))
+        named = {name.partition(".")[::2]: weight for name, weight in weights.items()}
+        (metric,) = {metric for _, metric in named}
+        by_condition = {conditions[int(number)]: weight for (number, _), weight in named.items()}
+        return weighted_sum(metric, by_condition, conditions.get(baseline))
 
     return of_sum
 
@@ -300,12 +283,12 @@ def _layout(partition: Partition) -> dict[str, int]:
 def _kept(partition: Partition, parent: Partition) -> dict[str, Measured]:
     kept = 100 * matched_clusters(partition, parent)
     seed = derive_seed(0, "kept_by_chance")
-    chance = kept_by_chance(partition, parent, permutations=_PERMUTATIONS, seed=seed)
+    chance = kept_by_chance(partition, parent, permutations=PERMUTATIONS, seed=seed)
     measured = {"kept": Measured(kept.mean()), "kept_beyond_chance": Measured.beyond_chance(kept.mean(), chance)}
     return measured | {f"changed.{layer}": Measured(100 - of) for layer, of in enumerate(kept.mean(axis=1))}
 
 
-def read_answers(scores: Mapping[tuple[str, str, str], StrPath], seed: int) -> dict[Key, Answers]:
+def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, Answers]:
     """The answers of every model that answers questions; scores: files by model, partition and condition.
 
     A task of sentence pairs has no exact match, and an F1 of another kind.
@@ -318,8 +301,13 @@ def read_answers(scores: Mapping[tuple[str, str, str], StrPath], seed: int) -> d
         read = dict(zip(files, read_scores(list(files.values())), strict=True))
         table = next(iter(read.values()))
         if "exact_match" in table:
-            answers[key] = Answers(weighted_sums(read, seed=seed), len(table))
+            answers[key] = Answers(_by_metric(read), len(table))
     return answers
+
+
+def _by_metric(scores: Mapping[str, pd.DataFrame]) -> Callable[..., Measured]:
+    scored = {metric: Scored(scores, metric) for metric in METRICS}
+    return lambda metric, *weights: scored[metric].sum(*weights)
 
 
 def read_stabilities(
@@ -328,8 +316,8 @@ def read_stabilities(
     """How stable each clustering and others like it are: quantities, as `model` names them.
 
     stabilities, numbers: both files of `cluster_heads`, by partition.
-    returns by partition its stability and that of clusterings that differ from it in k alone, its gap less that of a
-      single cluster, the pairs that are nearest to their own cluster, and the agreement of k-means and each Gaussian
+    returns by partition its stability and that of clusterings that differ from it in k alone, gaps between its heads,
+      the pairs that are nearest to their own cluster, and the agreement of k-means and each Gaussian
       mixture with its k.
     """
     found = {}
@@ -340,15 +328,15 @@ def read_stabilities(
             values = {f"stability.{k}.{half}": stability[half]["all_agree"] for half in HALVES if stability[half]}
             values["own_cluster"] = stability["own_cluster"]
             values |= {f"mixture_agreement.{kind}": rand for kind, rand in stability["mixtures"].items()}
-            gap, error = stability["gap"], stability["gap_error"]
+            gaps, heads = stability["gaps"], len(partitions[key].table)
         columns = {half: f"{half}_all_agree" for half in HALVES}
         by_k = read_csv(numbers[key], "is not a table of numbers of types", ["k", *columns.values()])
         for row in by_k[by_k["k"] != k].to_dict("records"):
             of_k = {f"stability.{row['k']}.{half}": row[column] for half, column in columns.items()}
             values |= {name: value for name, value in of_k.items() if not math.isnan(value)}
         found[key] = {name: Measured(value) for name, value in values.items()}
-        if gap is not None:
-            found[key]["gap"] = Measured.with_error(gap, error, GAP_FREEDOM, "clouds drawn")
+        if gaps is not None:
+            found[key] |= {f"gaps.{name}": it for name, it in measured_gaps(gaps, heads).items()}
     return found
 
 

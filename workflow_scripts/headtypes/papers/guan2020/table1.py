@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from headtypes.analyses.types.gaps import p_of_gaps
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.stability import GAP_FREEDOM, HALVES
-from headtypes.core.tables import Column, Table, TextColumn, document, interval
+from headtypes.analyses.types.stability import HALVES
+from headtypes.core.statistics import ALPHA
+from headtypes.core.tables import Column, Table, TextColumn, document, probability
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.paper import Key
-from headtypes.papers.quantities import Measured
 
 # A tenth of the paper's.
 _FEW_SAMPLES = 100
@@ -30,12 +31,7 @@ _STABILITY = [
         for half in HALVES
     ),
     Column("own_cluster", "own cluster"),
-    Column(
-        "gap",
-        "gap",
-        ends=interval("gap"),
-        note="gap statistic of the clusters less that of one: below 0, heads are one cloud, and there are no types",
-    ),
+    TextColumn("gaps", "gaps", note="p of heads without gaps; there may be no types where it is not small"),
 ]
 
 
@@ -52,8 +48,8 @@ def stability_table(
         samples_asked. partitions, stabilities, samples: the same by model and partition, files of stability and numbers
         of samples.
     returns one row per clustering: model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's
-      one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster, gap, gap_low
-      and gap_high, the gap statistic of the clusters less that of a single one with its interval, share_{type}, the
+      one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster, gaps_p, the
+      larger p-value of the two dips of `types.gaps`, by which there are gaps between heads, share_{type}, the
       types whose name is doubtful, samples and samples_asked.
     """
     table = []
@@ -65,10 +61,7 @@ def stability_table(
         for agreement in _AGREEMENTS:
             entry |= {f"{half}_{agreement}": (stability[half] or {}).get(agreement, math.nan) for half in HALVES}
         entry["own_cluster"] = stability["own_cluster"]
-        gap = Measured(math.nan)
-        if stability["gap"] is not None:
-            gap = Measured.with_error(stability["gap"], stability["gap_error"], GAP_FREEDOM)
-        entry |= {"gap": gap.value, "gap_low": gap.low, "gap_high": gap.high}
+        entry["gaps_p"] = p_of_gaps(stability["gaps"], len(partition.table)) if stability["gaps"] else math.nan
         shares = 100 * partition.table["type"].value_counts(normalize=True)
         entry |= {f"share_{name}": shares[name] for name in partition.types}
         entry["doubtful"] = ", ".join(partition.doubtful)
@@ -84,15 +77,8 @@ def reservations(table: pd.DataFrame) -> list[str]:
         where = f"{row.model}, {row.partition}"
         if row.samples < row.samples_asked:
             found.append(f"{where}: {row.samples_asked:,.0f} samples were asked for, and there are {row.samples:,.0f}.")
-        if row.gap_high < 0:
-            found.append(
-                f"{where}: the clusters are looser than those of one cloud of heads, so that these are no types."
-            )
-        elif row.gap_low <= 0:
-            found.append(
-                f"{where}: the clusters are not shown to be tighter than those of one cloud of heads, so that there "
-                "may be no types."
-            )
+        if row.gaps_p >= ALPHA:
+            found.append(f"{where}: no gaps between heads are shown, so that there may be no types.")
         if row.samples < _FEW_SAMPLES:
             found.append(
                 f"{where}: {row.samples:.0f} samples are few, where the paper has 1,000: others may give other types."
@@ -130,9 +116,9 @@ def stability_shown(table: pd.DataFrame) -> Table:
     published = ["published_stability"] if table["published_stability"].notna().any() else []
     return Table(
         "Table 1. Types and their stability",
-        table.assign(**doubts),
+        _with_text(table).assign(**doubts),
         columns,
-        brief=["model", "partition", *of_types, *_ALL_AGREE, "gap", *published, "samples"],
+        brief=["model", "partition", *of_types, *_ALL_AGREE, "gaps", *published, "samples"],
         printed=["model", "partition", *_ALL_AGREE, *of_types],
         about=" ".join(
             [
@@ -143,6 +129,10 @@ def stability_shown(table: pd.DataFrame) -> Table:
             ]
         ),
     )
+
+
+def _with_text(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(gaps=["" if math.isnan(p) else probability(p) for p in table["gaps_p"]])
 
 
 def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
@@ -156,8 +146,8 @@ def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
         "Stability of the types: percent of the heads to which clusterings, each fitted on a random half of the heads "
         "or of the samples, give the same type; or of the pairs of a head and a sample, for clusterings of half of the "
         "pairs. All of them agree, as the paper counts, or two of them on average (pairwise). Own cluster: percent of "
-        "the pairs that are nearest to the head's cluster. Gap: the gap statistic of the clusters less that of "
-        "one, with its interval over sets of heads drawn from one cloud.",
+        "the pairs that are nearest to the head's cluster. Gaps: p of heads without gaps between them, such as a "
+        "band, an arc or a skewed cloud.",
         stability_shown(table).markdown("model", "partition", *stability),
         "Shares of the types, in percent of the heads. A type is marked as doubtful if its name does not fit what "
         "its heads look at.",

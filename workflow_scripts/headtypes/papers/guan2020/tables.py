@@ -58,7 +58,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
             rows,
             spec["readings"],
             ablated,
-            read_answers(inputs.scores, spec["seed"]),
+            read_answers(inputs.scores),
             published,
         )
         write_table(outputs, table, readings_page(table), provenance, "_readings")

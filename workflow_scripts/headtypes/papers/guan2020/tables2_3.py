@@ -7,6 +7,7 @@ import pandas as pd
 
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
+from headtypes.core.statistics import LEVELS
 from headtypes.core.tables import Column, Table, TextColumn, document, interval, probability
 from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by
 from headtypes.papers.guan2020.published import MAIN_MODEL, Guan2020
@@ -178,9 +179,9 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
     tables = list(ablation_shown(table, number))
     controlled = any(shown.data.filter(["control_draws"]).notna().any(axis=None) for shown in tables)
     parts = [
-        "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with 95 % intervals over "
-        "questions in brackets. Of the drops whose FDR is below 0.05, at most 5 % are none on average (false discovery "
-        "rate over the conditions of a model, Benjamini and Hochberg 1995; by articles where these are known)."
+        "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with intervals over "
+        f"questions in brackets ({LEVELS}). Of the drops whose FDR is below 0.05, at most 5 % are none on average "
+        "(false discovery rate over the conditions of a model, Benjamini and Hochberg 1995; by articles where known)."
         + (f" {_CONTROLS}" if controlled else ""),
         *(metric.note for metric in measured_in(table) if metric.note),
     ]
@@ -235,7 +236,7 @@ def _draws(drawn: pd.DataFrame) -> str:
 def _columns(metric: Metric, counted: str, units: str) -> Iterator[Column]:
     """What there is of one metric; counted: what intervals are over; units: what the false discovery rate is over."""
     name, digits, unit = metric.name, metric.decimals, "percent" if metric.unit == "%" else metric.unit
-    change, over = f"{metric.change} of {metric.label}", f"with its 95 % interval over {counted}"
+    change, over = f"{metric.change} of {metric.label}", f"with its interval over {counted} ({LEVELS})"
     numbers = {"digits": digits, "brief_digits": digits - 1}
     yield Column(name, metric.label, **numbers, ends=interval(name), note=f"{unit}, {over}")
     if metric.beside:
@@ -264,11 +265,11 @@ def _controlled(section: pd.DataFrame, metric: str) -> pd.DataFrame:
 def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, counted: str) -> Iterator[str]:
     asked = int(section["n_questions"].iloc[0])
     if metric.unit == "%":
-        yield f"Percent and points on {asked:,} {counted}; intervals are 95 % over these."
+        yield f"Percent and points on {asked:,} {counted}; intervals are over these ({LEVELS})."
     else:
         yield (
-            f"Mean {metric.title} in {metric.unit} on {asked:,} {counted}, and how much it rises; intervals are 95 % "
-            "over these."
+            f"Mean {metric.title} in {metric.unit} on {asked:,} {counted}, and how much it rises; intervals are over "
+            f"these ({LEVELS})."
         )
     if len(random):
         yield f"Random heads: {_draws(random)}, on {int(random['control_questions'].max()):,} of them; none is tested."

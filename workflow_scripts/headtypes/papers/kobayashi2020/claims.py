@@ -11,7 +11,7 @@ import numpy as np
 from headtypes.analyses.distances.columns import FINE_BINS, SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import SHARES, read_features
 from headtypes.core.files import StrPath
-from headtypes.core.statistics import RESAMPLES, resampled_means
+from headtypes.core.statistics import Evidence
 from headtypes.papers import comparison
 from headtypes.papers.claims import Claims
 from headtypes.papers.paper import TASK_KEYS, Compared, Key, Published
@@ -61,10 +61,10 @@ claim(
 
 
 def compare_files(
-    features: Mapping[Key, StrPath], published: Published, *, seed: int, repeats: Mapping[str, Sequence[str]]
+    features: Mapping[Key, StrPath], published: Published, *, repeats: Mapping[str, Sequence[str]]
 ) -> Compared:
-    """Judge the paper's claims on feature files; seed: of the samples drawn; repeats: of `comparison_table`."""
-    quantities = {key: collect_shares(path, published, seed) for key, path in features.items()}
+    """Judge the paper's claims on feature files; repeats: of `comparison_table`."""
+    quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
     for key, ours in quantities.items():
@@ -89,7 +89,7 @@ def compare_files(
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, page)
 
 
-def collect_shares(path: StrPath, published: Published, seed: int) -> Shares:
+def collect_shares(path: StrPath, published: Published) -> Shares:
     """Shares of all heads, in percent, by kind of token and by what is summed; and of each layer, without interval."""
     features = read_features(path)
     values, columns = {}, {}
@@ -102,15 +102,12 @@ def collect_shares(path: StrPath, published: Published, seed: int) -> Shares:
             layers = enumerate(by_layer.mean(axis=0), start=1)
             values |= {f"layer.{layer}.{kind}.{of}": Measured(float(value)) for layer, value in layers}
     of_samples = np.stack(list(columns.values()), axis=1)
-    sizes = np.ones(len(of_samples))
-    means = resampled_means(of_samples, sizes, seed=seed, resamples=RESAMPLES) if len(sizes) > 1 else None
 
-    def interval(weights: Mapping[str, float], for_claim: bool = True) -> Measured:
+    def interval(weights: Mapping[str, float]) -> Measured:
         vector = np.array([weights.get(name, 0.0) for name in columns])
-        value = float(of_samples.mean(axis=0) @ vector)
-        return Measured(value) if means is None else Measured.drawn(value, means @ vector, sizes, "samples")
+        return Measured.by(Evidence(of_samples @ vector), "samples")
 
-    measured = {name: interval({name: 1.0}) for name in columns} | values | {"n_samples": Measured(len(sizes))}
+    measured = {name: interval({name: 1.0}) for name in columns} | values | {"n_samples": Measured(len(of_samples))}
     return Shares(measured, interval, otherwise=_NO_SPECIAL, published=published)
 
 

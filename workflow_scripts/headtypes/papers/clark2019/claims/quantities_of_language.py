@@ -12,7 +12,7 @@ What the paper's claims ask for has the names that `Trees` and `Documents` give.
 | `n_sentences`, `n_documents`, `n_mentions` | on which these are measured |
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -27,11 +27,12 @@ from headtypes.analyses.relations.pairs import ALL, TOTALS
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.seeds import derive_seed
-from headtypes.core.statistics import RESAMPLES, effective_units, resampled_sums
+from headtypes.core.statistics import Evidence
 from headtypes.papers.clark2019.claims.texts import HIGH
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
 from headtypes.papers.paper import Key
 from headtypes.papers.quantities import (
+    PERMUTATIONS,
     Finding,
     Measure,
     Measured,
@@ -41,7 +42,7 @@ from headtypes.papers.quantities import (
     Ranked,
     Side,
     join,
-    resampled,
+    measured_by,
 )
 
 Statistic = Literal["accuracy", "lead", "direction"]
@@ -56,9 +57,8 @@ NON_NOUNS = {"pronouns among non-nouns": "no_noun", "pronouns among nouns": "no_
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
 # By how many points a head that has a function is above the best offset: the claim heads-specialise.
 _FOUND = 10
-_PERMUTATIONS = 1999
-# The most by which a unit's difference of two accuracies may differ from those of the others, in points.
-_FROM_WRONG_TO_RIGHT = 200
+# What an accuracy of a unit may be.
+_ACCURACY = 0.0, 100.0
 _NO_SEP = "no word can see a [SEP]: none stands behind, or words see what is before alone"
 _NO_FORWARD = "no head is known that finds the relation from dependent to head, or the words have no UPOS tags"
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
@@ -68,7 +68,7 @@ Paths = Mapping[Key, StrPath]
 
 @dataclass(frozen=True)
 class Scores:
-    """Accuracies in percent by name: [...] resamples, or one value.
+    """Accuracies in percent by name: one value, or [unit] those of single units or of all but each.
 
     `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}`, of the
     best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`; and attention to [SEP] in the best
@@ -100,46 +100,50 @@ class Scores:
 
 @dataclass(frozen=True)
 class Columns:
-    """Accuracies of the same units (`over`): names, and sums and numbers of the items of each, [unit, column].
-
-    seed: of the units that are drawn for intervals.
-    """
+    """Accuracies of the same units (`over`): names, and sums and numbers of the items of each, [unit, column]."""
 
     names: Sequence[str]
     sums: np.ndarray
     sizes: np.ndarray
     over: str
-    seed: int
 
     @cached_property
     def whole(self) -> dict[str, float]:
         """The accuracies over all units, in percent."""
-        with np.errstate(invalid="ignore"):
-            return dict(zip(self.names, 100 * self.sums.sum(axis=0) / self.sizes.sum(axis=0), strict=True))
+        return self._percent(self.sums.sum(axis=0), self.sizes.sum(axis=0))
 
     @cached_property
-    def drawn(self) -> dict[str, np.ndarray]:
-        """The same over units drawn again, each [resample]."""
-        totals, counts = resampled_sums(self.sums, self.sizes, seed=self.seed, resamples=RESAMPLES)
-        with np.errstate(invalid="ignore"):
-            return dict(zip(self.names, (100 * totals / counts).T, strict=True))
+    def _single(self) -> tuple[Scores, Scores]:
+        """Those over all units but each, and over each alone."""
+        others = self._percent(self.sums.sum(axis=0) - self.sums, self.sizes.sum(axis=0) - self.sizes)
+        return Scores(others), Scores(self._percent(self.sums, self.sizes))
 
     def values(self) -> dict[str, Measured]:
         """Each accuracy, with its interval."""
-        return {name: self.measured(lambda it, name=name: it[name], self.whole[name], [name]) for name in self.names}
+        whole = self.whole
+        return {name: self.measured(lambda it, name=name: it[name], Scores(whole), _ACCURACY) for name in self.names}
 
-    def measured(self, measure: Measure, value: float, used: Collection[str]) -> Measured:
-        """A value with its interval over the units that have some item of every column it is made of, the used ones.
+    def measured(self, measure: Measure, whole: Scores, reach: tuple[float, float] | None = None) -> Measured:
+        """What a measure gives, over the units of the column with the fewest of all that it is made of.
 
-        Its interval is that of the column with the fewest such units, counted as `statistics.mean_intervals` counts.
+        reach: what it can be of a unit; by default what differences of so many accuracies can.
         """
-        means = resampled(measure)(Scores(self.drawn))
-        means = means[~np.any([np.isnan(self.drawn[name]) for name in used], axis=0)]
-        sizes = min((self.sizes[:, self.names.index(name)] for name in sorted(used)), key=effective_units)
-        sizes = sizes[sizes > 0]
-        if len(sizes) < 2:
-            return Measured(value, over=self.over, units=len(sizes))
-        return Measured.drawn_for(measure, value, means, sizes, self.over)
+        value = float(measure(whole))
+        most = 50.0 * max(2, len(whole.used))
+        reach = reach or (-most, most)
+        all_sizes = [self.sizes[:, self.names.index(name)] for name in sorted(whole.used)]
+        sizes = min(all_sizes, key=lambda of: of.sum() ** 2 / max((of**2).sum(), 1))
+        if np.count_nonzero(sizes) < 2:
+            return Measured(value, over=self.over, units=np.count_nonzero(sizes))
+        without, own = self._single
+        if not isinstance(measure, Ranked) and all(np.array_equal(of, sizes) for of in all_sizes):
+            # A mean over the same items, as tables have it.
+            return Measured.by(Evidence(measure(own), sizes, reach), self.over)
+        return measured_by(measure, whole, without, self.over, own, sizes, reach)
+
+    def _percent(self, sums: np.ndarray, sizes: np.ndarray) -> dict[str, np.ndarray]:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return dict(zip(self.names, (100 * sums / sizes).T, strict=True))
 
 
 @dataclass(frozen=True)
@@ -163,11 +167,7 @@ class Accuracies(Quantities):
         if self.printed:
             return Measured(value)
         columns = next(columns for columns in self.columns if whole.used <= {*columns.names})
-        measured = columns.measured(measure, value, whole.used)
-        # An interval without width does not decide a claim.
-        if measured.low == measured.high:
-            return Measured.without_difference(value, measured.units, _FROM_WRONG_TO_RIGHT, columns.over)
-        return measured
+        return columns.measured(measure, whole)
 
 
 class Trees(Accuracies):
@@ -251,7 +251,7 @@ def of_each(scores: Scores, relations: Sequence[str], statistic: Statistic) -> n
     return np.stack([scores[f"relation.{name}.{statistic}"] for name in relations], axis=-1)
 
 
-def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019, *, seed: int) -> dict[Key, Quantities]:
+def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019) -> dict[Key, Quantities]:
     """What is known of every model on every treebank, in the order of the sums.
 
     sums, probes: files by model and treebank, `relations_sums` and `probe_sums`; of probes there may be fewer.
@@ -259,27 +259,25 @@ def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019, *, seed:
     found = {}
     for key, path in sums.items():
         of_probes = read_arrays(probes[key], RightWords) if key in probes else None
-        found[key] = treebank_quantities(*read_groups(path, BestHeads).values(), of_probes, published, seed=seed)
+        found[key] = treebank_quantities(*read_groups(path, BestHeads).values(), of_probes, published)
     return found
 
 
-def collect_coreference(sums: Paths, published: Clark2019, *, seed: int) -> dict[Key, Quantities]:
+def collect_coreference(sums: Paths, published: Clark2019) -> dict[Key, Quantities]:
     """What is known of every model on every set of documents; sums: files by both, `coreference_sums`."""
-    return {
-        key: coreference_quantities(read_arrays(path, MentionSums), published, seed=seed) for key, path in sums.items()
-    }
+    return {key: coreference_quantities(read_arrays(path, MentionSums), published) for key, path in sums.items()}
 
 
 def treebank_quantities(
-    paper: BestHeads, elsewhere: BestHeads, probes: RightWords | None, published: Clark2019, *, seed: int
+    paper: BestHeads, elsewhere: BestHeads, probes: RightWords | None, published: Clark2019
 ) -> Trees:
     """What is known of a model on a treebank, of heads chosen and scored as in the paper, and scored elsewhere."""
     rows = _rows_of(elsewhere, published)
     finds = _finders(elsewhere, rows)
     judged = _of_rows(elsewhere, rows, _OF_CHOICE) | _non_nouns(elsewhere, finds)
-    columns = [_columns(judged, len(elsewhere.words), seed)]
+    columns = [_columns(judged, len(elsewhere.words))]
     same = _of_rows(paper, _rows_of(paper, published), {"accuracy": "accuracy", "baseline": "offset_accuracy"})
-    measured = _columns(same, len(paper.words), seed).values()
+    measured = _columns(same, len(paper.words)).values()
     missing = {"non_nouns": _NO_SEP if _sees_none(elsewhere, finds) else _NO_FORWARD, "probe": _NO_PROBES}
     try:
         measured["sep.beyond_others"] = sep_beyond_others(elsewhere, rows)
@@ -288,13 +286,13 @@ def treebank_quantities(
     if probes is not None:
         systems = zip(probes.system, probes.right.T, strict=True)
         scored = {f"probe.{name}": (right, probes.words) for name, right in systems}
-        columns.append(_columns(scored, len(probes.words), seed))
+        columns.append(_columns(scored, len(probes.words)))
         measured |= columns[-1].values()
     measured["n_sentences"] = Measured(len(paper.words))
     return Trees(measured, missing=missing, published=published, columns=columns)
 
 
-def coreference_quantities(sums: MentionSums, published: Clark2019, *, seed: int) -> Documents:
+def coreference_quantities(sums: MentionSums, published: Clark2019) -> Documents:
     """What is known of a model on documents with mentions."""
     # Baselines choose nothing, so that both are the same; the best head is judged where it was not chosen.
     values, judged, missing = {}, {}, {}
@@ -311,7 +309,7 @@ def coreference_quantities(sums: MentionSums, published: Clark2019, *, seed: int
             values[f"coreference.{system}.{mentions}"] = judged[f"antecedents.{system}.{mentions}"] = row
     counts = {"n_documents": Measured(len(sums.mentions)), "n_mentions": Measured(sums.mentions.sum(axis=0).max())}
     values, judged = (
-        Columns(list(some), sums.right[:, of], sums.mentions[:, of].astype(float), "documents", seed)
+        Columns(list(some), sums.right[:, of], sums.mentions[:, of].astype(float), "documents")
         for some in (values, judged)
         for of in [[*some.values()]]
     )
@@ -342,10 +340,10 @@ def published_language(published: Clark2019) -> tuple[Trees, Documents]:
     )
 
 
-def _columns(values: Mapping[str, tuple[np.ndarray, np.ndarray]], units: int, seed: int) -> Columns:
+def _columns(values: Mapping[str, tuple[np.ndarray, np.ndarray]], units: int) -> Columns:
     """Sums and numbers by name, each [sentence], of so many sentences."""
     sums, sizes = np.reshape(list(values.values()), (len(values), 2, units)).transpose(1, 2, 0).astype(float, order="C")
-    return Columns(list(values), sums, sizes, "sentences", seed)
+    return Columns(list(values), sums, sizes, "sentences")
 
 
 def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
@@ -417,7 +415,7 @@ def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
     changes = (looks > HIGH) & (best.leads[known].max(axis=(0, 1)) <= _FOUND)
     changes[layer[asked], head[asked]] = True
     rng, heads = np.random.default_rng(derive_seed(0, "sep_beyond_others")), np.arange(looks.size)
-    drawn = np.tile(heads, (_PERMUTATIONS, 1))
+    drawn = np.tile(heads, (PERMUTATIONS, 1))
     for of_layer in heads.reshape(looks.shape):
         some = of_layer[changes.ravel()[of_layer]]
         drawn[:, some] = rng.permuted(drawn[:, some], axis=1)

@@ -15,20 +15,16 @@ What the claims ask for has the names that `statistics.Heads` gives. The others 
 | `n_segments` | segments that the values are means over |
 """
 
-from collections import UserDict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.divergence.results import read_projection_fit
 from headtypes.analyses.gradients.results import Gradients, read_gradients
 from headtypes.analyses.surface.results import Surface
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.statistics import RESAMPLES, draw_units
 from headtypes.papers.clark2019.claims.statistics import (
     COLUMN_OF,
     Heads,
@@ -50,13 +46,10 @@ def collect_all(
     gradients: Mapping[Key, StrPath],
     fits: Mapping[Key, StrPath],
     published: Clark2019,
-    *,
-    seed: int,
 ) -> dict[Key, Heads]:
     """What is known of every model on every task of text, in the order of the surface patterns.
 
     surfaces, gradients, fits: files by model and task; of gradients there may be fewer.
-    seed: of the segments that are drawn for intervals; subjects with equally many segments draw the same ones.
     """
     return {
         key: collect_quantities(
@@ -64,19 +57,18 @@ def collect_all(
             read_gradients(gradients[key]) if key in gradients else None,
             read_projection_fit(fits[key])["layers"],
             published,
-            seed=seed,
         )
         for key, path in surfaces.items()
     }
 
 
 def collect_quantities(
-    surface: Surface, gradients: Gradients | None, layers: LayerTest | None, published: Clark2019, *, seed: int
+    surface: Surface, gradients: Gradients | None, layers: LayerTest | None, published: Clark2019
 ) -> Heads:
     """What is known of a model on a task.
 
     surface: on at least one segment; gradients: where they were measured; layers: `projection.layer_test`, likewise.
-    seed: of the segments that are drawn for the intervals. Gradients have none, since single segments are not stored.
+    Gradients have no intervals, since those of single segments are not stored.
     """
     whole = whole_statistics(surface, gradients, published)
     segments, measured, missing = len(surface.length), {}, {}
@@ -86,8 +78,8 @@ def collect_quantities(
     else:
         missing["divergence.within_less_between"] = "divergences were not measured"
     measured["n_segments"] = Measured(segments)
-    drawn = _drawn_again(surface, whole, published, seed) if segments > 1 else None
-    heads = Heads(measured, missing=missing, published=published, whole=whole, drawn=drawn, segments=segments)
+    without = _without_each(surface, whole, published) if segments > 1 else None
+    heads = Heads(measured, missing=missing, published=published, whole=whole, without=without)
     return _with_values(heads)
 
 
@@ -134,33 +126,17 @@ def _permuted(layers: LayerTest) -> Measured:
     """Divergences within layers less those between; the p-value is of both sides, and of the limit 0."""
     both_sides = min(1.0, 2 * min(layers["p"], 1 - layers["p"] + 1 / (1 + layers["permutations"])))
     ends = layers["low"], layers["high"]
-    return Measured(layers["difference"], *ends, lambda limit, side: both_sides, "permutations")
+    return Measured(layers["difference"], *ends, lambda limit: both_sides, "permutations")
 
 
-class _DrawnHeads(UserDict):
-    """Statistics of heads, [resample, layer, head], computed when they are asked for: all together are large."""
+def _without_each(surface: Surface, whole: Statistics, published: Clark2019) -> Statistics:
+    """Statistics on all segments but each, [segment, ...]."""
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self.data[name]()
+    def others(values: np.ndarray) -> np.ndarray:
+        known = ~np.isnan(values)
+        values = np.nan_to_num(values.astype(float))
+        # Where no other segment has the pattern, nothing can be said without this one.
+        return (values.sum(axis=0) - values) / np.maximum(known.sum(axis=0) - known, 1)
 
-
-def _drawn_again(surface: Surface, whole: Statistics, published: Clark2019, seed: int) -> Statistics:
-    """Statistics of segments drawn with replacement."""
-    segments = len(surface.length)
-    # How often each segment is drawn; as floating-point numbers they would need four times as much memory.
-    drawn = [counts.astype(np.uint16) for counts in draw_units(segments, RESAMPLES, seed)]
-
-    def sums(values: np.ndarray) -> np.ndarray:
-        flat = values.astype(float).reshape(segments, -1)
-        with threadpool_limits(1):
-            of_draws = np.concatenate([counts.astype(float) @ flat for counts in drawn])
-        return of_draws.reshape(-1, *values.shape[1:])
-
-    def draw(name: str) -> np.ndarray:
-        values = surface.column(*COLUMN_OF[name])
-        possible = ~np.isnan(values)
-        # Where no drawn segment has the pattern, what it has on all segments stands in.
-        return sums(np.nan_to_num(values)) / (segments if possible.all() else np.maximum(sums(possible), 1))
-
-    heads = _DrawnHeads({name: partial(draw, name) for name in whole.heads})
-    return Statistics(heads, by_layer(heads, published), sums(surface.uniform) / segments, on_all=whole)
+    heads = {name: others(surface.column(*COLUMN_OF[name])) for name in whole.heads}
+    return Statistics(heads, by_layer(heads, published), others(surface.uniform), on_all=whole)

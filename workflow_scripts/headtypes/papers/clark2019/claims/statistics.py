@@ -24,8 +24,9 @@ from headtypes.papers.quantities import (
     Ranked,
     Side,
     Third,
+    beside_permuted_layers,
     layers_of_third,
-    resampled,
+    measured_by,
 )
 
 # Each statistic in words, as tables and reasons have it; `gradient.{kind}` is about the kind of the attended token.
@@ -70,14 +71,14 @@ _ENDS: dict[Side, str] = {"above": "least", "below": "most"}
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of heads and layers; [...] are resamples, or nothing.
+    """Statistics of heads and layers; [...] are the segments that each is without, or nothing.
 
     heads:   by statistic, [..., layer, head].
     layers:  by statistic, [..., layer]: means over the heads of a layer; of `offset_heads` their number.
     uniform: entropy of attention that is spread evenly over all that a token may look at, in nats, [..., layer]; None
         where it is not known.
     missing: why a statistic is not known, where it could have been.
-    on_all: of resamples, the statistics on all segments, by which layers and heads are selected; None of these.
+    on_all: where segments are left out, the statistics on all, by which layers and heads are selected; None of these.
     """
 
     heads: Mapping[str, np.ndarray]
@@ -216,15 +217,14 @@ def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
 class Heads(Quantities):
     """Quantities of a model on a text; every method raises `NoVerdictError` where what it needs is not known.
 
-    whole, drawn: statistics on all segments, and on segments drawn again, as many (None without intervals).
+    whole, without: statistics on all segments, and on all but each (None without intervals).
     """
 
     about: ClassVar[str] = "text"
     unit: ClassVar[str] = "n_segments"
     absent: ClassVar[str] = "the model reads no text"
     whole: Statistics | None = None
-    drawn: Statistics | None = None
-    segments: int = 0
+    without: Statistics | None = None
 
     def measured(self, measure: Measure) -> Measured:
         """As of `Quantities`."""
@@ -232,12 +232,29 @@ class Heads(Quantities):
             return super().measured(measure)
         value = float(measure(self.whole))
         try:
-            means = None if self.drawn is None else resampled(measure)(self.drawn)
-        except NoVerdictError:  # Gradients are not drawn again.
-            means = None
-        if means is None:
-            return Measured(value)
-        return Measured.drawn_for(measure, value, means, np.ones(self.segments), "segments")
+            if self.without is not None:
+                return measured_by(measure, self.whole, self.without, "segments")
+        except NoVerdictError:  # Gradients of single segments are not stored.
+            pass
+        return Measured(value)
+
+    def counted_early(self, name: str, label: str, by_layer: Measure) -> Quantity:
+        """Numbers of heads by layer in the first third of layers less those in the last, beside permuted layers."""
+        label = f"{label}, by layer, in the first third of layers less that in the last third"
+
+        def less(numbers: np.ndarray) -> np.ndarray:
+            counted = Statistics({}, {name: numbers})
+            return counted.mean(name, "first") - counted.mean(name, "last")
+
+        if self.whole is None:
+            raise NoVerdictError(self.otherwise)
+        numbers = by_layer(self.whole)
+        # The paper's own numbers are not tested.
+        if self.without is None:
+            return Quantity(label, Measured(float(less(numbers))))
+        found = beside_permuted_layers(label, less, numbers)
+        self.by_name[f"layers.{name}.first.less_last"] = found.measured
+        return found
 
     def largest(self, statistic: str, number: int) -> Quantity:
         """What as large a share of the heads as so many of BERT-base's 144 have of a statistic, at least."""
@@ -294,8 +311,6 @@ class Heads(Quantities):
 
     def _layers(self, statistic: str, where: Where, name: str, less: str, measure: Measure) -> Quantity:
         label = f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
-        if statistic == "offset_heads":
-            label = f"{LABELS[statistic]}, by layer, in {_LABELS_OF[where]}"
         return self.quantity(f"layers.{statistic}.{where}{name}", label + less, measure)
 
     def _shown(self, statistic: str, number: int) -> np.ndarray:

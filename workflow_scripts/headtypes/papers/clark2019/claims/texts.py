@@ -59,8 +59,13 @@ section_3_1(
         "heads that specialize to attending heavily on the next or previous token, especially in earlier layers of "
         "the network"
     ),
-    limit="the paper's 50 percent; there are more such heads in a layer of the first third than in one of the last",
-    ask=lambda heads: heads.mean_less_third("offset_heads", "first", "last").above(0),
+    limit=(
+        "the paper's 50 percent; there are more such heads in a layer of the first third than in one of the last, "
+        "beyond permutations of the layers"
+    ),
+    ask=lambda heads: heads.counted_early(
+        "offset_heads", LABELS["offset_heads"], lambda statistics: statistics.of_layers("offset_heads")
+    ).above(0),
 )
 
 figure_2(
@@ -219,16 +224,14 @@ def _(heads: Heads):
     wording="some attention heads, especially in lower layers, have very broad attention",
     limit=(
         "broad as in the released notebook; there are more such heads in a layer of the first third than in one of the "
-        "last"
+        "last, beyond permutations of the layers"
     ),
 )
 def _(heads: Heads):
-    def measure(statistics: Statistics):
-        number = Statistics({}, {"broad": shows(_broad(heads), statistics).sum(axis=-1)})
-        return number.mean("broad", "first") - number.mean("broad", "last")
+    def by_layer(statistics: Statistics):
+        return shows(_broad(heads), statistics).sum(axis=-1)
 
-    label = "broad heads, by layer, in the first third of layers less that in the last third"
-    return heads.quantity("layers.broad_heads.first.less_last", label, measure).above(0)
+    return heads.counted_early("broad_heads", "broad heads", by_layer).above(0)
 
 
 @section_3_3(
@@ -283,7 +286,7 @@ def _(heads: Heads):
         return statistics.of_layers("entropy_cls") / statistics.of_layers("entropy") - 1
 
     def measure(statistics: Statistics):
-        # Resampled, an absolute difference that is near nothing would be too large.
+        # With its sign on all segments, so that it is smooth near nothing.
         return np.sign(off(statistics.whole)) * off(statistics)
 
     label = "mean entropy from [CLS] beside that from all tokens, what they differ by in more than half of the layers"

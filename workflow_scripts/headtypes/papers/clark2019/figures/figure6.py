@@ -171,7 +171,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     write_csv(outputs.projection, projection)
     write_json(outputs.fit, {**fit, "provenance": provenance})
     written = read_arrays(inputs.outputs, Outputs)
-    heads, layers = heads_table(written, **spec["outputs"]), layers_table(written)
+    heads, layers = heads_table(written), layers_table(written)
     write_csv(outputs.heads, heads)
     write_csv(outputs.layers, layers)
     published, surface = Clark2019.read(inputs.reference), read_arrays(inputs.surface, Surface)

@@ -1,0 +1,66 @@
+"""Whether there are gaps between heads, as between types: what no cloud without gaps has, whatever its shape."""
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+from diptest import dipstat
+from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
+from scipy.spatial.distance import pdist, squareform
+from sklearn.cluster import KMeans
+
+from headtypes.analyses.types.clustering import one_thread
+from headtypes.core.seeds import derive_seed
+from headtypes.core.statistics import Measured
+
+# In fewer heads a line is fitted to the noise.
+FEWEST_HEADS = 20
+_NEIGHBOURS, _UNIFORM = 10, 1999
+
+
+def head_gaps(features: np.ndarray, seed: int) -> dict | None:
+    """How far heads are from having a single peak, in two ways, both by the dip (Hartigan and Hartigan 1985).
+
+    features: [head, column] shares that are not negative, of which the logarithms are taken, less their mean.
+
+    returns line: the dip of the heads along the line between the centres of two clusters, and position: [head] there;
+      paths: the median over heads of the dip of the lengths of shortest paths to all others, over the ten nearest of
+      each and a minimum spanning tree, since an arc has one peak along itself, and two along any line. None for fewer
+      than 20 different heads. A dip is the largest distance between the distribution and one with a single peak, in
+      percent.
+    """
+    if len(np.unique(features, axis=0)) < FEWEST_HEADS:
+        return None
+    points = np.log(np.maximum(features, features[features > 0].min() / 2))
+    points -= points.mean(axis=1, keepdims=True)
+    with one_thread():
+        ends = KMeans(2, n_init=10, random_state=seed).fit(points).cluster_centers_
+    position = points @ (ends[1] - ends[0])
+    lengths = _path_lengths(squareform(pdist(points)))
+    paths = np.median([dipstat(np.delete(row, head)) for head, row in enumerate(lengths)])
+    return {"line": 100 * float(dipstat(position)), "paths": 100 * float(paths), "position": position.tolist()}
+
+
+def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
+    """Line and paths of so many heads, less what a uniform distribution gives: the most of any with a single peak."""
+    numbers = {"line": heads, "paths": heads - 1}
+    return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(number)) for name, number in numbers.items()}
+
+
+def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
+    """The p-value of heads without gaps: both dips have to be beyond those of one peak."""
+    return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
+
+
+@cache
+def _uniform_dips(number: int) -> np.ndarray:
+    rng = np.random.default_rng(derive_seed(0, "dips", number))
+    return np.array([dipstat(rng.random(number)) for _ in range(_UNIFORM)])
+
+
+def _path_lengths(distances: np.ndarray) -> np.ndarray:
+    """[head, head] lengths of the shortest paths."""
+    nearest = distances.argsort(axis=1)[:, : _NEIGHBOURS + 1]
+    edges = minimum_spanning_tree(distances).toarray()
+    np.put_along_axis(edges, nearest, np.take_along_axis(distances, nearest, axis=1), axis=1)
+    return shortest_path(np.maximum(edges, edges.T), directed=False)
