@@ -9,7 +9,7 @@ from scipy.stats import t as student
 from headtypes.analyses.company.results import LOSS, Company
 from headtypes.core.errors import InputError
 from headtypes.core.heads import per_head
-from headtypes.core.statistics import ALPHA, holm, mean_intervals
+from headtypes.core.statistics import ALPHA, holm, ratio_intervals
 
 # With fewer sets than so many for each head, costs are shrunk as far as sets that are held out say.
 _SETS_PER_HEAD = 3
@@ -96,7 +96,7 @@ def set_means(company: Company, metric: str) -> np.ndarray:
 
 
 def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
-    """The cost of each head, and how far costs explain what sets lose; seed: of intervals and permutations.
+    """The cost of each head, and how far costs explain what sets lose; seed: of permutations.
 
     returns a table with a row for each head: layer, head, away (in how many sets); cost, in nats of the loss (of a
       token, where units have several); its standard_error over sets; low, high: its 95 % interval over units (articles,
@@ -119,7 +119,7 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         if metric != LOSS:
             table |= {f"cost_{metric}": fit.effects, f"cost_{metric}_error": fit.errors}
             continue
-        low, high = _over_units(company, fit, seed)
+        low, high = _over_units(company, fit)
         p = 2 * student.sf(np.abs(fit.effects) / fit.errors, fit.freedom)
         table |= {"cost": fit.effects, "standard_error": fit.errors, "low": low, "high": high}
         table |= {"p": p, "p_holm": holm(p)}
@@ -150,13 +150,16 @@ def _about(company: Company, metric: str, away: np.ndarray, lost: np.ndarray, fi
     }
 
 
-def _over_units(company: Company, fit: Fit, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the interval of each head's cost over units: it is the mean of what each unit alone would give."""
     lost = company.lost(LOSS)
-    of_units = fit.operator @ (lost - lost.mean(0))
-    articles = np.array(company.articles) if any(company.articles) else None
-    # The same draws for all heads; sizes of 1 are those of means.
-    return mean_intervals(of_units, articles, sizes=company.sizes, seed=seed)
+    of_units, sizes = (fit.operator @ (lost - lost.mean(0))).T, company.sizes
+    if any(company.articles):
+        _, article = np.unique(company.articles, return_inverse=True)
+        sums = np.zeros((article.max() + 1, of_units.shape[1]))
+        np.add.at(sums, article, of_units)
+        of_units, sizes = sums, np.bincount(article, sizes)
+    return ratio_intervals(of_units, np.broadcast_to(sizes[:, None], of_units.shape))
 
 
 def heads_for_half(fit: Fit) -> int:
