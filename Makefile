@@ -61,7 +61,7 @@ lock:
 
 # The results of this folder; those of other folders (runs/...) and the environment stay.
 clean:
-	rm -rf .snakemake results logs
+	rm -rf .snakemake results logs kept
 
 distclean: clean
 	rm -rf .venv .venv-slurm

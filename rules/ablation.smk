@@ -98,9 +98,36 @@ rule plot_controls:
         CALL
 
 
+rule measure_costs:
+    input:
+        **keyed(
+            "measure_costs",
+            partitions=each(paths.PARTITION, plan.partitions_of, "name"),
+            **{it.name: each(it.files[0].path, partial(plan.numbers_of, it), "task") for it in NUMBERED},
+        ),
+        sets=paths.COMPANY,
+    output:
+        costs=paths.COSTS,
+        fit=paths.FIT,
+        labels=paths.LABELS,
+    log:
+        "logs/measure_costs/{model}/{task}.log",
+    benchmark:
+        "results/company/{model}/{task}.costs.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("measure_costs"),
+    params:
+        **identity("measure_costs"),
+    script:
+        CALL
+
+
 rule ablation:
     input:
         of_each(paths.METRICS, plan.ablations),
         of_each(paths.INTERVALS, plan.ablated),
         of_each(paths.CONTROLS, plan.controlled),
         of_each(rules.plot_controls.output.png, plan.beside_random_heads),
+        of_each(paths.COSTS, plan.company),

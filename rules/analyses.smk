@@ -5,6 +5,7 @@ BY_TASK = {
     "test": lambda wildcards: of_test(wildcards.task),
     "texts": texts_of_gradients,
     "answered_windows": windows_of_gradients,
+    "company_outputs": head_outputs_of_company,
 }
 
 for stage in STAGES.values():

@@ -59,6 +59,8 @@ if plan.left_out_conditions and workflow.is_main_process:
     )
 
 
+# The analyses that give heads numbers which stand beside what heads cost.
+NUMBERED = [it for it in ANALYSES if it.per_head and len(it.files) == 1 and it.name != "company"]
 # The environment of every rule that runs a script, with --sdm conda.
 ENVIRONMENT = "../envs/headtypes.yaml"
 # The script of every rule: it calls the function that the rule's stage names.
@@ -263,6 +265,11 @@ def head_outputs_of(wildcards):
     if not plan.needs_head_outputs(condition):
         return []
     return of_task(paths.HEAD_OUTPUTS)(wildcards)
+
+
+def head_outputs_of_company(wildcards):
+    """The mean outputs of the model's heads, where heads that are away have these instead."""
+    return paths.HEAD_OUTPUTS.format(**wildcards) if plan.company_needs_head_outputs else []
 
 
 def _by_kind(task, treebank, coreference):

@@ -9,6 +9,7 @@ rule extract_features:
         samples=paths.SAMPLES,
     output:
         features=paths.FEATURES,
+        same_word=paths.SAME_WORD,
         maps=paths.MAPS,
         samples=paths.SAMPLE_MAPS,
     log:
@@ -33,6 +34,7 @@ rule extract_text_features:
         samples=paths.SAMPLES,
     output:
         features=paths.FEATURES,
+        same_word=paths.SAME_WORD,
         maps=paths.MAPS,
         samples=paths.SAMPLE_MAPS,
         surface=paths.SURFACE,

@@ -108,7 +108,7 @@ class ClusterWorkdir(Workdir):
 def config(tiny_config) -> dict:  # noqa: F811
     """The tiny config, with as few jobs as make a table."""
     select = {**tiny_config["select"], "conditions": CONDITIONS}
-    return {**tiny_config, "controls": {"draws": 0}, "select": select}
+    return {**tiny_config, "controls": {"draws": 0}, "company": {"sets": 0}, "select": select}
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from tests.support.workplace import Workplace
 # Rules that bring the results of several entries together.
 SUMMARIES = {
     "measure_intervals",
+    "measure_costs",
     "plot_controls",
     "tabulate_guan2020",
     "compare_with_paper",

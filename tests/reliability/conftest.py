@@ -113,7 +113,7 @@ def _command(process: psutil.Process) -> list[str]:
 @pytest.fixture(scope="session")
 def config(tiny_config) -> dict:
     """One random model and six questions, with one condition."""
-    less = {"controls": {"draws": 0}}
+    less = {"controls": {"draws": 0}, "company": {"sets": 0}}
     return {**tiny_config, **less, "select": {**tiny_config["select"], "conditions": ["baseline", "zero-dense"]}}
 
 

@@ -150,6 +150,7 @@ def full_config(folder: Path) -> dict:
             "mixed": {"dense": "uniform", "2-3": "mean"},
         },
         "controls": {"draws": 2, "questions": 5, "conditions": ["zero-dense", "mixed"]},
+        "company": {"sets": 12, "per_layer": 1, "questions": 5, "operation": "zero"},
         "relations": {"least": 20},
         "coreference": {"documents": "chunks"},
         "probes": {"vectors": str(folder / "vectors.txt"), "sentences": 30, "seeds": 2, "root": "first"},

@@ -13,6 +13,7 @@ from headtypes.comparisons.models.compared import PAIRS
 from headtypes.comparisons.types.table import COLUMNS
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import write_arrays
+from headtypes.core.table_files import write_csv
 from headtypes.pages.summary.results import collect_summary, page_of
 from headtypes.pages.summary.stage import FIGURES
 from headtypes.papers.comparison import read_named
@@ -20,6 +21,7 @@ from headtypes.papers.registry import PAPERS
 from tests.support.places import ROOT
 
 RESULTS = ROOT / "docs/understand/results"
+COMPANY = {"costs": "company.csv", "fit": "company.json", "labels": "labels.csv"}
 MODEL, PARTITION = "minilm-qa", "qa-kmeans-k4"
 GAPS = {"gaps": {"line": 20.0, "paths": 15.0}}
 PROVENANCE = {
@@ -41,6 +43,28 @@ def four_controlled(table_2: pd.DataFrame) -> pd.DataFrame:
     alone = table_2["condition"].isin(["zero-dense", "zero-diagonal", "zero-dense_vertical", "zero-vertical"])
     table_2.loc[alone, of_controls] = table_2.loc[[dense] * int(alone.sum()), of_controls].to_numpy()
     return table_2
+
+
+def write_company(folder: Path) -> None:
+    """What heads cost in random company: 3-10 and 2-2 most, and no type."""
+    costs = pd.DataFrame({"layer": np.arange(72) // 12, "head": np.arange(72) % 12, "away": 13})
+    costs = costs.assign(cost=-0.02, standard_error=0.02, p=0.5, p_holm=1.0, cost_f1=-0.3, cost_f1_error=0.3)
+    for head, cost in ((33, 0.9), (13, 0.6)):
+        costs.loc[head, ["cost", "p", "p_holm", "cost_f1"]] = cost, 1e-9, 1e-7, 12 * cost
+    write_csv(folder / COMPANY["costs"], costs.assign(low=costs["cost"] - 0.1, high=costs["cost"] + 0.1))
+    of_each = {
+        name: {"loss": number, "f1": number} for name, number in (("r2", 0.87), ("held_out", 0.8), ("halves", 0.71))
+    }
+    of_each |= {"whole": {"loss": 1.0, "f1": 90.0}, "set_cost": {"loss": 0.3, "f1": 6.0}}
+    pair = {"heads": ["2-2", "3-10"], "sets": 2, "effect": 0.75, "standard_error": 0.1, "p": 0.001}
+    fit = {"sets": 156, "units": 48, "away": 6.0, "penalty": 0.0, "half": 1, "pair": pair, **of_each}
+    write_json(folder / COMPANY["fit"], fit)
+    types = [("dense", 28), ("diagonal", 10), ("dense_vertical", 12), ("vertical", 22)]
+    labels = [(f"types of {PARTITION}", name, heads, 0.01, 0.02, 0.14) for name, heads in types]
+    write_csv(
+        folder / COMPANY["labels"],
+        pd.DataFrame(labels, columns=["family", "label", "heads", "statistic", "p", "p_beyond"]),
+    )
 
 
 def differences_of(table_2: pd.DataFrame, half: float = 10.0, metric: str = "f1") -> pd.DataFrame:
@@ -88,6 +112,7 @@ def made_results(folder: Path) -> dict[str, dict]:
     row |= {"analysis": "gradients", "task": "qa", "quantity": "cls", "statistic": "mean", "p": 0.002}
     row |= {"value": 0.15, "random": 0.24, "random_low": 0.19, "random_high": 0.28, "draws": 20_000, "rank": 20_001}
     pd.DataFrame([row, row | {"p": 0.5}]).to_csv(folder / "compared_types.csv", index=False)
+    write_company(folder)
     (folder / "models").mkdir()
     (folder / "models/minilm-qa.benchmark.tsv").write_text("s\th:m:s\tcpu_time\n100\t0:01:40\t90.50\n")
     own = (MODEL, PARTITION)
@@ -103,6 +128,7 @@ def made_results(folder: Path) -> dict[str, dict]:
         "features": dict.fromkeys([own, ("minilm", PARTITION)], "features.h5"),
         "stability": {own: "stability.json"},
         "compared_types": {own: "compared_types.csv"},
+        **{name: {(MODEL, "qa"): file} for name, file in COMPANY.items()},
         "differences": {own: "differences.csv"},
     }
     wildcards = {"model": MODEL, "partition": PARTITION, "task": "qa", "clustering": "kmeans-k4"}

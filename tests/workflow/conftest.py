@@ -106,6 +106,7 @@ def tiny_config(tmp_path_factory) -> dict:
         "windows": {"max_seq_length": 40, "doc_stride": 10, "max_query_length": 12},
         "clustering": {"restarts": 5},
         "controls": {"draws": 2, "questions": 4, "conditions": None},
+        "company": {"sets": 8, "questions": 4},
         "select": {"models": ["tiny"], "tasks": ["animals"]},
     }
 

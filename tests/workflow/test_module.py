@@ -91,6 +91,7 @@ def config(tiny_config) -> dict:
         "clustering": {"restarts": 2},
         "conditions": {"baseline": {}, "zero-dense": {"dense": "zero"}},
         "controls": {"draws": 0},
+        "company": {"sets": 0},
         "select": {"models": ["tiny"]},
     }
 

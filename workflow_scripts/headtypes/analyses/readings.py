@@ -7,6 +7,7 @@ from headtypes.analyses.divergence.measure import measure_divergence
 from headtypes.analyses.maps.examples import map_examples
 from headtypes.analyses.maps.measure import map_attention, map_samples
 from headtypes.analyses.outputs.measure import measure_outputs
+from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.run import ModelOnTask, read_samples
 from headtypes.core.hdf5_files import write_arrays
@@ -19,10 +20,11 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `extract_text_features`."""
     samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
     run = ModelOnTask(read_model_record(inputs.model), **spec)
-    readings = [extract_features, measure_surface, measure_outputs]
-    features, surface, written = read_samples(run, samples, readings=readings, **how)
+    readings = [extract_features, measure_surface, measure_same_word, measure_outputs]
+    features, surface, same_word, written = read_samples(run, samples, readings=readings, **how)
     write_arrays(outputs.features, features, provenance)
     write_arrays(outputs.surface, surface, provenance)
+    write_arrays(outputs.same_word, same_word, provenance)
     warn(provenance, written.warnings)
     write_arrays(outputs.outputs, written, provenance)
     write_arrays(outputs.divergence, measure_divergence(run, samples, **how), provenance)

@@ -1,6 +1,7 @@
 """All analyses, in the order in which tables and pages have them."""
 
 from headtypes.analyses.ablation.analysis import ABLATION
+from headtypes.analyses.company.analysis import COMPANY
 from headtypes.analyses.coreference.analysis import COREFERENCE
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.detectors.analysis import DETECTORS
@@ -12,6 +13,7 @@ from headtypes.analyses.norms.analysis import NORMS
 from headtypes.analyses.outputs.analysis import WRITING
 from headtypes.analyses.probes.analysis import PROBES
 from headtypes.analyses.relations.analysis import RELATIONS
+from headtypes.analyses.same_word.analysis import SAME_WORD
 from headtypes.analyses.surface.analysis import SURFACE
 from headtypes.analyses.types.analysis import TYPES
 
@@ -19,11 +21,13 @@ ANALYSES: tuple[Analysis, ...] = (
     DISTANCES,
     NORMS,
     SURFACE,
+    SAME_WORD,
     WRITING,
     GRADIENTS,
     DIVERGENCE,
     RELATIONS,
     COREFERENCE,
+    COMPANY,
     DETECTORS,
     ABLATION,
     PROBES,

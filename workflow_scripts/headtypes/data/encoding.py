@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tokenizers import Encoding
 
 from headtypes.core.errors import InputError
 from headtypes.data.kinds.registry import KINDS, read_rows
@@ -25,12 +26,15 @@ class Encoded:
     token_types: segment of each token, or None for a model without segments.
     kinds:       [token] int8 kind of each token, numbered as in `tokens.SPECIAL_KINDS`; 0 for an ordinary one.
     truncated:   [sample] bool, whether the sample was too long and has been cut.
+    samples, encodings: what was encoded, and what the tokenizer says of it, such as where a token stands in a text.
     """
 
     input_ids: list[list[int]]
     token_types: list[list[int]] | None
     kinds: list[np.ndarray]
     truncated: np.ndarray
+    samples: Sequence[Sample] = ()
+    encodings: Sequence[Encoding] = ()
 
     @property
     def lengths(self) -> list[int]:
@@ -42,7 +46,8 @@ class Encoded:
         ids, types, kinds = (
             of and [of[index] for index in samples] for of in (self.input_ids, self.token_types, self.kinds)
         )
-        return Encoded(ids, types, kinds, self.truncated[list(samples)])
+        known = ([of[index] for index in samples] if of else () for of in (self.samples, self.encodings))
+        return Encoded(ids, types, kinds, self.truncated[list(samples)], *known)
 
 
 def encode_samples(
@@ -60,7 +65,7 @@ def encode_samples(
     # The tokenizer's own file may specify truncation and padding, so both are always set.
     whole = tokenizer(*texts, truncation=False, padding=False, verbose=False)
     input_ids, token_types = whole["input_ids"], whole.get("token_type_ids")
-    truncated = np.array([len(ids) > max_length for ids in input_ids])
+    truncated, encodings = np.array([len(ids) > max_length for ids in input_ids]), list(whole.encodings)
     strategy = KINDS[kind].truncation
     for index in np.flatnonzero(truncated):
         text = [part[index] for part in texts]
@@ -70,11 +75,11 @@ def encode_samples(
             raise InputError(_NO_ROOM.format(samples[index].id, max_length)) from error
         if len(cut["input_ids"]) > max_length:
             raise InputError(_NO_ROOM.format(samples[index].id, max_length))
-        input_ids[index] = cut["input_ids"]
+        input_ids[index], encodings[index] = cut["input_ids"], cut.encodings[0]
         if token_types is not None:
             token_types[index] = cut["token_type_ids"]
     kind_of = token_kinds(tokenizer)
-    return Encoded(input_ids, token_types, [kind_of[ids] for ids in input_ids], truncated)
+    return Encoded(input_ids, token_types, [kind_of[ids] for ids in input_ids], truncated, samples, encodings)
 
 
 def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:

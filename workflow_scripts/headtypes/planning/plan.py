@@ -297,6 +297,31 @@ class Plan:
         return [partition for partition in self.ablated if self.controlled_of(partition.model, partition.name)]
 
     @cached_property
+    def company(self) -> list[FeaturePlan]:
+        """Every model on the task that it answers, whose heads are away in random company."""
+        asked = [entry for entry in self.inputs if self.config.models[entry.model].evaluate == entry.task]
+        return asked if self.config.company.sets != 0 else []
+
+    def partitions_of(self, model: str, task: str) -> list[PartitionPlan]:
+        """The partitions of one model, by the weights and norms of any of its tasks: labels of the same heads."""
+        return [partition for partition in self.partitions.values() if partition.model == model]
+
+    def numbers_of(self, analysis: Analysis, model: str, task: str) -> list:
+        """An analysis's entries for one model, on any of its tasks: numbers of the same heads."""
+        return self.files_of(analysis, model)
+
+    @property
+    def company_needs_head_outputs(self) -> bool:
+        """Whether heads that are away in random company have their mean outputs instead."""
+        return need_head_outputs([self.config.company.operation])
+
+    @cached_property
+    def with_head_outputs(self) -> list:
+        """The models, each on a task, whose heads' mean outputs something needs."""
+        ablations = [entry for entry in self.ablations if self.needs_head_outputs(entry.condition)]
+        return [*ablations, *(self.company if self.company_needs_head_outputs else ())]
+
+    @cached_property
     def with_norms(self) -> list[FeaturePlan]:
         """Every extraction that reads norms beside weights."""
         return [entry for entry in self.features if "norms" in self.config.divided_by(entry.task)]

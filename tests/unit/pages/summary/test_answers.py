@@ -3,12 +3,14 @@
 import pandas as pd
 import pytest
 
+from headtypes.analyses.company.results import read_costs, read_fit, read_labels
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.pages.summary.answers import (
     NO,
     UNDECIDED,
     UNMEASURED,
     YES,
+    Company,
     matter_card,
     number_answer,
     number_card,
@@ -16,7 +18,16 @@ from headtypes.pages.summary.answers import (
     types_card,
 )
 from headtypes.papers.quantities import Measured
-from tests.support.summaries import GAPS, MODEL, PARTITION, RESULTS, four_controlled, made_results
+from tests.support.summaries import (
+    COMPANY,
+    GAPS,
+    MODEL,
+    PARTITION,
+    RESULTS,
+    four_controlled,
+    made_results,
+    write_company,
+)
 
 COUNTS = [28, 10, 15, 19]
 
@@ -80,11 +91,43 @@ def test_a_number_is_asked_for_among_those_that_were_compared(k, answer):
     assert number_card(k, dict.fromkeys(("silhouette", "heads", "samples"), 8), []).answer == answer
 
 
+def company(folder) -> Company:
+    write_company(folder)
+    read = zip((read_costs, read_fit, read_labels), COMPANY.values(), strict=True)
+    return Company(*(read(folder / file) for read, file in read))
+
+
+def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(partition, table_2, tmp_path):
+    found = company(tmp_path)
+    card = matter_card(MODEL, PARTITION, partition, found, table_2, ["company.csv"])
+    assert card.answer == YES
+    assert card.says == (
+        "Heads 3-10 and 2-2 do. Of these, 1 head explains half of what costs of all 72 do. "
+        "That costs differ by type beyond these heads is not shown (p is at least 0.140)."
+    )
+    assert card.number == "3-10: 0.90 nats (0.80 to 1.00)"
+    assert "explain 87 % of the loss between sets (adjusted), and halves of the sets agree (r = 0.71)" in card.why
+    assert "2-2 and 3-10 together cost 0.75 nats beyond their costs, in 2 sets (p = 0.001)." in card.why
+    # The heads of a type have a cost each, and a part of what a set costs, 6.0 by 6 heads.
+    dense = found.costs.loc[(partition.type_of == "dense").ravel(), "cost_f1"].sum() + 28
+    assert f"Left out whole, types cost dense 57.1 ({dense:.1f})" in card.why
+    assert [mark.label for mark in card.marks][:2] == ["3-10", "2-2"]
+    low, high = (float(end.split()[0]) for end in card.ends)
+    assert low + card.marks[0].dot / 100 * (high - low) == pytest.approx(0.9, abs=0.01)
+    labels = found.labels.assign(p_beyond=[0.02, 0.5, 0.5, 0.5])
+    apart = matter_card(MODEL, PARTITION, partition, found._replace(labels=labels), table_2, [])
+    assert apart.says.endswith("Costs differ by type beyond these heads: dense (p = 0.020).")
+    none = found._replace(costs=found.costs.assign(p_holm=1.0))
+    card = matter_card(MODEL, PARTITION, partition, none, None, [])
+    assert (card.answer, "Left out whole" in card.why) == (UNDECIDED, False)
+    assert card.says.startswith("No head is shown to matter more than others of its layer. That costs")
+
+
 def test_what_was_not_measured_is_said_with_the_key_that_would(partition):
     cards = [
         types_card(partition, None, []),
         number_card(None, None, []),
-        matter_card(MODEL),
+        matter_card(MODEL, PARTITION, partition, None, None, []),
     ]
     assert {(card.answer, card.number) for card in cards} == {(UNMEASURED, "")}
     keys = [

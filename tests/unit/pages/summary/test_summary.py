@@ -17,6 +17,7 @@ from headtypes.pages.summary.verdicts import counted, judged_subjects
 from headtypes.papers.guan2020.tables2_3 import ablation_shown
 from tests.support.places import ROOT
 from tests.support.summaries import (
+    COMPANY,
     MODEL,
     PARTITION,
     PROVENANCE,
@@ -89,12 +90,12 @@ def test_claims_that_no_interval_decides_are_counted_apart(guan):
 
 def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_linked(results, summary):
     folder, _ = results
-    assert [(it.model, it.measured) for it in summary["answers"]] == [(MODEL, 2), ("minilm", 0)]
+    assert [(it.model, it.measured) for it in summary["answers"]] == [(MODEL, 3), ("minilm", 0)]
     first = summary["answers"][0]
-    assert [card.answer for card in first.cards] == ["yes", "yes", "not measured"]
+    assert [card.answer for card in first.cards] == ["yes", "yes", "yes"]
     assert summary["findings"][: len(first.sentences)] == first.sentences
     linked = [path for card in first.cards for path in card.files]
-    assert linked == ["stability.json", "stability.json"]
+    assert linked == ["stability.json", "stability.json", *COMPANY.values()]
     assert all((folder / path).exists() for path in linked)
 
 

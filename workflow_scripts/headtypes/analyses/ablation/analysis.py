@@ -74,7 +74,7 @@ OUTPUTS = Result(
     "results/head_outputs/{model}/{task}.h5",
     "measure_head_outputs",
     "mean outputs of heads",
-    of=lambda plan: [entry for entry in plan.ablations if plan.needs_head_outputs(entry.condition)],
+    of=lambda plan: plan.with_head_outputs,
     name="head_outputs",
     content="the mean output of each head, for the operation `mean`",
 )

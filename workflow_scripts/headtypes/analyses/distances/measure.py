@@ -17,10 +17,11 @@ from torch.nn.functional import one_hot
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, first_columns, lacks_cls, split
 from headtypes.analyses.distances.results import SHARES, Features
 from headtypes.analyses.maps.measure import map_attention, map_samples
+from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import LEAST_ROWS, Group
 from headtypes.attention.reducers import Block, PerSample, Reducer
-from headtypes.attention.run import ModelOnTask, Reading
+from headtypes.attention.run import ModelOnTask, Reading, read_samples
 from headtypes.attention.settings import Of
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.encoding import Encoded
@@ -176,6 +177,8 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `extract_features`."""
     samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
     run = ModelOnTask(read_model_record(inputs.model), **spec)
-    write_arrays(outputs.features, extract_features(run, samples, **how), provenance)
+    features, same_word = read_samples(run, samples, readings=[extract_features, measure_same_word], **how)
+    write_arrays(outputs.features, features, provenance)
+    write_arrays(outputs.same_word, same_word, provenance)
     write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)
     write_arrays(outputs.samples, map_samples(run, samples, **how), provenance)

@@ -1,13 +1,19 @@
 """Are there types, how many, and do they matter? Of each partition, with what decides it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import pandas as pd
+
+from headtypes.analyses.company.costs import name_of, told
+from headtypes.analyses.company.results import LOSS
 from headtypes.analyses.types.gaps import FEWEST_HEADS, measured_gaps, p_of_gaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import COUNTS
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import p_value
+from headtypes.data.kinds.metrics import METRICS
+from headtypes.pages.summary.findings import left_out_alone
 from headtypes.pages.summary.overview import Overview
 from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured
@@ -29,6 +35,8 @@ _SETTLES = {
     "how many there are": {YES},
     "whether they matter": {YES, NO},
 }
+# Heads that the third card's picture has.
+_SHOWN = 4
 _ELSEWHERE = "what another model would give"
 
 
@@ -66,6 +74,14 @@ class Card(NamedTuple):
     def verdict(self) -> str:
         """The verdict whose colour and sign the answer has."""
         return VERDICTS[ANSWERS.index(self.answer)]
+
+
+class Company(NamedTuple):
+    """What heads cost in random company (`company.costs.head_costs`), and labels beside it (`company.labels`)."""
+
+    costs: pd.DataFrame
+    fit: Mapping
+    labels: pd.DataFrame
 
 
 class Answers(NamedTuple):
@@ -180,7 +196,95 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: S
     )
 
 
-def matter_card(model: str) -> Card:
-    """The third question."""
-    why = f"What types cost is described in Table 2. models: {model}: evaluate and conditions ask for it."
-    return Card("Do they matter?", UNMEASURED, "", "", why)
+def matter_card(
+    model: str,
+    name: str,
+    partition: Partition,
+    company: Company | None,
+    left_out: pd.DataFrame | None,
+    files: Sequence[str],
+) -> Card:
+    """The third question; company: of the model, None where no heads were away; left_out: Guan's Table 2."""
+    question = "Do they matter?"
+    if company is None:
+        why = f"No heads were away in random company. models: {model}: evaluate and company: sets ask for it."
+        return Card(question, UNMEASURED, "", "", why)
+    costs, fit, labels = company
+    costly, shown = told(costs), costs.sort_values("cost", ascending=False).head(_SHOWN)
+    types = labels[labels["family"] == f"types of {name}"]
+    apart = [f"{row.label} (p = {row.p_beyond:.3f})" for row in types.itertuples() if row.p_beyond <= ALPHA]
+    beyond = " beyond " + ("that head" if len(costly) == 1 else "these heads") if len(costly) else ""
+    if apart:
+        said = f"Costs differ by type{beyond}: {join(apart)}"
+    else:
+        least = f" (p is at least {types['p_beyond'].min():.3f})" if len(types) else ""
+        said = f"That costs differ by type{beyond} is not shown{least}"
+    lead = "No head is shown to matter more than others of its layer."
+    if len(costly):
+        named = join(map(name_of, costly["layer"], costly["head"]))
+        lead = f"Head {named} does." if len(costly) == 1 else f"Heads {named} do."
+    share = "1 head explains" if fit["half"] == 1 else f"{fit['half']} heads explain"
+    half = f"{share} half of what costs of all {len(costs)} do"
+    most = shown.iloc[0]
+    pair, r2 = fit["pair"], fit["r2"]["loss"]
+    together = (
+        f" {join(pair['heads'])} together cost {pair['effect']:.2f} nats beyond their costs, in {pair['sets']} "
+        f"{'set' if pair['sets'] == 1 else 'sets'} (p = {pair['p']:.3f})."
+        if pair["heads"] and pair["p"] <= ALPHA
+        else ""
+    )
+    whole = "".join(f" {said}" for said in _wholes(left_out, model, name, partition, costs, fit))
+    ends = min(0, shown["low"].min()), max(0, shown["high"].max())
+    width = (ends[1] - ends[0]) or 1
+    marks = [
+        Mark(
+            name_of(row.layer, row.head),
+            f"{row.cost:.2f}",
+            *(100 * (value - ends[0]) / width for value in (row.cost, 0)),
+            tuple(100 * (value - ends[0]) / width for value in (row.low, row.high)),
+        )
+        for row in shown.itertuples()
+    ]
+    return Card(
+        question,
+        YES if len(costly) else UNDECIDED,
+        f"{lead} Of these, {half}. {said}." if len(costly) else f"{lead} {said}.",
+        f"{name_of(most['layer'], most['head'])}: {most['cost']:.2f} nats ({most['low']:.2f} to {most['high']:.2f})",
+        f"In {fit['sets']} sets {fit['away']:.0f} random heads were away, and {fit['units']} inputs answered. Costs of "
+        f"single heads, beside others of their layers, explain {100 * max(r2, 0):.0f} % of the loss between sets "
+        f"(adjusted), and halves of the sets agree (r = {fit['halves']['loss']:.2f}).{together}{whole} The interval is "
+        "over inputs, and speaks of one checkpoint. The answer is yes where some head costs more than others of its "
+        "layer, corrected for all heads; p of types is by permutation within layers, for all types of the partition at "
+        "once.",
+        marks,
+        (f"{ends[0]:.2f}", f"{ends[1]:.2f} nats"),
+        "The dot is by how much more the loss rises without the head than without another one of its layer, with its "
+        "interval; the tick is none.",
+        files,
+    )
+
+
+def _wholes(
+    left_out: pd.DataFrame | None, model: str, name: str, partition: Partition, costs: pd.DataFrame, fit: Mapping
+) -> Iterator[str]:
+    """What each type costs when it is left out whole, beside the sum of what its heads cost, in a sentence."""
+    if left_out is None:
+        return
+    rows = left_out[(left_out["model"] == model) & (left_out["partition"] == name)]
+    alone, of, metric = left_out_alone(rows, partition.types)
+    column = "cost" if metric == LOSS else f"cost_{metric}"
+    if metric is None or alone.empty or column not in costs:
+        return
+    about = METRICS[metric]
+    # Costs are beside others of the layer: with all heads alike, each would cost its part of a set.
+    each = fit["set_cost"][metric] / fit["away"]
+    said = []
+    for index, type_ in of.items():
+        heads = (partition.type_of == type_).ravel()
+        total = costs.loc[heads, column].sum() + heads.sum() * each
+        drop = alone.loc[index, f"drop_{metric}"]
+        said.append(f"{type_} {drop:z.{about.decimals - 1}f} ({total:z.{about.decimals - 1}f})")
+    yield (
+        f"Left out whole, types cost {join(said)} {about.steps} of {about.title}; in brackets what their heads' costs "
+        "add up to: what is more is interaction."
+    )

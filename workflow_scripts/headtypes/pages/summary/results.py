@@ -10,6 +10,7 @@ import pandas as pd
 import yaml
 
 from headtypes.analyses.ablation.results import read_differences
+from headtypes.analyses.company.results import read_costs, read_fit, read_labels
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.comparisons.types.table import read_compared_types
 from headtypes.core.files import StrPath, read_each, read_json, write_text
@@ -17,7 +18,7 @@ from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown
 from headtypes.pages.rendering import render
 from headtypes.pages.summary import findings
-from headtypes.pages.summary.answers import Answers, matter_card, number_card, types_card
+from headtypes.pages.summary.answers import Answers, Company, matter_card, number_card, types_card
 from headtypes.pages.summary.overview import overview
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
 from headtypes.pages.summary.run_facts import facts
@@ -206,7 +207,7 @@ def _answers(
         cards=[
             types_card(heads, stability, clustered),
             number_card(k, stability and stability["chosen"], clustered),
-            matter_card(model),
+            matter_card(model, partition, heads, *_company(inputs, model, costs, folder)),
         ],
         sentences=list(filter(None, said)),
         figures={
@@ -214,6 +215,18 @@ def _answers(
         },
         files={about: [_relative(path, folder) for path in paths] for about, paths in tables.items() if paths},
     )
+
+
+def _company(
+    inputs: Mapping[str, Keyed], model: str, left_out: pd.DataFrame | None, folder: Path
+) -> tuple[Company | None, pd.DataFrame | None, list[str]]:
+    """What the third card is made of: of the model on the task that it answers."""
+    key = next((key for key in inputs["costs"] if key[0] == model), None)
+    if key is None:
+        return None, left_out, []
+    files = [inputs[name][key] for name in ("costs", "fit", "labels")]
+    read = Company(*(read(path) for read, path in zip((read_costs, read_fit, read_labels), files, strict=True)))
+    return read, left_out, [_relative(path, folder) for path in files]
 
 
 def _compared_types(inputs: Mapping[str, Keyed], key: tuple[str, str]) -> str | None:

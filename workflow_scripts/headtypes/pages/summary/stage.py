@@ -39,6 +39,9 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
         "features": (paths.FEATURES, plan.partitions.values()),
         "stability": (paths.STABILITY, plan.clustered),
         "compared_types": (paths.COMPARED_TYPES, plan.compared_types),
+        "costs": (paths.COSTS, plan.company),
+        "fit": (paths.FIT, plan.company),
+        "labels": (paths.LABELS, plan.company),
         "differences": (paths.DIFFERENCES, plan.ablated),
     }
     return {
@@ -115,7 +118,7 @@ RESULTS = (
         name="summary",
         section="To read first",
         content="one page of all results, to open first: of each partition whether there are types, how many, and "
-        "whether they matter beyond random heads; what must not be concluded; findings, the verdicts on the papers' "
+        "whether they matter; what must not be concluded; findings, the verdicts on the papers' "
         "claims with what decides them, their tables and figures, and links to the files",
         withheld=PICTURED,
     ),

@@ -399,6 +399,21 @@ class Controls(Strict):
     """The conditions that are set beside random heads; without a list, all of them."""
 
 
+class Company(Strict):
+    """Heads in random company: a few heads of every layer are away, many times, to see which of them matter."""
+
+    sets: NonNegativeInt | None = None
+    """Sets of heads, 0 for none; by default so many that each head is away 13 times, and at least 150. More sets do not
+    change the first ones, which are not evaluated again."""
+    per_layer: Positive | None = None
+    """Heads of a layer in each set; by default one in twelve. In models of more than twelve layers, a set has heads of
+    a third of the layers."""
+    questions: Positive | Literal["all"] = 120
+    """How many of the task's questions, pairs or documents each set is evaluated on."""
+    operation: Operation = "zero"
+    """What is done to heads that are away, as in `conditions`."""
+
+
 class Relations(Strict):
     """How heads are measured on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
 
@@ -481,6 +496,7 @@ class Config(Strict):
     """Name of a condition: what is done to the heads of each type, or to one head (layer-head, both counted from 1);
     heads not named are kept."""
     controls: Controls = Controls()
+    company: Company = Company()
     relations: Relations = Relations()
     coreference: Coreference = Coreference()
     probes: Probes = Probes()

@@ -1,0 +1,149 @@
+"""Sets of heads in random company: which heads are drawn, what is lost, and how they are taken up again."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from headtypes.analyses.ablation.evaluation import evaluate_condition
+from headtypes.analyses.company import sets as module
+from headtypes.analyses.company.results import Company
+from headtypes.analyses.company.sets import draw_sets, evaluate_company, kept_for, run
+from headtypes.attention.batches import model_inputs
+from headtypes.core.errors import InputError
+from headtypes.core.files import write_json
+from headtypes.core.hdf5_files import read_arrays
+from headtypes.data.kinds.question_answering import answer_positions
+from headtypes.data.records import write_records
+from headtypes.data.windows import write_windows
+from tests.support.models import tiny_bert
+from tests.support.records import ANSWERING, asked_of, types_in, types_like
+
+HOW = {"sets": 10, "per_layer": None, "operation": "zero", "questions": "all", "seed": 3, **ANSWERING}
+
+
+@pytest.mark.parametrize(
+    ("layers", "heads", "per_layer", "away", "sets"),
+    [(6, 12, None, 6, 156), (12, 12, None, 12, 156), (24, 16, None, 8, 624), (30, 9, None, 10, 351), (3, 5, 2, 6, 150)],
+)
+def test_every_head_is_away_equally_often_in_sets_of_a_few_heads_of_every_layer(layers, heads, per_layer, away, sets):
+    drawn = draw_sets(layers, heads, sets=None, per_layer=per_layer, seed=0)
+    assert drawn.shape == (sets, layers, heads)
+    assert set(drawn.sum((1, 2))) == {away}
+    of_layer = per_layer or max(1, round(heads / 12))
+    assert set(drawn.sum(2).ravel()) <= {0, of_layer}
+    counts = drawn.sum(0)
+    assert counts.min() >= 13
+    if heads % of_layer == 0 and sets % (heads // of_layer) == 0:
+        assert np.ptp(counts) == 0
+
+
+def test_more_sets_do_not_change_the_first_ones_and_another_seed_draws_others():
+    few, many = (draw_sets(6, 12, sets=sets, per_layer=None, seed=1) for sets in (30, 100))
+    np.testing.assert_array_equal(few, many[:30])
+    assert (few != draw_sets(6, 12, sets=30, per_layer=None, seed=2)).any()
+    # Heads of different layers are away together at random.
+    pairs = [np.argwhere(of_set).tolist() for of_set in many]
+    assert len({str(pair) for pair in pairs}) == 100
+
+
+def test_what_cannot_be_drawn_is_said_in_a_sentence():
+    with pytest.raises(
+        InputError, match=r"company\.per_layer asks for 13 heads of a layer, but a layer of the model has"
+    ):
+        draw_sets(6, 12, sets=None, per_layer=13, seed=0)
+    with pytest.raises(InputError, match=r"company\.sets asks for 11 sets.*would never be away; ask for at least 12"):
+        draw_sets(6, 12, sets=11, per_layer=None, seed=0)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    rows, windows, record = asked_of(*tiny_bert(), tmp_path_factory.mktemp("model"), max_seq_length=60)
+    return rows, windows, record
+
+
+def evaluated(asked, **changed) -> Company:
+    *_, (company, _) = evaluate_company(*asked, **HOW | changed)
+    return company
+
+
+def test_each_set_is_scored_as_a_condition_with_the_same_heads_by_name(asked):
+    rows, windows, record = asked
+    company = evaluated(asked)
+    types = types_like(record)
+    for index, of_set in enumerate(company.away):
+        heads = {f"{layer + 1}-{head + 1}": "zero" for layer, head in np.argwhere(of_set)}
+        _, scores = evaluate_condition(rows, windows, types, record, condition="c", operations=heads, **ANSWERING)
+        assert company.metrics == ["loss", "exact_match", "f1"]
+        # A question whose right answer is in no window has no loss.
+        asked_of_all = scores.set_index("id").loc[company.units]
+        np.testing.assert_array_equal(company.scores[index, :, 1:], asked_of_all[["exact_match", "f1"]])
+    _, scores = evaluate_condition(rows, windows, types, record, condition="c", operations={}, **ANSWERING)
+    np.testing.assert_array_equal(
+        company.whole[:, 1:], scores.set_index("id").loc[company.units, ["exact_match", "f1"]]
+    )
+    assert (company.lost("f1") == company.whole[:, 2] - company.scores[..., 2]).all()
+
+
+def test_the_loss_is_that_of_the_first_and_the_last_token_of_the_right_span(asked):
+    rows, windows, _ = asked
+    model, _ = tiny_bert()
+    company, expected = evaluated(asked), {}
+    positions = answer_positions(rows, windows)
+    for window in range(len(windows)):
+        ids, types = windows.input_ids[windows.tokens(window)], types_in(windows, window)
+        inputs = model_inputs([ids], None if types is None else [types], 0, torch.device("cpu"))
+        with torch.inference_mode():
+            output = model(**inputs)
+        if (positions[window] >= 0).all():
+            logits = zip((output.start_logits, output.end_logits), positions[window], strict=True)
+            loss = np.mean([-float(of[0].log_softmax(-1)[place]) for of, place in logits])
+            expected.setdefault(windows.question_ids[windows.question[window]], []).append(loss)
+    assert list(company.units) == [row.id for row in rows if row.id in expected]
+    np.testing.assert_allclose(company.whole[:, 0], [np.mean(expected[unit]) for unit in company.units], atol=1e-5)
+
+
+def test_sets_are_taken_up_where_they_stopped_and_added_without_the_first_again(asked, monkeypatch):
+    whole, counted, plain = evaluated(asked, sets=25, made="x"), [], module.Evaluator.evaluate
+
+    def counting(self, sets, what):
+        counted.append(len(sets))
+        return plain(self, sets, what)
+
+    monkeypatch.setattr(module.Evaluator, "evaluate", counting)
+    stopped, asked_for = next(evaluate_company(*asked, **HOW | {"sets": 25, "made": "x"}))
+    assert (len(stopped.away), asked_for) == (10, 25)
+    counted.clear()
+    found = evaluated(asked, sets=25, made="x", earlier=stopped)
+    assert counted == [10, 5]
+    np.testing.assert_array_equal(found.scores, whole.scores)
+    counted.clear()
+    evaluated(asked, sets=12, made="x", earlier=whole)
+    assert counted == [], "fewer sets are the first of those that are known"
+    evaluated(asked, sets=12, made="y", earlier=whole)
+    assert sum(counted) == 13, "what was made in another way does not count"
+
+
+def test_a_job_goes_on_from_the_sets_that_are_kept(asked, tmp_path, monkeypatch):
+    rows, windows, record = asked
+    write_records(tmp_path / "questions", rows)
+    write_windows(tmp_path / "windows", windows, {})
+    write_json(tmp_path / "model", vars(record))
+    monkeypatch.setattr(module, "read_model_record", lambda _: record)
+    inputs = {name: str(tmp_path / name) for name in ("questions", "windows", "model")} | {"company_outputs": []}
+    outputs = SimpleNamespace(company=str(tmp_path / "results/task.h5"))
+    provenance = {"code": "one", "rule": "evaluate_company", "wildcards": {}}
+    evaluations, plain = [], module.Evaluator.evaluate
+    monkeypatch.setattr(
+        module.Evaluator, "evaluate", lambda self, sets, what: evaluations.append(len(sets)) or plain(self, sets, what)
+    )
+    for sets, code, expected in ((10, "one", [1, 10]), (15, "one", [5]), (15, "two", [1, 10, 5])):
+        evaluations.clear()
+        run(SimpleNamespace(**inputs), {**HOW, "sets": sets}, outputs, {**provenance, "code": code})
+        assert evaluations == expected
+        assert len(read_arrays(outputs.company, Company).away) == sets
+    kept_for(outputs.company).write_bytes(b"damaged")
+    evaluations.clear()
+    run(SimpleNamespace(**inputs), {**HOW, "sets": 10}, outputs, provenance)
+    assert evaluations == [1, 10]

@@ -1,0 +1,123 @@
+"""Heads in random company: which heads a model's answers depend on, and whether types or other numbers say so."""
+
+from typing import Any
+
+from headtypes.analyses.ablation.analysis import answers_of
+from headtypes.analyses.declaration import Analysis, share_of
+from headtypes.attention.operations import reading_matters, seeded
+from headtypes.core.files import StrPath
+from headtypes.core.results import ARTICLES, Result
+from headtypes.core.stage import Plan, stage
+
+# What most models have of sets, for estimates of time.
+_SETS = 160
+
+
+def per_head(task: str, path: StrPath) -> list:
+    """What each head costs beside others of its layer."""
+    from headtypes.analyses.company.results import read_costs
+    from headtypes.analyses.per_head import Column
+
+    table = read_costs(path)
+    note = "How much more the loss of what is right rises without it than without another head of its layer, in random"
+    note += " company."
+    ends = {"low": table["low"], "high": table["high"]}
+    return [
+        Column(f"cost.{task}", f"cost on {task}", "Heads in random company", table["cost"], "nats", **ends, note=note)
+    ]
+
+
+SETS = Result(
+    "results/company/{model}/{task}.h5",
+    "evaluate_company",
+    "scores of each question without sets of random heads",
+    of=lambda plan: plan.company,
+    name="company",
+    content="sets of heads drawn at random (`away` [set, layer, head]) and what the model answers without them: "
+    "`scores` [set, unit, metric] and `whole` [unit, metric], with all heads; `metric`: first `loss`, the "
+    "cross entropy of what is right in nats; `unit_id` and `article` of each question, pair or document, "
+    "`sizes` the tokens of a document. A later job goes "
+    "on from `kept/company/MODEL/TASK.h5`",
+    withheld=ARTICLES,
+)
+COSTS = Result(
+    "results/company/{model}/{task}.csv",
+    "measure_costs",
+    "what each head costs in random company",
+    of=lambda plan: plan.company,
+    name="costs",
+    content="what each head [costs](../understand/method.md#heads-in-random-company-not-in-the-paper) beside others "
+    "of its layer: `away` (in how many sets), `cost` in nats with its `standard_error` over sets, its "
+    "interval over questions or articles (`low`, `high`), `p` over sets and `p_holm`, corrected for all "
+    "heads; `cost_*` of other scores, in points",
+)
+FIT = Result(
+    "results/company/{model}/{task}.json",
+    "measure_costs",
+    "how far the costs of heads add up",
+    of=lambda plan: plan.company,
+    name="fit",
+    content="how far these costs explain what sets lose: `r2`, adjusted, and `held_out`, of sets that were held "
+    "out, `halves`, the correlation of the costs of halves of the sets, `whole` and `set_cost` of each "
+    "score; `half`, how many heads explain half of what costs explain; `pair`, the largest effect of two "
+    "heads together; `penalty` of ridge, 0 for least squares",
+)
+LABELS = Result(
+    "results/company/{model}/{task}.labels.csv",
+    "measure_costs",
+    "types and other numbers of heads beside their costs",
+    of=lambda plan: plan.company,
+    name="labels",
+    content="types of each partition of the model and numbers of its heads beside what heads cost: `family`, "
+    "`label`, `heads`, `statistic` (how much more its heads cost than all of their layer, or a rank "
+    "correlation within layers) and `p`, by permutation within layers, corrected for all of the family; "
+    "`p_beyond`: likewise, beyond the heads that matter",
+)
+
+
+def _sets(plan: Plan, wildcards: Any, rows: int) -> float:
+    company = plan.config.company
+    return (company.sets or _SETS) * share_of(company.questions, rows)
+
+
+@stage(
+    "forward",
+    reads="questions",
+    passes=_sets,
+    calls="analyses.company.sets:run",
+    inputs=("model", "questions", "windows", "company_outputs"),
+)
+def evaluate_company(plan: Plan, model: str, task: str) -> dict:
+    """Which heads are drawn, what is done to them, on how many questions, and the arithmetic."""
+    company, kind = plan.config.company, plan.kind_of(task)
+    matter = reading_matters([company.operation])
+    reading = {name: getattr(plan.config.ablation, name) for name in matter if name not in kind.without_reading}
+    padded = {"max_seq_length": plan.config.windows.max_seq_length} if reading.get("uniform_over_padding") else {}
+    return {
+        "sets": company.sets,
+        "per_layer": company.per_layer,
+        "operation": seeded(company.operation, plan.seed("resample", model, company.operation)),
+        "questions": company.questions,
+        "seed": plan.seed("evaluate_company", model, task),
+        "reading": reading,
+        **padded,
+        **answers_of(plan, task),
+    }
+
+
+@stage(calls="analyses.company.measure:run")
+def measure_costs(plan: Plan, model: str, task: str) -> dict:
+    """The seed of intervals and permutations."""
+    return {"seed": plan.seed("measure_costs", model, task)}
+
+
+COMPANY = Analysis(
+    "company",
+    "cost in random company (nats)",
+    section="What the model can do without",
+    files=(COSTS,),
+    results=(SETS, COSTS, FIT, LABELS),
+    stages=(evaluate_company, measure_costs),
+    per_head=per_head,
+    leads=True,
+)

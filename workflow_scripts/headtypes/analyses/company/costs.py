@@ -1,0 +1,217 @@
+"""What each head costs in random company: least squares of what sets lose on which heads are away."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from headtypes.analyses.company.results import LOSS, Company
+from headtypes.core.errors import InputError
+from headtypes.core.heads import per_head
+from headtypes.core.statistics import ALPHA, holm, ratio_intervals
+
+# With fewer sets than so many for each head, costs are shrunk as far as sets that are held out say.
+_SETS_PER_HEAD = 3
+_PENALTIES = np.array([0.0, *np.logspace(-1, 3, 21)])
+_FOLDS = 10
+# Heads among which pairs are looked for: the costliest and the cheapest, by standard errors; and permutations.
+_PAIRED, _PERMUTATIONS = 24, 999
+
+
+class Fit(NamedTuple):
+    """Costs by least squares, or by ridge.
+
+    effects: [head]; errors: their standard errors over sets; freedom: of the residuals; operator: [head, set], which
+    makes effects of what sets lose; penalty: 0 for least squares; adjusted: R2 of the sets, adjusted; held_out: R2 of
+    sets that the fit has not seen, in ten parts.
+    """
+
+    effects: np.ndarray
+    errors: np.ndarray
+    freedom: float
+    operator: np.ndarray
+    penalty: float
+    adjusted: float
+    held_out: float
+
+
+def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
+    """Fit one effect of each head to what sets lose; away: [set, head] bool; lost: [set].
+
+    Where each set has heads of a layer, the layer's effects sum to zero: such a head costs so much more than others of
+    its layer. Raises `InputError` where all sets lose the same.
+    """
+    if np.ptp(lost) < 1e-12:
+        raise InputError("All sets of heads lose the same, so that no head costs more than another.")
+    sets, heads = away.shape
+    penalty = _best_penalty(away, lost) if sets < _SETS_PER_HEAD * heads else 0.0
+    centred = away - away.mean(0)
+    operator, rank = _operator(centred, penalty)
+    effects = operator @ (lost - lost.mean())
+    residuals = lost - lost.mean() - centred @ effects
+    freedom = max(sets - 1 - rank, 1.0)
+    variance = (residuals**2).sum() / freedom
+    adjusted = 1 - variance / lost.var(ddof=1)
+    errors = np.sqrt(variance * (operator**2).sum(1))
+    held_out = _held_out(away, lost, [penalty])[0]
+    return Fit(effects, errors, freedom, operator, penalty, float(adjusted), float(held_out))
+
+
+def _operator(centred: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:
+    """[head, set] from what sets lose to effects, and how many parameters these count as."""
+    left, values, right = np.linalg.svd(centred, full_matrices=False)
+    # Heads of a layer that is in every set have effects that sum to zero: of those that fit, the smallest.
+    kept = values > 1e-9 * values.max()
+    left, values, right = left[:, kept], values[kept], right[kept]
+    shrunk = values / (values**2 + penalty)
+    return (right.T * shrunk) @ left.T, float((values * shrunk).sum())
+
+
+def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
+    """R2 of sets that were held out, one of `_FOLDS` parts at a time, for each penalty."""
+    fold = np.arange(len(lost)) % _FOLDS
+    wrong, total = np.zeros(len(penalties)), 0.0
+    for number in range(_FOLDS):
+        seen = fold != number
+        mean, at = lost[seen].mean(), away[seen].mean(0)
+        left, values, right = np.linalg.svd(away[seen] - at, full_matrices=False)
+        kept = values > 1e-9 * values.max()
+        left, values, right = left[:, kept], values[kept], right[kept]
+        projected = left.T @ (lost[seen] - mean)
+        total += ((lost[~seen] - mean) ** 2).sum()
+        for index, penalty in enumerate(penalties):
+            effects = right.T @ (values / (values**2 + penalty) * projected)
+            wrong[index] += ((lost[~seen] - mean - (away[~seen] - at) @ effects) ** 2).sum()
+    return 1 - wrong / total
+
+
+def _best_penalty(away: np.ndarray, lost: np.ndarray) -> float:
+    return float(_PENALTIES[_held_out(away, lost, _PENALTIES).argmax()])
+
+
+def set_means(company: Company, metric: str) -> np.ndarray:
+    """What each set loses of a metric, on average over units (or tokens), [set]."""
+    return company.lost(metric).sum(1) / company.sizes.sum()
+
+
+def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
+    """The cost of each head, and how far costs explain what sets lose; seed: of permutations.
+
+    returns a table with a row for each head: layer, head, away (in how many sets); cost, in nats of the loss (of a
+      token, where units have several); its standard_error over sets; low, high: its 95 % interval over units (articles,
+      where these are known); p, of a cost of zero over sets, two-sided, and p_holm, corrected for all heads; and of
+      each metric cost_{metric} and cost_{metric}_error, in points;
+      and a dictionary (`results.FIT`): sets, units, away (heads in a set); penalty (of ridge; 0 for least squares); by
+      metric, whole (with all heads), set_cost (what a set costs on average), r2 (adjusted), held_out (of sets that were
+      held out) and halves (correlation of the costs of halves of the sets); half (heads that explain half of what costs
+      explain), and pair, the largest effect of two heads together beyond their costs.
+    """
+    sets, *shape = company.away.shape
+    away = company.away.reshape(sets, -1).astype(float)
+    table, about = {"away": away.sum(0).astype(int)}, {}
+    for metric in company.metrics:
+        lost = set_means(company, metric)
+        if metric != LOSS and np.ptp(lost) < 1e-12:
+            continue
+        fit = fit_sets(away, lost)
+        about[metric] = _about(company, metric, away, lost, fit)
+        if metric != LOSS:
+            table |= {f"cost_{metric}": fit.effects, f"cost_{metric}_error": fit.errors}
+            continue
+        low, high = _over_units(company, fit)
+        p = 2 * student.sf(np.abs(fit.effects) / fit.errors, fit.freedom)
+        table |= {"cost": fit.effects, "standard_error": fit.errors, "low": low, "high": high}
+        table |= {"p": p, "p_holm": holm(p)}
+        pair = largest_pair(away, lost, fit, seed=seed)
+        pair["heads"] = [name_of(*divmod(head, shape[1])) for head in pair["heads"]]
+        half, penalty = heads_for_half(fit), fit.penalty
+    fitted = {
+        "sets": sets,
+        "units": len(company.units),
+        "away": float(away.sum(1).mean()),
+        "penalty": penalty,
+        **{key: {metric: of[key] for metric, of in about.items()} for key in about[LOSS]},
+        "half": half,
+        "pair": pair,
+    }
+    return per_head(tuple(shape), table), fitted
+
+
+def _about(company: Company, metric: str, away: np.ndarray, lost: np.ndarray, fit: Fit) -> dict[str, float]:
+    halves = [fit_sets(away[half::2], lost[half::2]).effects for half in (0, 1)]
+    whole = company.whole[:, company.metrics.index(metric)].sum() / company.sizes.sum()
+    return {
+        "whole": float(whole),
+        "set_cost": float(lost.mean()),
+        "r2": fit.adjusted,
+        "held_out": fit.held_out,
+        "halves": float(np.corrcoef(halves)[0, 1]),
+    }
+
+
+def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the interval of each head's cost over units: it is the mean of what each unit alone would give."""
+    lost = company.lost(LOSS)
+    of_units, sizes = (fit.operator @ (lost - lost.mean(0))).T, company.sizes
+    if any(company.articles):
+        _, article = np.unique(company.articles, return_inverse=True)
+        sums = np.zeros((article.max() + 1, of_units.shape[1]))
+        np.add.at(sums, article, of_units)
+        of_units, sizes = sums, np.bincount(article, sizes)
+    return ratio_intervals(of_units, np.broadcast_to(sizes[:, None], of_units.shape))
+
+
+def heads_for_half(fit: Fit) -> int:
+    """How many heads, the costliest first, explain half of what costs explain: of the variance of sets."""
+    # What chance adds to a square is the square of its standard error.
+    squares = np.sort(fit.effects**2)[::-1]
+    explained = max(squares.sum() - (fit.errors**2).sum(), squares[0])
+    return int(np.searchsorted(squares.cumsum(), explained / 2) + 1)
+
+
+def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
+    """The two heads that cost most beyond their costs where both are away, by standard errors.
+
+    Looked for among the `_PAIRED` heads of the largest costs; away, lost: as of `fit_sets`, whose fit this is.
+    returns heads (indices), sets (in which both are away), effect, its standard_error, and p: of so large an effect
+      among all these pairs, where what costs do not explain is permuted over sets (Freedman and Lane 1983).
+    """
+    some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
+    one, other = (some[index] for index in np.triu_indices(len(some), 1))
+    centred, both = away - away.mean(0), away[:, one] * away[:, other]
+    basis = np.linalg.svd(centred, full_matrices=False)
+    basis = np.column_stack([np.ones(len(away)), basis[0][:, basis[1] > 1e-9 * basis[1].max()]])
+    basis[:, 0] /= np.sqrt(len(away))
+    # What single heads do not explain: of pairs, and of what sets lose.
+    alone, left = both - basis @ (basis.T @ both), lost - basis @ (basis.T @ lost)
+    scale, freedom = np.sqrt((alone**2).sum(0)), len(away) - basis.shape[1] - 1
+    usable = np.flatnonzero(scale > 1e-6)
+    if freedom < 1 or not len(usable):
+        return {"heads": [], "sets": 0, "effect": None, "standard_error": None, "p": None}
+    alone, scale = alone[:, usable], scale[usable]
+    found = alone.T @ left / scale / np.sqrt((left**2).sum() / freedom)
+    rng = np.random.default_rng(seed)
+    permuted = rng.permuted(np.broadcast_to(left, (_PERMUTATIONS, len(away))), axis=1)
+    # Over all sets, since a permutation has nothing of what was fitted.
+    largest = np.abs((permuted @ alone) / scale / left.std()).max(1)
+    most = int(np.abs(found).argmax())
+    error = float(np.sqrt((left**2).sum() / freedom) / scale[most])
+    return {
+        "heads": [int(one[usable[most]]), int(other[usable[most]])],
+        "sets": int(both[:, usable[most]].sum()),
+        "effect": float(found[most] * error),
+        "standard_error": error,
+        "p": float((1 + (largest >= abs(found[most]) - 1e-9).sum()) / (1 + _PERMUTATIONS)),
+    }
+
+
+def told(table: pd.DataFrame) -> pd.DataFrame:
+    """The heads that cost more than others of their layer, the costliest first: by sets, corrected, and by units."""
+    costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
+    return costly.sort_values("cost", ascending=False)
+
+
+def name_of(layer: int, head: int) -> str:
+    """A head as a person reads it."""
+    return f"{int(layer) + 1}-{int(head) + 1}"

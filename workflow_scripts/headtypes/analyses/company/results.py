@@ -1,0 +1,67 @@
+"""The files of heads in random company: which heads were away in each set, and what was lost; and each head's cost."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+
+from headtypes.analyses.per_head import by_head
+from headtypes.core.files import StrPath, read_json, undamaged
+from headtypes.core.hdf5_files import Stored
+from headtypes.core.table_files import table_reader
+
+
+@dataclass(frozen=True)
+class Company:
+    """What a model loses of each unit (question, pair, document) under sets of heads, and under none.
+
+    away: which heads are under the operation. metrics: names of `METRICS`, after `loss`, the cross entropy of what is
+        right in nats.
+    scores, whole: of each unit under each set, and with all heads; sums over `sizes` tokens, 1 for a unit that counts
+        once.
+    units: ids; articles: of each unit, empty where none are known. made: what was evaluated, as JSON, without how many
+        sets.
+    """
+
+    away: Bool[np.ndarray, "set layer head"]
+    scores: Float[np.ndarray, "set unit metric"]
+    whole: Float[np.ndarray, "unit metric"]
+    sizes: Float[np.ndarray, " unit"]
+    metrics: Annotated[list[str], Stored("metric", "metric")]
+    units: Annotated[list[str], Stored("unit_id", "unit")]
+    articles: Annotated[list[str], Stored("article", "unit")]
+    made: str = ""
+
+    def lost(self, metric: str) -> np.ndarray:
+        """What each unit loses under each set of one metric, a cost where positive: [set, unit]."""
+        index = self.metrics.index(metric)
+        lost = self.scores[..., index] - self.whole[:, index]
+        return lost if metric == LOSS else -lost
+
+
+LOSS = "loss"
+# Of the table of `costs.head_costs`.
+COLUMNS = {
+    **dict.fromkeys(("layer", "head", "away"), int),
+    **dict.fromkeys(("cost", "standard_error", "low", "high", "p", "p_holm"), float),
+}
+# What there is beside it of each model.
+FIT = ("sets", "units", "away", "penalty", "whole", "set_cost", "r2", "held_out", "halves", "half", "pair")
+_read_costs = table_reader("holds no costs of heads", COLUMNS)
+# Of the table of `labels.compare_labels`.
+_LABELS = {"family": str, "label": str, "heads": int, **dict.fromkeys(("statistic", "p", "p_beyond"), float)}
+read_labels = table_reader("compares no labels with costs", _LABELS, rows=0)
+
+
+def read_costs(path: StrPath) -> pd.DataFrame:
+    """The table of `costs.head_costs`, layer by layer."""
+    return by_head(_read_costs(path))
+
+
+def read_fit(path: StrPath) -> dict:
+    """How far costs explain what sets lose (`costs.head_costs`). Raises `InputError` that names a damaged file."""
+    with undamaged(path, "does not say how costs add up"):
+        fit = read_json(path)
+        return {name: fit[name] for name in FIT}

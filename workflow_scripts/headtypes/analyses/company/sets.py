@@ -1,0 +1,192 @@
+"""Sets of heads, drawn at random, and what a model loses of each question without them."""
+
+from collections.abc import Iterator
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from headtypes.analyses.ablation.evaluation import Evaluator, Settings
+from headtypes.analyses.ablation.results import metrics_in, read_head_outputs, sizes_in
+from headtypes.analyses.company.results import LOSS, Company
+from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath, canonical_json, sha256_path
+from headtypes.core.hdf5_files import read_arrays, write_arrays
+from headtypes.core.progress import warn
+from headtypes.data.answering import GOLD_LOSS
+from headtypes.data.kinds.registry import read_rows
+from headtypes.data.windows import Windows, draw_part, read_windows
+from headtypes.models.records import ModelRecord, read_model_record
+
+# One head in so many of a layer; the layers up to which a set takes heads of all of them, else of one in so many.
+_ONE_IN, _DEEP, _LAYERS_IN = 12, 12, 3
+# Of the default: how often each head is away at least, and the least number of sets.
+_AWAY, _SETS = 13, 150
+# Sets that are evaluated before they are kept.
+_TOGETHER = 10
+
+
+def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | None, seed: int) -> np.ndarray:
+    """Sets of heads that are away together, [set, layer, head] bool; more sets do not change the first ones.
+
+    sets: how many; None for so many that each head is away `_AWAY` times, and at least `_SETS`. per_layer: heads of a
+        layer in a set; None for one in twelve. In models of more than twelve layers, a set has heads of a third of
+        these.
+
+    In each round of sets a layer's heads are dealt in random order, so that all are away equally often.
+    Raises `InputError` where a layer has not as many heads, or where some head would never be away.
+    """
+    per_layer = per_layer or max(1, round(heads / _ONE_IN))
+    if per_layer > heads:
+        raise InputError(
+            f"company.per_layer asks for {per_layer} heads of a layer, but a layer of the model has {heads}."
+        )
+    share = _LAYERS_IN if layers > _DEEP else 1
+    round_of = share * ceil(heads / per_layer)
+    sets = max(_SETS, round_of * _AWAY) if sets is None else sets
+    if sets < round_of:
+        raise InputError(
+            f"company.sets asks for {sets} sets, in which some of the model's {layers * heads} heads would never be "
+            f"away; ask for at least {round_of}."
+        )
+    drawn = np.concatenate(
+        [_round(layers, heads, per_layer, share, [seed, number]) for number in range(ceil(sets / round_of))]
+    )
+    return drawn[:sets]
+
+
+def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int]) -> np.ndarray:
+    """Sets in which each head of the model is away once, or twice where `per_layer` does not divide a layer."""
+    rng, hands = np.random.default_rng(seed), ceil(heads / per_layer)
+    away = np.zeros((share * hands, layers, heads), bool)
+    turns = [[] for _ in range(layers)]
+    for hand in range(hands):
+        # Which of `share` consecutive sets takes heads of each layer.
+        for place, some in enumerate(np.array_split(rng.permutation(layers), share)):
+            for layer in some:
+                turns[layer].append(hand * share + place)
+    for layer, of_layer in enumerate(turns):
+        order = rng.permutation(heads)
+        order = np.concatenate([order, order[: hands * per_layer - heads]]).reshape(hands, per_layer)
+        for number, some in zip(of_layer, order, strict=True):
+            away[number, layer, some] = True
+    return away
+
+
+def evaluate_company(
+    rows: list,
+    windows: Windows,
+    record: ModelRecord,
+    head_outputs: np.ndarray | None = None,
+    *,
+    sets: int | None,
+    per_layer: int | None,
+    operation: str,
+    questions: int | str,
+    seed: int,
+    made: str = "",
+    earlier: Company | None = None,
+    **settings,
+) -> Iterator[tuple[Company, int]]:
+    """Evaluate a model while sets of heads are away; yields what is known so far, and how many sets are asked for.
+
+    questions: of the rows, drawn at random, or "all"; operation: that heads which are away are under. made: as in
+        `Company`; earlier: sets of the same `made` that need not be evaluated again. settings: of `Settings`.
+    """
+    away = draw_sets(record.layers, record.heads, sets=sets, per_layer=per_layer, seed=seed)
+    known = earlier if earlier is not None and earlier.made == made else None
+    if known is not None:
+        count = min(len(known.away), len(away))
+        known = _of(known, away[:count], known.scores[:count])
+        if count == len(away):
+            yield known, len(away)
+            return
+    rows, windows = draw_part(rows, windows, questions, seed)
+    evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings), gold=True)
+    what = f"{record.name}, heads in random company"
+    if known is None:
+        keep = np.full(away.shape[1:], "keep", object)
+        ((_, scores),) = evaluator.evaluate([keep], what)
+        known = _begin(scores, away[:0], made)
+    while (done := len(known.away)) < len(away):
+        some = away[done : done + _TOGETHER]
+        operations = [np.where(of_set, operation, "keep").astype(object) for of_set in some]
+        found = [scores.set_index("id").loc[known.units] for _, scores in evaluator.evaluate(operations, what)]
+        scored = np.stack([_values(scores, known.metrics) for scores in found])
+        known = _of(known, away[: done + len(some)], np.concatenate([known.scores, scored]))
+        yield known, len(away)
+
+
+def _begin(scores: pd.DataFrame, away: np.ndarray, made: str) -> Company:
+    """What is known before the first set: the scores with all heads, of the units that have something right."""
+    metrics = [LOSS, *(metric.name for metric in metrics_in(scores) if metric.name != LOSS)]
+    scores = scores[scores[GOLD_LOSS].notna()]
+    if scores.empty:
+        raise InputError(
+            "No window has the whole of what is right, so that there is no loss; make windows.max_seq_length larger."
+        )
+    whole, sizes = _values(scores, metrics), sizes_in(scores)
+    return Company(
+        away=away,
+        scores=np.empty((0, *whole.shape)),
+        whole=whole,
+        sizes=np.ones(len(scores)) if sizes is None else sizes,
+        metrics=metrics,
+        units=scores["id"].tolist(),
+        articles=scores["article"].tolist() if "article" in scores else [""] * len(scores),
+        made=made,
+    )
+
+
+def _values(scores: pd.DataFrame, metrics: list[str]) -> np.ndarray:
+    columns = {metric.name: metric.column for metric in metrics_in(scores)} | {LOSS: GOLD_LOSS}
+    return scores[[columns[metric] for metric in metrics]].to_numpy(float)
+
+
+def _of(known: Company, away: np.ndarray, scores: np.ndarray) -> Company:
+    return Company(**{**vars(known), "away": away, "scores": scores})
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `evaluate_company`, which goes on where an earlier one stopped.
+
+    Sets are kept outside of the results, in a file that no rule declares, so that Snakemake leaves it where it is.
+    """
+    rows, windows = read_rows(inputs.questions, spec["kind"]), read_windows(inputs.windows)
+    outputs_of_heads = inputs.company_outputs or None
+    files = filter(None, [inputs.questions, inputs.windows, inputs.model, outputs_of_heads])
+    settings = {name: value for name, value in spec.items() if name != "sets"}
+    made = canonical_json([settings, provenance["code"], *map(sha256_path, files)])
+    kept = kept_for(outputs.company)
+    company = None
+    for company, asked in evaluate_company(
+        rows,
+        windows,
+        read_model_record(inputs.model),
+        read_head_outputs(outputs_of_heads),
+        **spec,
+        made=made,
+        earlier=_read_kept(kept),
+    ):
+        if len(company.away) < asked or not kept.exists():
+            write_arrays(kept, company, provenance)
+    write_arrays(kept, company, provenance)
+    if missing := len(draw_part(rows, windows, spec["questions"], spec["seed"])[0]) - len(company.units):
+        warn(provenance, [f"{missing} questions are left out, since no window has the whole of what is right."])
+    write_arrays(outputs.company, company, provenance)
+
+
+def kept_for(path: StrPath) -> Path:
+    """The file in which the sets of a result are kept for a later job: in `kept`, beside the folder of results."""
+    before, folder, after = Path(path).as_posix().rpartition("results/")
+    return Path(before, "kept", after) if folder else Path(path).with_suffix(".kept.h5")
+
+
+def _read_kept(path: Path) -> Company | None:
+    try:
+        return read_arrays(path, Company) if path.exists() else None
+    except InputError:
+        # Whatever is damaged is evaluated again.
+        return None

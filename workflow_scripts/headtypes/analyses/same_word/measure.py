@@ -1,0 +1,152 @@
+"""Attention to the same word: what a word gives to the same word in the other text, and elsewhere in its own."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Bool
+from tokenizers import Encoding
+from torch import Tensor
+
+from headtypes.analyses.same_word.results import PLACES, SameWord
+from headtypes.attention.batches import Batch
+from headtypes.attention.reducers import Block, PerSample
+from headtypes.attention.run import ModelOnTask, Reading
+from headtypes.data.encoding import Encoded
+from headtypes.data.records import Sample
+
+_WORD = re.compile(r"\w+")
+# The most frequent words, which together are so much of the samples' words, say little of what a text is about.
+_FREQUENT = 0.5
+# The word of a token that is of none, or of a frequent one.
+_NONE = -1
+# What is between two texts that are read as one.
+_BETWEEN = "\n\n"
+
+
+def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[list[np.ndarray], list[str]]:
+    """The words of each sample's tokens, and the frequent words, which are left out.
+
+    returns [token, 3] int64 of each sample: the number of the word among all, that of its occurrence in the sample, and
+      the text (0 or 1) in which it stands, each `_NONE` for a token that does not count.
+    """
+    found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]
+    counts = Counter(word for of_tokens in found for word, _ in dict.fromkeys(filter(None, of_tokens)))
+    frequent, seen = {}, 0
+    for word, count in counts.most_common():
+        if count == 1 or seen >= _FREQUENT * counts.total():
+            break
+        frequent[word] = seen = seen + count
+    numbers = {word: number for number, word in enumerate(counts)}
+    tables = []
+    for of_tokens in found:
+        places = {occurrence: place for place, occurrence in enumerate(dict.fromkeys(filter(None, of_tokens)))}
+        rows = [
+            (numbers[occurrence[0]], places[occurrence], occurrence[1][0])
+            if occurrence and occurrence[0] not in frequent
+            else (_NONE,) * 3
+            for occurrence in of_tokens
+        ]
+        tables.append(np.array(rows, np.int64))
+    return tables, list(frequent)
+
+
+def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tuple[int, int]] | None]:
+    """Of each token its word, in lower case, and where this begins, text and character; None without a word."""
+    texts = [text for text in (sample.first, sample.second) if text is not None]
+    if len(texts) == 2 and 1 not in encoding.sequence_ids:
+        # Read as one: the second text begins behind the first.
+        texts = [_BETWEEN.join(texts)]
+    starts = [{place: match for match in _WORD.finditer(text) for place in range(*match.span())} for text in texts]
+    of_tokens: list[tuple[str, tuple[int, int]] | None] = []
+    for text, (start, end) in zip(encoding.sequence_ids, encoding.offsets, strict=True):
+        places = () if text is None else range(start, end)
+        match = next((starts[text][place] for place in places if place in starts[text]), None)
+        in_second = match is not None and len(texts) < 2 and sample.second is not None
+        in_second = in_second and match.start() > len(sample.first)
+        of_tokens.append(match and (match[0].lower(), (int(in_second or text), match.start())))
+    return of_tokens
+
+
+class SameWords(PerSample):
+    """A reducer whose result is what words give to the same word elsewhere, as `SameWord` has it.
+
+    words, frequent: as `words_of` gives them.
+
+    Each occurrence of a word that has the same word elsewhere, where it may look, counts once: the mean over its tokens
+    of what they give to all tokens of the others. NaN where a sample has none.
+    """
+
+    by_head = True
+
+    def __init__(self, words: Sequence[np.ndarray], frequent: list[str]):
+        super().__init__(len(PLACES))
+        self._words, self._frequent = words, frequent
+        self._chance = np.full((len(words), len(PLACES)), np.nan, np.float32)
+
+    def start(self, batch: Batch) -> None:
+        """Begin with sums of nothing."""
+        super().start(batch)
+        self._pairs: dict[int, tuple[Tensor, Tensor]] = {}
+        # [sample, 2]: weights of the rows that have the same word where they may look, and what chance gives these.
+        self._rows, self._even = torch.zeros(2, len(batch.samples), len(PLACES), device=batch.device).unbind()
+
+    def add(self, block: Block) -> None:
+        """Sum over the rows."""
+        group, rows = block.group, block.rows
+        if group.samples.start not in self._pairs:
+            of_group = [self._words[sample] for sample in self.batch.samples[group.samples]]
+            self._pairs[group.samples.start] = _pairs(of_group, block.attention.device)
+        same, weight = self._pairs[group.samples.start]
+        seen = same[:, :, rows]
+        if block.mask is not None:
+            seen = seen & block.mask
+        # [sample, place, row]
+        has = seen.any(-1) * weight[:, None, rows]
+        for place in range(len(PLACES)):
+            given = torch.einsum("shrk,srk->shr", block.attention, seen[:, place].to(block.attention.dtype))
+            self.values[group.samples, block.layer, block.heads, place] += (given * weight[:, None, rows]).sum(-1)
+        if block.layer == 0 and block.heads.start in (0, None):
+            visible = block.attention.shape[-1] if block.mask is None else block.mask.sum(-1)
+            self._rows[group.samples] += has.sum(-1)
+            self._even[group.samples] += (seen.sum(-1) / visible * weight[:, None, rows]).sum(-1)
+
+    def finish(self) -> None:
+        """Keep the means."""
+        none = torch.where(self._rows > 0, self._rows, torch.nan)
+        self.values /= none[:, None, None]
+        self._chance[self.batch.samples] = (self._even / none).cpu().numpy()
+        super().finish()
+
+    def result(self) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """The shares, what chance gives, and the words that are left out."""
+        return super().result(), self._chance, self._frequent
+
+
+def _pairs(words: Sequence[np.ndarray], device: torch.device) -> tuple[Bool[Tensor, "sample 2 query key"], Tensor]:
+    """Which keys are the same word in the other text, or elsewhere in the own; and the weights of rows, [sample,
+    query].
+
+    Tokens of one occurrence have weights that sum to one.
+    """
+    table = torch.as_tensor(np.stack(words), device=device)
+    word, occurrence, text = table.unbind(-1)
+    counts = word >= 0
+    same = (word[:, :, None] == word[:, None]) & counts[:, :, None] & counts[:, None]
+    of_text = text[:, :, None] == text[:, None]
+    itself = occurrence[:, :, None] == occurrence[:, None]
+    weight = counts / (itself & counts[:, None]).sum(-1).clamp_min(1)
+    return torch.stack([same & ~of_text, same & of_text & ~itself], 1), weight
+
+
+def _result(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: list) -> SameWord:
+    ((shares, chance, frequent),) = read
+    return SameWord(shares, chance, [sample.id for sample in samples], frequent)
+
+
+# Attention to the same word, of the words of all samples.
+measure_same_word = Reading(
+    lambda run, encoded, norms: [SameWords(*words_of(encoded.samples, encoded.encodings))], _result
+)
