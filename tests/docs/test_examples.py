@@ -65,7 +65,8 @@ def test_the_lists_of_results_and_rules_are_those_that_are_declared():
     """Else run `make docs`."""
     text = (ROOT / "docs/lookup/outputs.md").read_text(encoding="utf-8")
     assert with_lists(text) == text
-    assert [result.path for result in RESULTS if f"| `{result.path}` |" not in text] == []
+    listed = [result.path for result in RESULTS if result.section]
+    assert [path for path in listed if f"| `{path}` |" not in text] == []
     assert "| `results/features/{model}/{task}.h5` | `extract_features`, `extract_text_features` |" in text
 
 

@@ -1,10 +1,15 @@
-"""Tables with a row for each head."""
+"""Names of heads, and tables with a row for each."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+
+def head_name(layer: int, head: int) -> str:
+    """A head as a person reads it, `layer-head`, both counted from 1; given from 0."""
+    return f"{layer + 1}-{head + 1}"
 
 
 def per_head(shape: tuple[int, int], columns: Mapping[str, Any]) -> pd.DataFrame:

@@ -101,11 +101,6 @@ def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, flo
     bar.ax.text(-0.04, 0.5, "attention (root scale)", transform=bar.ax.transAxes, ha="right", va="center")
 
 
-def head_name(layer: int, head: int) -> str:
-    """A head as a person reads it, `layer-head`, both counted from 1; given from 0."""
-    return f"{layer + 1}-{head + 1}"
-
-
 def layer_ticks(layers: int) -> list[int]:
     """The layers, from 1, whose numbers stand at an axis: of many layers, the first and those at equal steps."""
     step = -(-layers // _NUMBERED)

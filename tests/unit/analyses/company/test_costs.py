@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.company.costs import fit_sets, head_costs, largest_pair, set_means, told
+from headtypes.analyses.company.costs import costly_heads, fit_sets, head_costs, largest_pair, set_means
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.company.sets import draw_sets
 from headtypes.core.errors import InputError
@@ -42,7 +42,7 @@ def planted() -> np.ndarray:
 
 def test_two_heads_that_carry_the_answer_are_found_among_72():
     table, fit = head_costs(company_of(planted()), seed=0)
-    costly = told(table)
+    costly = costly_heads(table)
     assert [(row.layer, row.head) for row in costly.itertuples()] == list(HEAVY)
     assert fit["half"] == 1
     assert fit["r2"]["loss"] > 0.9
@@ -132,7 +132,9 @@ def test_of_units_of_several_tokens_a_cost_is_that_of_a_token():
 
 
 def test_heads_that_cost_the_same_are_told_in_one_of_twenty_experiments_at_most():
-    found = [len(told(head_costs(company_of(np.full((4, 12), 0.2), 60, seed=seed), seed=0)[0])) for seed in range(30)]
+    found = [
+        len(costly_heads(head_costs(company_of(np.full((4, 12), 0.2), 60, seed=seed), seed=0)[0])) for seed in range(30)
+    ]
     assert np.mean(np.array(found) > 0) <= 0.14
 
 

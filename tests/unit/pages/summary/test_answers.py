@@ -102,8 +102,8 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     card = matter_card(MODEL, PARTITION, partition, found, table_2, ["company.csv"])
     assert card.answer == YES
     assert card.says == (
-        "Heads 3-10 and 2-2 do. Of these, 1 head explains half of what costs of all 72 do. "
-        "That costs differ by type beyond these heads is not shown (p is at least 0.140)."
+        "Heads 3-10 and 2-2 do. 1 of 72 heads explains half of what single heads cost. "
+        "No type is shown to cost more beyond these heads (p from 0.14)."
     )
     assert card.number == "3-10: 0.90 nats (0.80 to 1.00)"
     assert "explain 87 % of the loss between sets (adjusted), and halves of the sets agree (r = 0.71)" in card.why
@@ -120,7 +120,7 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     none = found._replace(costs=found.costs.assign(p_holm=1.0))
     card = matter_card(MODEL, PARTITION, partition, none, None, [])
     assert (card.answer, "Left out whole" in card.why) == (UNDECIDED, False)
-    assert card.says.startswith("No head is shown to matter more than others of its layer. That costs")
+    assert card.says.startswith("No head is shown to matter more than others of its layer. No type")
 
 
 def test_what_was_not_measured_is_said_with_the_key_that_would(partition):

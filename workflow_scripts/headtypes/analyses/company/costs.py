@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 from headtypes.analyses.company.results import LOSS, Company
 from headtypes.core.errors import InputError
-from headtypes.core.heads import per_head
+from headtypes.core.heads import head_name, per_head
 from headtypes.core.statistics import ALPHA, holm, ratio_intervals
 
 # With fewer sets than so many for each head, costs are shrunk as far as sets that are held out say.
@@ -124,7 +124,7 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         table |= {"cost": fit.effects, "standard_error": fit.errors, "low": low, "high": high}
         table |= {"p": p, "p_holm": holm(p)}
         pair = largest_pair(away, lost, fit, seed=seed)
-        pair["heads"] = [name_of(*divmod(head, shape[1])) for head in pair["heads"]]
+        pair["heads"] = [head_name(*divmod(head, shape[1])) for head in pair["heads"]]
         half, penalty = heads_for_half(fit), fit.penalty
     fitted = {
         "sets": sets,
@@ -206,12 +206,7 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
     }
 
 
-def told(table: pd.DataFrame) -> pd.DataFrame:
+def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
     """The heads that cost more than others of their layer, the costliest first: by sets, corrected, and by units."""
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)
-
-
-def name_of(layer: int, head: int) -> str:
-    """A head as a person reads it."""
-    return f"{int(layer) + 1}-{int(head) + 1}"

@@ -3,7 +3,7 @@ these."""
 
 from typing import Any
 
-from headtypes.analyses.company.costs import head_costs, told
+from headtypes.analyses.company.costs import costly_heads, head_costs
 from headtypes.analyses.company.labels import compare_labels, families_of, without
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.registry import ANALYSES
@@ -27,5 +27,5 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     families = families_of(read_each(read_partition, inputs.partitions), numbers, shape)
     costs = table["cost"].to_numpy().reshape(shape)
     labels = compare_labels(costs, families, seed=spec["seed"])
-    beyond = compare_labels(without(costs, told(table)), families, seed=spec["seed"])
+    beyond = compare_labels(without(costs, costly_heads(table)), families, seed=spec["seed"])
     write_csv(outputs.labels, labels.assign(p_beyond=beyond["p"]))

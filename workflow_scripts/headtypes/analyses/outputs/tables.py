@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headtypes.analyses.outputs.results import HEADS, QUARTERS, STREAM, TOKENS, Outputs
-from headtypes.core.heads import per_head
+from headtypes.core.heads import head_name, per_head
 from headtypes.core.statistics import mean_intervals, mean_of_known
-from headtypes.core.style import PAGE, PALETTE, head_name, legend_key, styled
+from headtypes.core.style import PAGE, PALETTE, legend_key, styled
 
 # A head is off on a sample if it writes less than this share of the mean of its layer's heads; a sink is a first token
 # that gets more than half of a head's attention. Both limits are ours.

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.analyses.company.costs import name_of, told
+from headtypes.analyses.company.costs import costly_heads
 from headtypes.analyses.company.results import LOSS
 from headtypes.analyses.types.gaps import FEWEST_HEADS, measured_gaps, p_of_gaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import COUNTS
+from headtypes.core.heads import head_name
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS
@@ -210,22 +211,22 @@ def matter_card(
         why = f"No heads were away in random company. models: {model}: evaluate and company: sets ask for it."
         return Card(question, UNMEASURED, "", "", why)
     costs, fit, labels = company
-    costly, shown = told(costs), costs.sort_values("cost", ascending=False).head(_SHOWN)
+    costly, shown = costly_heads(costs), costs.sort_values("cost", ascending=False).head(_SHOWN)
     types = labels[labels["family"] == f"types of {name}"]
-    apart = [f"{row.label} (p = {row.p_beyond:.3f})" for row in types.itertuples() if row.p_beyond <= ALPHA]
+    apart = [f"{row.label} ({p_value(row.p_beyond)})" for row in types.itertuples() if row.p_beyond <= ALPHA]
     beyond = " beyond " + ("that head" if len(costly) == 1 else "these heads") if len(costly) else ""
     if apart:
         said = f"Costs differ by type{beyond}: {join(apart)}"
     else:
-        least = f" (p is at least {types['p_beyond'].min():.3f})" if len(types) else ""
-        said = f"That costs differ by type{beyond} is not shown{least}"
+        least = f" (p from {types['p_beyond'].min():.2f})" if len(types) else ""
+        said = f"No type is shown to cost more{beyond}{least}"
     lead = "No head is shown to matter more than others of its layer."
     if len(costly):
-        named = join(map(name_of, costly["layer"], costly["head"]))
+        named = join(map(head_name, costly["layer"], costly["head"]))
         lead = f"Head {named} does." if len(costly) == 1 else f"Heads {named} do."
-    share = "1 head explains" if fit["half"] == 1 else f"{fit['half']} heads explain"
-    half = f"{share} half of what costs of all {len(costs)} do"
-    most = shown.iloc[0]
+    some = f"{fit['half']} of {len(costs)} heads {'explains' if fit['half'] == 1 else 'explain'}"
+    half = f"{some} half of what single heads cost"
+    most = next(shown.itertuples())
     pair, r2 = fit["pair"], fit["r2"]["loss"]
     together = (
         f" {join(pair['heads'])} together cost {pair['effect']:.2f} nats beyond their costs, in {pair['sets']} "
@@ -238,7 +239,7 @@ def matter_card(
     width = (ends[1] - ends[0]) or 1
     marks = [
         Mark(
-            name_of(row.layer, row.head),
+            head_name(row.layer, row.head),
             f"{row.cost:.2f}",
             *(100 * (value - ends[0]) / width for value in (row.cost, 0)),
             tuple(100 * (value - ends[0]) / width for value in (row.low, row.high)),
@@ -248,8 +249,8 @@ def matter_card(
     return Card(
         question,
         YES if len(costly) else UNDECIDED,
-        f"{lead} Of these, {half}. {said}." if len(costly) else f"{lead} {said}.",
-        f"{name_of(most['layer'], most['head'])}: {most['cost']:.2f} nats ({most['low']:.2f} to {most['high']:.2f})",
+        f"{lead} {half}. {said}." if len(costly) else f"{lead} {said}.",
+        f"{head_name(most.layer, most.head)}: {most.cost:.2f} nats ({most.low:.2f} to {most.high:.2f})",
         f"In {fit['sets']} sets {fit['away']:.0f} random heads were away, and {fit['units']} inputs answered. Costs of "
         f"single heads, beside others of their layers, explain {100 * max(r2, 0):.0f} % of the loss between sets "
         f"(adjusted), and halves of the sets agree (r = {fit['halves']['loss']:.2f}).{together}{whole} The interval is "

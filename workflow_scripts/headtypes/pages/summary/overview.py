@@ -1,6 +1,6 @@
 """The first screen of the page: where the types lie, what each looks at, and what leaving it out costs, as pictures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.files import StrPath
-from headtypes.core.style import head_name
+from headtypes.core.heads import head_name
 from headtypes.data.kinds.metrics import METRICS
 from headtypes.pages.summary.findings import left_out_alone
 
@@ -29,12 +29,15 @@ _MARGIN = 0.08
 
 
 class Cell(NamedTuple):
-    """A head in the map: its name, its type's number, and its column and row there, from 0."""
+    """A head in the map: its name, its type's number, and its column and row there, from 0; costly: if it is known to
+    cost more than others of its layer.
+    """
 
     head: str
     type: int
     column: int
     row: int
+    costly: bool
 
 
 class Bar(NamedTuple):
@@ -107,17 +110,24 @@ def overview(
     costs: pd.DataFrame | None,
     model: str,
     name: str,
+    costly: Collection[list[int]] = (),
 ) -> Overview:
     """Read what the first screen shows of a partition.
 
     features: of the model on the partition's task; resolution: as `read_head_features` takes it.
-    costs: Guan's Table 2, None where nothing was left out; name: of the partition.
+    costs: Guan's Table 2, None where nothing was left out; name: of the partition; costly: layer and head of those
+        that are known to cost more than others of their layer.
     """
     layers, heads = partition.shape
     by_column = layers > heads
     number = {type_: index for index, type_ in enumerate(partition.types)}
     cells = [
-        Cell(head_name(layer, head), number[type_], *((layer, head) if by_column else (head, layer)))
+        Cell(
+            head_name(layer, head),
+            number[type_],
+            *((layer, head) if by_column else (head, layer)),
+            [layer, head] in costly,
+        )
         for (layer, head), type_ in np.ndenumerate(partition.type_of)
     ]
     columns, rows = (layers, heads) if by_column else (heads, layers)

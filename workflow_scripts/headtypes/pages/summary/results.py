@@ -10,6 +10,7 @@ import pandas as pd
 import yaml
 
 from headtypes.analyses.ablation.results import read_differences
+from headtypes.analyses.company.costs import costly_heads
 from headtypes.analyses.company.results import read_costs, read_fit, read_labels
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.comparisons.types.table import read_compared_types
@@ -199,15 +200,17 @@ def _answers(
         else findings.costs_sentence(costs, *key, heads.types, read_differences(inputs["differences"][key])),
         _compared_types(inputs, key),
     ]
+    company, left_out, measured = _company(inputs, model, costs, folder)
+    costly = [] if company is None else costly_heads(company.costs)[["layer", "head"]].to_numpy().tolist()
     return Answers(
         model=model,
         partition=partition,
         name=f"{model}, {partition}{', by norms' if features.get('of') == 'norms' else ''}",
-        overview=overview(heads, inputs["features"][key], features, costs, model, partition),
+        overview=overview(heads, inputs["features"][key], features, costs, model, partition, costly),
         cards=[
             types_card(heads, stability, clustered),
             number_card(k, stability and stability["chosen"], clustered),
-            matter_card(model, partition, heads, *_company(inputs, model, costs, folder)),
+            matter_card(model, partition, heads, company, left_out, measured),
         ],
         sentences=list(filter(None, said)),
         figures={

@@ -24,7 +24,8 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import frame_projection, scatter_heads, scatter_types
 from headtypes.core.files import StrPath, write_json
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.style import PAGE, PALETTE, SMALL, head_name, layer_ticks, save_figure, styled
+from headtypes.core.heads import head_name
+from headtypes.core.style import PAGE, PALETTE, SMALL, layer_ticks, save_figure, styled
 from headtypes.core.table_files import write_csv
 from headtypes.papers.clark2019.claims.statistics import behaviours_of, published_statistics, whole_statistics
 from headtypes.papers.clark2019.figures.by_layer import (

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.maps.results import PATTERNS, Examples
 from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file
-from headtypes.core.style import PAGE, PALETTE, clipped, head_name, styled
+from headtypes.core.heads import head_name
+from headtypes.core.style import PAGE, PALETTE, clipped, styled
 from headtypes.papers.clark2019.figures.by_layer import say
 from headtypes.papers.clark2019.published import our_relation
 

@@ -10,16 +10,8 @@ from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_labels, type_styles
-from headtypes.core.style import (
-    ATTENTION_COLOURS,
-    PAGE,
-    SMALL,
-    add_attention_bar,
-    attention_scale,
-    clipped,
-    head_name,
-    styled,
-)
+from headtypes.core.heads import head_name
+from headtypes.core.style import ATTENTION_COLOURS, PAGE, SMALL, add_attention_bar, attention_scale, clipped, styled
 
 _EXAMPLES = 2
 # Types beside each other, at most.

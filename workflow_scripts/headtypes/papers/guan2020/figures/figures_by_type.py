@@ -13,6 +13,7 @@ from headtypes.analyses.types.clustering import embed_heads
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import scatter_types, type_labels, type_patches, type_styles
 from headtypes.core.hdf5_files import read_arrays
+from headtypes.core.heads import head_name
 from headtypes.core.style import (
     ATTENTION_COLOURS,
     COLUMN,
@@ -20,7 +21,6 @@ from headtypes.core.style import (
     PAGE_HEIGHT,
     add_attention_bar,
     attention_scale,
-    head_name,
     layer_ticks,
     legend_height,
     legend_key,
