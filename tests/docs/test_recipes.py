@@ -100,7 +100,7 @@ def place(tmp_path_factory) -> Place:
         ("", 0, {"fetch_model": 1, "cluster_heads": 1, "evaluate_condition": 19}, ()),
         ("Many models", 0, {"fetch_model": 5, "cluster_heads": 5, "write_ledger": 1}, "evaluate_condition"),
         ("Another seed", 1, {"finetune_model": 5}, ()),
-        ("Another number of types", 0, {"cluster_heads": 1}, "evaluate_"),
+        ("Another number of types", 0, {"cluster_heads": 1}, ("evaluate_condition", "evaluate_controls")),
         ("Another number of types", 1, {"evaluate_condition": 3, "evaluate_controls": 2}, ()),
         ("Only one result", 0, {"evaluate_condition": 1, "finetune_model": 1}, ("write_", "evaluate_controls")),
         ("Types only", 0, {"cluster_heads": 1, "plot_partition": 1}, "evaluate_"),

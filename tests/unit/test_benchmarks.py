@@ -7,6 +7,7 @@ from tests.support.places import ROOT
 
 SMALLEST = {
     "attention.py": "--shape minilm --layers 1 --tokens 16 --pairs 1 --threads 1",
+    "company.py": "--shape minilm --sets 1 --pairs 1",
     "dry_run.py": "1",
     "growth.py": "16 32",
 }

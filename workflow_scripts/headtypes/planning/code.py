@@ -16,8 +16,8 @@ from headtypes.data.kinds.registry import module_of
 
 # Packages whose version can change a number or a byte of a result, by the name they are imported under.
 _IMPORTED = (
-    *("accelerate", "datasets", "h5py", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sentencex", "sklearn"),
-    *("tokenizers", "torch", "transformers"),
+    *("accelerate", "datasets", "diptest", "h5py", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sentencex"),
+    *("sklearn", "tokenizers", "torch", "transformers"),
 )
 NUMERIC_PACKAGES = {name: "scikit-learn" if name == "sklearn" else name for name in _IMPORTED}
 # Packages that a package's numbers depend on, though our code may not import them.

@@ -78,8 +78,8 @@ SATISFIED: Evidence = {
     **family(**FAMILY),
     **mixtures(0.8),
     "own_cluster": 90.0,
-    "gaps.line": 2.0,
-    "gaps.paths": 2.0,
+    "dips.line": 2.0,
+    "dips.paths": 2.0,
 }
 
 
@@ -194,7 +194,7 @@ def test_quantities_are_those_of_the_paper_worked_out_by_hand():
 UNSTABLE = 60.0, 95.0, 94.0
 # What breaks each claim and no other.
 BREAKS = {
-    "patterns-differ": {"gaps.line": -0.1},
+    "patterns-differ": {"dips.line": -0.1},
     "types-stable": stability(4, *UNSTABLE),
     "three-clusters-stable": stability(3, *UNSTABLE),
     "five-clusters-stable": stability(5, *UNSTABLE),

@@ -69,7 +69,7 @@ def test_a_partition_is_judged_by_its_stability_and_by_clusterings_that_differ_i
     both = {"stability.2.heads": 95.0, "stability.2.samples": 96.0, "own_cluster": 80.0, "stability.3.heads": 4.0}
     both |= {"stability.3.pairs": 9.0, "stability.5.heads": 5.0}
     values = {key: {name: it.value for name, it in measured.items()} for key, measured in found.items()}
-    gaps = [values["a", "p"].pop(name) for name in ("gaps.line", "gaps.paths")]
+    gaps = [values["a", "p"].pop(name) for name in ("dips.line", "dips.paths")]
     assert all(0 < value <= 13 for value in gaps)
     assert values == {("a", "p"): both | {"mixture_agreement.diag": 0.7}, ("a", "q"): both}
     write_json(tmp_path / "p.json", {})

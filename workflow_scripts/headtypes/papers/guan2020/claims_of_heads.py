@@ -48,7 +48,7 @@ claim(
         "between them, is beyond that of any cloud with one peak, such as a band, an arc or a skewed one"
     ),
     ask=lambda model: [
-        model.quantity(f"gaps.{name}", f"dip {label} in percent, less that of one peak").above(0)
+        model.quantity(f"dips.{name}", f"dip {label} in percent, less that of one peak").above(0)
         for name, label in (("line", "of heads along a line"), ("paths", "of the lengths of paths between heads"))
     ],
 )

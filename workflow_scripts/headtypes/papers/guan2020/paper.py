@@ -299,7 +299,7 @@ class _Guan2020(Paper):
         }
 
     def spec(self, plan: Plan) -> dict:
-        """What each partition is, what is done under each condition, and the seed of the intervals."""
+        """Return what each partition is, and what is done under each condition."""
         partitions = [
             {
                 "model": partition.model,
@@ -312,7 +312,7 @@ class _Guan2020(Paper):
             for partition in _judged(plan).values()
         ]
         ablations = [_row(plan, ablation) for ablation in _answered(plan)]
-        return {"partitions": partitions, "ablations": ablations, "seed": plan.seed("compare_with_paper")}
+        return {"partitions": partitions, "ablations": ablations}
 
     def readings(self, plan: Plan) -> str:
         """The claims that answers decide, where some were given under further readings."""

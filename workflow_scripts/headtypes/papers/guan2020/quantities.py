@@ -10,7 +10,7 @@ In percent where nothing else is said:
 | `heads.{layer}.{type}` | number of heads; layers from 0 |
 | `special.{type}` | attention of the type's heads to special tokens, their mean |
 | `stability.{k}.{halves}` | heads (or pairs of a head and a sample) on which all clusterings of random halves agree |
-| `gaps.line`, `gaps.paths` | dips of the heads beyond those of a cloud with one peak (`types.gaps`) |
+| `dips.line`, `dips.paths` | dips of the heads beyond those of a cloud with one peak (`types.gaps`) |
 | `own_cluster` | pairs of a head and a sample that are nearest to the head's cluster |
 | `mixture_agreement.{covariance}` | adjusted Rand index of the clusters of k-means and of a mixture, 1 for equal ones |
 | `kept` | heads in the cluster in which they are in the model's parent, clusters matched by their heads |
@@ -60,7 +60,7 @@ from headtypes.papers.quantities import (
 )
 
 _MISSING = {
-    **dict.fromkeys(("gaps.line", "gaps.paths"), "gaps between heads were not measured, or heads are fewer than 20"),
+    **dict.fromkeys(("dips.line", "dips.paths"), "gaps between heads were not measured, or heads are fewer than 20"),
     "kept": "there is no parent to compare with",
     **{
         f"mixture_agreement.{form}": f"k-means was not compared with a Gaussian mixture ({form})"
@@ -336,7 +336,7 @@ def read_stabilities(
             values |= {name: value for name, value in of_k.items() if not math.isnan(value)}
         found[key] = {name: Measured(value) for name, value in values.items()}
         if gaps is not None:
-            found[key] |= {f"gaps.{name}": it for name, it in measured_gaps(gaps, heads).items()}
+            found[key] |= {f"dips.{name}": it for name, it in measured_gaps(gaps, heads).items()}
     return found
 
 
