@@ -183,7 +183,7 @@ class _Calls:
             check_layers(model, call.layers)
 
     def whole(self, generate: Callable, *args, **kwargs) -> Any:
-        """What a model generates. Raises `InputError` where not all of its calls were ablated."""
+        """Return what a model generates. Raises `InputError` where not all of its calls were ablated."""
         output = generate(*args, **kwargs)
         if self._left:
             raise InputError(_LEFT)

@@ -116,7 +116,7 @@ def read_json(path: StrPath) -> Any:
 
 
 def _parsed(text: str | bytes, path: StrPath, line: int | None = None) -> Any:
-    """What a text of JSON says: a whole file, or a line of it. Raises `InputError` where it is broken."""
+    """Parse JSON, a whole file or a line of one. Raises `InputError` where it is broken."""
     where = path if line is None else f"{path}, line {line}"
     try:
         said = json.loads(text if isinstance(text, str) else text.decode("utf-8-sig"))

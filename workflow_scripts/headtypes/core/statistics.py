@@ -121,12 +121,12 @@ class _Together:
         self.value, self.units = sum(part.value for part in parts), min(part.units for part in parts)
 
     def ends(self, error: float) -> tuple[float, float]:
-        """As of `Evidence`."""
+        """Return both ends, as `Evidence` does."""
         low, high = zip(*(part.ends(error / len(self.parts)) for part in self.parts), strict=True)
         return sum(low), sum(high)
 
     def tails(self, limit: float) -> tuple[float, float]:
-        """As of `Evidence`, to a ten-thousandth."""
+        """Return both p-values as `Evidence` does, to a ten-thousandth."""
         steps = range(1, _DRAWS)
         above = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[0] > limit + EQUAL)
         below = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[1] < limit - EQUAL)
@@ -168,12 +168,12 @@ class Measured:
 
     @classmethod
     def by(cls, evidence: "Evidence | _Together", over: str) -> "Measured":
-        """What units show of a mean, or of a sum of means."""
+        """Return what units show of a mean, or of a sum of means."""
         return cls._judged(evidence.value, evidence.ends, evidence.tails, over, evidence.units)
 
     @classmethod
     def ranked(cls, several: Sequence[Evidence], rank: int, over: str) -> "Measured":
-        """What is shown of the truth that is the `rank`-th largest of several; rank: from 1, or -1 for the smallest.
+        """Judge the truth that is the `rank`-th largest of several; rank: from 1, or -1 for the smallest.
 
         The largest estimate lies above the largest truth. So each is judged by itself, at levels by which at least
         `rank` truths are above the lower end and at most `rank - 1` above the upper one (Benjamini and Heller 2008;
@@ -231,7 +231,7 @@ class Measured:
 
     @property
     def decides(self) -> bool:
-        """Whether it tells a truth from a limit: units are not too few, and an interval has a width."""
+        """Return whether it tells a truth from a limit: units are not too few, and an interval has a width."""
         return self.units >= FEWEST_UNITS and self.low != self.high
 
     @property

@@ -87,7 +87,7 @@ class Answers(_Outputs):
         return values if self._targets is None else (*values, losses)
 
     def scored(self, rows: Sequence, windows: Windows, record: ModelRecord, table: pd.DataFrame) -> Scored:
-        """As `Kind.score_answers`, from a table of what was read, [window]; with targets, the loss of what is right.
+        """Score answers as `Kind.score_answers` does, from what windows gave; with targets, add the gold loss.
 
         That is the mean over the windows that hold the whole of it, or where tokens are predicted their sum, which
         `SIZES` divides; NaN where no window does.

@@ -84,7 +84,7 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
 
 
 def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
-    """What the config.json of a model says; empty where it is not known before the model is fetched, or is no mapping.
+    """Read the config.json of a model; {} where it is not known before the model is fetched, or is no mapping.
 
     source: as in the configuration.
     """

@@ -45,7 +45,7 @@ class Ranked:
 
 
 def single(measure: Measure) -> Measure:
-    """What is measured of single units: of ranked numbers each by itself."""
+    """Return what is measured of single units: of ranked numbers each by itself."""
     return measure.several if isinstance(measure, Ranked) else measure
 
 
@@ -58,7 +58,7 @@ def measured_by(
     sizes: np.ndarray | None = None,
     reach: tuple[float, float] | None = None,
 ) -> Measured:
-    """What a measure gives, with its interval over units.
+    """Return what a measure gives, with its interval over units.
 
     whole, without, own: statistics on all units, on all but each, and on each alone, if it is known; sizes, reach: as
         of `Evidence`.

@@ -312,7 +312,7 @@ class Plan:
 
     @property
     def company_needs_head_outputs(self) -> bool:
-        """Whether heads that are away in random company have their mean outputs instead."""
+        """Return whether heads that are away in random company have their mean outputs instead."""
         return need_head_outputs([self.config.company.operation])
 
     @cached_property

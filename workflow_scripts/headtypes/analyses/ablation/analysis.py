@@ -100,7 +100,7 @@ def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -
 
 @stage(calls="analyses.ablation.intervals:run")
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
-    """Which condition is the baseline."""
+    """Return which condition is the baseline."""
     baseline = plan.baseline(model, partition)
     return {"baseline": baseline and baseline.name}
 
@@ -116,7 +116,7 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
 
 @stage(calls="analyses.ablation.controls_figure:run")
 def plot_controls(plan: Plan, model: str, partition: str) -> dict:
-    """What the conditions do."""
+    """Return what the conditions do."""
     conditions = {entry.name: plan.operations(entry.condition) for entry in plan.controlled_of(model, partition)}
     return {"conditions": conditions}
 

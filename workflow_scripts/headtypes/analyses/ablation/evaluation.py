@@ -122,7 +122,7 @@ class Evaluator:
         self._answers = Answers(settings.kind, windows, targets, **depends_on)
 
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
-        """What `evaluate_condition` returns, for each set of operations [layer, head]; each batch is made once."""
+        """Evaluate each set of operations [layer, head] as `evaluate_condition` does; each batch is made once."""
         results: list[Scored | None] = [None] * len(sets)
         lengths = [_full_window(operations, self._settings) for operations in sets]
         with progress(len(sets) * len(self._about[1]), what, "windows") as bar:
@@ -134,7 +134,7 @@ class Evaluator:
         return results
 
     def _read(self, sets: Sequence[np.ndarray], length: int, what: str, bar: tqdm) -> list[pd.DataFrame]:
-        """What the task reads from each window under sets of operations: a table of each set.
+        """Read each window under sets of operations, and return a table for each set.
 
         length: tokens of a full window, where padding counts; else 0.
         """

@@ -14,7 +14,7 @@ _SETS = 160
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """What each head costs beside others of its layer."""
+    """Return the column of what each head costs beside others of its layer."""
     from headtypes.analyses.company.results import read_costs
     from headtypes.analyses.per_head import Column
 
@@ -88,7 +88,7 @@ def _sets(plan: Plan, wildcards: Any, rows: int) -> float:
     inputs=("model", "questions", "windows", "company_outputs"),
 )
 def evaluate_company(plan: Plan, model: str, task: str) -> dict:
-    """Which heads are drawn, what is done to them, on how many questions, and the arithmetic."""
+    """Spec: how heads are drawn, what is done to them, on how many questions, precision and batch size."""
     company, kind = plan.config.company, plan.kind_of(task)
     matter = reading_matters([company.operation])
     reading = {name: getattr(plan.config.ablation, name) for name in matter if name not in kind.without_reading}

@@ -91,7 +91,7 @@ def _best_penalty(away: np.ndarray, lost: np.ndarray) -> float:
 
 
 def set_means(company: Company, metric: str) -> np.ndarray:
-    """What each set loses of a metric, on average over units (or tokens), [set]."""
+    """Return what each set loses of a metric, on average over units (or tokens), [set]."""
     return company.lost(metric).sum(1) / company.sizes.sum()
 
 
@@ -163,7 +163,7 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
 
 
 def heads_for_half(fit: Fit) -> int:
-    """How many heads, the costliest first, explain half of what costs explain: of the variance of sets."""
+    """Count the heads, the costliest first, that explain half of the variance of sets that all costs explain."""
     # What chance adds to a square is the square of its standard error.
     squares = np.sort(fit.effects**2)[::-1]
     explained = max(squares.sum() - (fit.errors**2).sum(), squares[0])

@@ -15,7 +15,7 @@ from headtypes.core.table_files import table_reader
 
 @dataclass(frozen=True)
 class Company:
-    """What a model loses of each unit (question, pair, document) under sets of heads, and under none.
+    """The scores of each unit (question, pair, document) without sets of heads, and with all heads.
 
     away: which heads are under the operation. metrics: names of `METRICS`, after `loss`, the cross entropy of what is
         right in nats.
@@ -35,7 +35,7 @@ class Company:
     made: str = ""
 
     def lost(self, metric: str) -> np.ndarray:
-        """What each unit loses under each set of one metric, a cost where positive: [set, unit]."""
+        """Return what each unit loses of a metric without each set, a cost where positive: [set, unit]."""
         index = self.metrics.index(metric)
         lost = self.scores[..., index] - self.whole[:, index]
         return lost if metric == LOSS else -lost
@@ -61,7 +61,7 @@ def read_costs(path: StrPath) -> pd.DataFrame:
 
 
 def read_fit(path: StrPath) -> dict:
-    """How far costs explain what sets lose (`costs.head_costs`). Raises `InputError` that names a damaged file."""
+    """Read how far costs explain what sets lose (`costs.head_costs`). Raises `InputError` for a damaged file."""
     with undamaged(path, "does not say how costs add up"):
         fit = read_json(path)
         return {name: fit[name] for name in FIT}

@@ -120,7 +120,7 @@ def evaluate_company(
 
 
 def _begin(scores: pd.DataFrame, away: np.ndarray, made: str) -> Company:
-    """What is known before the first set: the scores with all heads, of the units that have something right."""
+    """Begin with no sets: the scores with all heads, of the units that have something right."""
     metrics = [LOSS, *(metric.name for metric in metrics_in(scores) if metric.name != LOSS)]
     scores = scores[scores[GOLD_LOSS].notna()]
     if scores.empty:

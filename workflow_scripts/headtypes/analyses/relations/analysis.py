@@ -154,7 +154,7 @@ def extract_arcs(plan: Plan, model: str, task: str) -> dict:
 
 @stage(reads="rows", calls="analyses.relations.accuracy:run", inputs=("arcs", "rows", "test"))
 def measure_relations(plan: Plan, model: str, task: str) -> dict:
-    """Which relations are listed."""
+    """Return which relations are listed."""
     return given(plan.config.relations)
 
 

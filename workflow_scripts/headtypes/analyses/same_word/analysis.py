@@ -13,7 +13,7 @@ LABELS = {"other": "to the same word in the other text", "own": "to the same wor
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """What words give to the same word elsewhere."""
+    """Return the columns of attention to the same word elsewhere."""
     import numpy as np
 
     from headtypes.analyses.per_head import Column

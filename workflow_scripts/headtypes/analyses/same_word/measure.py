@@ -54,7 +54,7 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
 
 
 def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tuple[int, int]] | None]:
-    """Of each token its word, in lower case, and where this begins, text and character; None without a word."""
+    """Return the word of each token, in lower case, and where it begins, text and character; None without one."""
     texts = [text for text in (sample.first, sample.second) if text is not None]
     if len(texts) == 2 and 1 not in encoding.sequence_ids:
         # Read as one: the second text begins behind the first.
@@ -126,7 +126,7 @@ class SameWords(PerSample):
 
 
 def _pairs(words: Sequence[np.ndarray], device: torch.device) -> tuple[Bool[Tensor, "sample 2 query key"], Tensor]:
-    """Which keys are the same word in the other text, or elsewhere in the own; and the weights of rows, [sample,
+    """Mark keys that are the same word in the other text, or elsewhere in the own, and weigh rows, [sample,
     query].
 
     Tokens of one occurrence have weights that sum to one.

@@ -15,7 +15,7 @@ PLACES = ("other", "own")
 
 @dataclass(frozen=True)
 class SameWord:
-    """What words give to the same word elsewhere, by each head on every sample, and what chance gives.
+    """The attention of words to the same word elsewhere, by each head on every sample, and what chance gives.
 
     shares: mean over the words that have one, of each of `PLACES`; NaN where no word has. chance: the same of even
         attention. frequent: the words that are left out, since they are frequent.
@@ -27,9 +27,9 @@ class SameWord:
     frequent: Annotated[list[str], Stored("frequent", "word")]
 
     def mean(self, place: str) -> np.ndarray:
-        """Of each head, [layer, head]: the mean over the samples in which some word has the same elsewhere."""
+        """Return the mean of each head, [layer, head], over the samples in which some word has the same elsewhere."""
         return mean_of_known(self.shares[..., PLACES.index(place)])
 
     def mean_chance(self, place: str) -> float:
-        """What chance gives, likewise."""
+        """Return the same of what chance gives."""
         return float(mean_of_known(self.chance[:, PLACES.index(place)]))

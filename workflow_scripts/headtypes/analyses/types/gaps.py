@@ -19,7 +19,7 @@ _NEIGHBOURS, _UNIFORM = 10, 1999
 
 
 def head_gaps(features: np.ndarray, seed: int) -> dict | None:
-    """How far heads are from having a single peak, in two ways, both by the dip (Hartigan and Hartigan 1985).
+    """Return how far heads are from having a single peak, in two ways, by the dip (Hartigan and Hartigan 1985).
 
     features: [head, column] shares that are not negative, of which the logarithms are taken, less their mean.
 

@@ -37,7 +37,7 @@ class Metric:
 
     @property
     def reach(self) -> tuple[float, float] | None:
-        """What a question's drop can be; None where there is no end."""
+        """Return the least and the largest drop that a question can have; None where there is no end."""
         return (-100.0, 100.0) if self.unit == "%" else None
 
     @property

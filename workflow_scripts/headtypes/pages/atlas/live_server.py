@@ -27,7 +27,7 @@ _LENGTH = re.compile("[0-9]{1,6}")
 
 
 class Question(BaseModel):
-    """What a page asks, as `Live.read` takes it."""
+    """A question of a page, as `Live.read` takes it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

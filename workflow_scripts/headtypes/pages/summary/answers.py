@@ -78,7 +78,7 @@ class Card(NamedTuple):
 
 
 class Company(NamedTuple):
-    """What heads cost in random company (`company.costs.head_costs`), and labels beside it (`company.labels`)."""
+    """The costs of heads in random company (`company.costs.head_costs`), and labels beside them (`company.labels`)."""
 
     costs: pd.DataFrame
     fit: Mapping
@@ -115,7 +115,7 @@ class Answers(NamedTuple):
 
 
 def types_answer(gaps: Collection[Measured]) -> str:
-    """Whether there are gaps between heads: yes where the intervals of all dips are above 0, no where one is below.
+    """Answer whether there are gaps between heads: yes where all dips are above 0, no where one is below.
 
     gaps: as of `measured_gaps`. One of two is below 0 by chance more often, so that its p has to be half as large.
     """
@@ -268,7 +268,7 @@ def matter_card(
 def _wholes(
     left_out: pd.DataFrame | None, model: str, name: str, partition: Partition, costs: pd.DataFrame, fit: Mapping
 ) -> Iterator[str]:
-    """What each type costs when it is left out whole, beside the sum of what its heads cost, in a sentence."""
+    """Yield a sentence on what each type costs left out whole, beside the sum of what its heads cost."""
     if left_out is None:
         return
     rows = left_out[(left_out["model"] == model) & (left_out["partition"] == name)]

@@ -63,7 +63,7 @@ class Type(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a model scores without a type, with the interval of its drop, and beside it without as many other heads.
+    """The score without a type, with the interval of its drop, and that without as many other heads.
 
     type: its number. Places are percent of the chart's width; text and random_text: the scores.
     """
@@ -77,7 +77,7 @@ class Cost(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What leaving types out costs; whole: the place of the whole model's score, and whole_text the score."""
+    """The costs of leaving types out; whole: the place of the whole model's score, and whole_text the score."""
 
     title: str
     whole: float

@@ -223,7 +223,7 @@ def _answers(
 def _company(
     inputs: Mapping[str, Keyed], model: str, left_out: pd.DataFrame | None, folder: Path
 ) -> tuple[Company | None, pd.DataFrame | None, list[str]]:
-    """What the third card is made of: of the model on the task that it answers."""
+    """Read what the third card is made of, for the model on the task that it answers."""
     key = next((key for key in inputs["costs"] if key[0] == model), None)
     if key is None:
         return None, left_out, []

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @stage(calls="papers.clark2019.figures.figure6:run")
 def plot_text(plan: Plan, model: str, task: str) -> dict:
-    """Whether the published values are drawn beside ours; the seed of the projection."""
+    """Spec: whether published values are drawn beside ours, and the seed of the projection."""
     # Named for the rule that once did this.
     projection = {"seed": plan.seed("project_heads", model, task)}
     return {"beside": is_beside(plan, model), "projection": projection}
@@ -209,7 +209,7 @@ class _Clark2019(Paper):
         }
 
     def spec(self, plan: Plan) -> dict:
-        """Which models stand beside the paper's."""
+        """Return which models stand beside the paper's."""
         return {"beside": [model for model in plan.models if is_beside(plan, model)]}
 
     def compare(self, found: Found, published: Clark2019, spec: Mapping[str, Any]) -> Compared:

@@ -195,7 +195,7 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class Answers(NamedTuple):
-    """Of a model under a partition: `intervals.Scored.sum` of a metric of its answers, and how many they are."""
+    """The answers of a model under a partition: `intervals.Scored.sum` of a metric, and how many they are."""
 
     weighted_sum: Callable[[str, Mapping[str, float], str | None], Measured]
     n_questions: int

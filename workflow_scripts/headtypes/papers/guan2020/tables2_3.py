@@ -205,7 +205,7 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
 
 
 def _beside(shown: Table, drawn: pd.DataFrame, metric: str) -> Iterator[str]:
-    """What stands on the page about random heads; drawn: the conditions with such."""
+    """Yield what the page says of random heads; drawn: the conditions with such."""
     yield f"Beside {_draws(drawn)} on {of_asked(drawn, 'control_questions')}."
     of_drawn = shown.where(shown.data.index.isin(drawn.index))
     yield of_drawn.markdown("id", "condition", f"own_drop_{metric}", f"control_drop_{metric}", "in_common")

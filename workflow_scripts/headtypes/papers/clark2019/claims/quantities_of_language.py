@@ -124,7 +124,7 @@ class Columns:
         return {name: self.measured(lambda it, name=name: it[name], Scores(whole), _ACCURACY) for name in self.names}
 
     def measured(self, measure: Measure, whole: Scores, reach: tuple[float, float] | None = None) -> Measured:
-        """What a measure gives, over the units of the column with the fewest of all that it is made of.
+        """Return what a measure gives, over the units of the column with the fewest of all that it is made of.
 
         reach: what it can be of a unit; by default what differences of so many accuracies can.
         """
