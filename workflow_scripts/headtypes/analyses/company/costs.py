@@ -17,6 +17,8 @@ _PENALTIES = np.array([0.0, *np.logspace(-1, 3, 21)])
 _FOLDS = 10
 # Heads among which pairs are looked for: the costliest and the cheapest, by standard errors; and permutations.
 _PAIRED, _PERMUTATIONS = 24, 999
+# Sets without both heads, of which a pair's effect takes at least so many: in a single set all its pairs are alike.
+_LEAST_SETS = 3
 
 
 class Fit(NamedTuple):
@@ -173,7 +175,8 @@ def heads_for_half(fit: Fit) -> int:
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
     """The two heads that cost most beyond their costs where both are away, by standard errors.
 
-    Looked for among the `_PAIRED` heads of the largest costs; away, lost: as of `fit_sets`, whose fit this is.
+    Looked for among the `_PAIRED` heads of the largest costs, and of these among pairs that at least `_LEAST_SETS` sets
+        lack; away, lost: as of `fit_sets`, whose fit this is.
     returns heads (indices), sets (in which both are away), effect, its standard_error, and p: of so large an effect
       among all these pairs, where what costs do not explain is permuted over sets (Freedman and Lane 1983).
     """
@@ -186,7 +189,7 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
     # What single heads do not explain: of pairs, and of what sets lose.
     alone, left = both - basis @ (basis.T @ both), lost - basis @ (basis.T @ lost)
     scale, freedom = np.sqrt((alone**2).sum(0)), len(away) - basis.shape[1] - 1
-    usable = np.flatnonzero(scale > 1e-6)
+    usable = np.flatnonzero((scale > 1e-6) & (both.sum(0) >= _LEAST_SETS))
     if freedom < 1 or not len(usable):
         return {"heads": [], "sets": 0, "effect": None, "standard_error": None, "p": None}
     alone, scale = alone[:, usable], scale[usable]
