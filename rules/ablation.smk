@@ -104,6 +104,7 @@ rule measure_costs:
             "measure_costs",
             partitions=each(paths.PARTITION, plan.partitions_of, "name"),
             **{it.name: each(it.files[0].path, partial(plan.numbers_of, it), "task") for it in NUMBERED},
+            own=each(paths.OWN, plan.own_analyses_of),
         ),
         sets=paths.COMPANY,
     output:
