@@ -1,6 +1,7 @@
 """The code that a job runs, as one hash: the modules that it loads by name, and what these import.
 
-A module counts as a whole, by its syntax tree without docstrings: how code is written changes no hash.
+A module counts as a whole, by its syntax tree without docstrings and texts of documentation in declarations: how code
+is written changes no hash.
 """
 
 import ast
@@ -122,7 +123,13 @@ def _read(file: Path) -> tuple[frozenset[str], str]:
 
     Imports that type checkers alone read do not count, nor do statements that are mere strings.
     """
-    tree, names = ast.parse(file.read_bytes()), set()
+    text, names = file.read_bytes(), set()
+    tree = ast.parse(text)
+    if b"content=" in text:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                # What a result holds is for the documentation alone (`core.results.Result`).
+                node.keywords[:] = [keyword for keyword in node.keywords if keyword.arg != "content"]
     ahead = [tree]
     while ahead:
         node = ahead.pop()
