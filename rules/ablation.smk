@@ -127,8 +127,4 @@ rule measure_costs:
 
 rule ablation:
     input:
-        of_each(paths.METRICS, plan.ablations),
-        of_each(paths.INTERVALS, plan.ablated),
-        of_each(paths.CONTROLS, plan.controlled),
-        of_each(rules.plot_controls.output.png, plan.beside_random_heads),
-        of_each(paths.COSTS, plan.company),
+        files_of(plan, [*ABLATION.results, *COMPANY.results]),

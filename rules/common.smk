@@ -11,6 +11,8 @@ ROOT = Path(workflow.current_basedir).parent
 SCRIPTS = ROOT / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
+from headtypes.analyses.ablation.analysis import ABLATION
+from headtypes.analyses.company.analysis import COMPANY
 from headtypes.analyses.coreference.analysis import COREFERENCE
 from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.analyses.divergence.analysis import DIVERGENCE
@@ -134,9 +136,14 @@ def any_of(names):
 
 
 def entry(path, caption, category, content, subcategory=None, **labels):
-    """A file with its entry in the report."""
-    caption, labels = f"../report/{caption}.rst", {**labels, "content": content}
+    """A file with its entry in the report, which names the function that computed it."""
+    caption, labels = f"../report/{caption}.rst", {**labels, "content": content, "computed by": function_of}
     return report(path, caption=caption, category=category, subcategory=subcategory, labels=labels)
+
+
+def function_of(wildcards, params):
+    """The full name of the function that a job calls."""
+    return f"headtypes.{params.calls.replace(':', '.')}"
 
 
 def figure(path, caption, name, content, category="Figures", suffix="", by="partition"):
@@ -159,24 +166,24 @@ def figure_of_clark(name, content, suffix=""):
     return figure(path, f"clark_figure{name}", name, content, "Figures of Clark et al.", suffix, by="task")
 
 
-def table(path, caption, name, content, category="Tables", suffix=""):
-    """The outputs of a table: CSV, Markdown, and HTML with its entry in the report."""
+def table(path, caption, name, content, category="Tables", further=(), suffix=""):
+    """The outputs of a table: CSV, Markdown, HTML with its entry in the report, and files with further endings."""
     html = entry(f"{path}.html", caption, category, content, table=name)
-    return {f"csv{suffix}": f"{path}.csv", f"markdown{suffix}": f"{path}.md", f"html{suffix}": html}
+    outputs = {"csv": f"{path}.csv", "markdown": f"{path}.md", "html": html}
+    outputs |= {ending.partition(".")[0]: f"{path}.{ending}" for ending in further}
+    return {f"{name}{suffix}": file for name, file in outputs.items()}
 
 
-def tables(paper, category, **named):
-    """The outputs of those tables of a paper that show something.
+def table_of_guan(number, content, further, suffix=""):
+    """The outputs of a table of Guan et al."""
+    path = f"results/guan2020/table{number}"
+    return table(path, f"table{number}", number, content, further=further, suffix=suffix)
 
-    named: by name a caption, the content, of what it is, and the endings of further files.
-    """
-    outputs = {}
-    for name, (caption, content, entries, *further) in named.items():
-        number, path = name.removeprefix("table"), f"results/{paper}/{name}"
-        if entries:
-            outputs |= table(path, caption, number, content, category, f"_{number}")
-            outputs |= {f"{ending.partition('.')[0]}_{number}": f"{path}.{ending}" for ending in further}
-    return outputs
+
+def table_of_clark(number, content):
+    """The outputs of a table of Clark et al."""
+    path = f"results/clark2019/table{number}"
+    return table(path, f"clark_table{number}", number, content, "Tables of Clark et al.", ["tex"])
 
 
 def result_of(rule, wildcards):

@@ -1,5 +1,6 @@
 """All rules and results, as they are declared beside what makes them."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -45,11 +46,11 @@ class _Paths(SimpleNamespace):
 paths = _Paths(**{result.name.upper(): result.path for result in RESULTS if result.name})
 
 
-def files_of(plan: Plan) -> list[str]:
-    """The files and folders of all results of a plan, as they are declared."""
+def files_of(plan: Plan, results: Iterable[Result] = RESULTS) -> list[str]:
+    """The files and folders of all results of a plan, or of some of these, as they are declared."""
     return [
         path.format(**result.wildcards(entry))
-        for result in RESULTS
+        for result in results
         for entry in (result.of(plan) if result.of else ())
         for path in result.paths
     ]
