@@ -20,6 +20,7 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
+from headtypes.core.results import Result
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning import resources
@@ -261,22 +262,12 @@ def of_task(pattern):
     )
 
 
-def of_test(task):
-    """The sentences on which choices made on a treebank are scored, if it has a file of them."""
-    return paths.TEST_ROWS.format(task=task) if plan.files.of_test(task) else []
-
-
 def head_outputs_of(wildcards):
     """The mean outputs of the model's heads, where the condition replaces a head's output by its mean."""
     condition, _ = plan.reading(wildcards.condition)
     if not plan.needs_head_outputs(condition):
         return []
     return of_task(paths.HEAD_OUTPUTS)(wildcards)
-
-
-def head_outputs_of_company(wildcards):
-    """The mean outputs of the model's heads, where heads that are away have these instead."""
-    return paths.HEAD_OUTPUTS.format(**wildcards) if plan.company_needs_head_outputs else []
 
 
 def _by_kind(task, treebank, coreference):
@@ -291,16 +282,6 @@ def guesses_of(wildcards):
 def best_of(wildcards):
     """Which heads are the best on a task: for the relations of a treebank, or for the antecedents of mentions."""
     return _by_kind(wildcards.task, paths.RELATIONS_BEST, paths.COREFERENCE).format(**wildcards)
-
-
-def texts_of_gradients(wildcards):
-    """The samples of a task of texts; the questions, or pairs, of a task that the model answers."""
-    return (paths.SAMPLES if plan.is_text(wildcards.task) else paths.QUESTIONS).format(task=wildcards.task)
-
-
-def windows_of_gradients(wildcards):
-    """The windows of a task that the model answers."""
-    return [] if plan.is_text(wildcards.task) else paths.WINDOWS.format(**wildcards)
 
 
 def compared_with(*names):
