@@ -230,18 +230,10 @@ KEYED = {}
 
 def keyed(rule, **inputs):
     """Inputs that are many files of a kind, which a job finds by their keys: {key: path}, or a function (`each`)."""
-    KEYED[rule] = {name: files if callable(files) else partial(always, files) for name, files in inputs.items()}
-    return {name: paths_by(files) for name, files in KEYED[rule].items()}
-
-
-def always(files, wildcards):
-    """The same for every job."""
-    return files
-
-
-def paths_by(files):
-    """An input function: the paths alone."""
-    return lambda wildcards: list(files(wildcards).values())
+    KEYED[rule] = {
+        name: files if callable(files) else lambda wildcards, files=files: files for name, files in inputs.items()
+    }
+    return {name: lambda wildcards, files=files: list(files(wildcards).values()) for name, files in KEYED[rule].items()}
 
 
 def of(pattern, find):
@@ -252,22 +244,6 @@ def of(pattern, find):
         return expand(pattern, **entry.wildcards)[0] if entry else []
 
     return path
-
-
-def of_task(pattern):
-    """An input function: the path for a partition's model and task."""
-    return lambda wildcards: pattern.format(
-        model=wildcards.model,
-        task=plan.partitions[wildcards.model, wildcards.partition].task,
-    )
-
-
-def head_outputs_of(wildcards):
-    """The mean outputs of the model's heads, where the condition replaces a head's output by its mean."""
-    condition, _ = plan.reading(wildcards.condition)
-    if not plan.needs_head_outputs(condition):
-        return []
-    return of_task(paths.HEAD_OUTPUTS)(wildcards)
 
 
 def _by_kind(task, treebank, coreference):

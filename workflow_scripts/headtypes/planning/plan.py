@@ -282,6 +282,10 @@ class Plan:
             planned.append(PartitionPlan(entry.model, name, entry.task, types, file=entry.file))
         return {(partition.model, partition.name): partition for partition in planned}
 
+    def partition(self, model: str, partition: str, **others: str) -> PartitionPlan:
+        """One of these, by wildcards of a job."""
+        return self.partitions[model, partition]
+
     @cached_property
     def clustered(self) -> list[PartitionPlan]:
         """The partitions that clustering makes."""
