@@ -2,8 +2,8 @@
 
 Transformers asks its `AttentionInterface` for the function that turns queries, keys and values into head outputs. The
 function registered here calls a *hook* with each layer. The hook travels as a keyword argument of the model's forward
-pass, so there are no globals and no patched models. A mask function is registered too: without one the mask would
-arrive as None, and padding would silently be attended to.
+pass, so there are no globals, and no model is changed but those that compute attention themselves (`models.interface`).
+A mask function is registered too: without one the mask would arrive as None, and padding would silently be attended to.
 """
 
 from collections.abc import Callable
