@@ -13,7 +13,7 @@ from headtypes.core.tables import document, markdown_table
 from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
 from headtypes.papers.paper import Key, Published
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS, Quantities
-from headtypes.papers.repeats import FEWEST, judged_together, mean_over
+from headtypes.papers.repeats import FEWEST, judged_together, mean_over_models
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
 COLUMNS = [
@@ -120,7 +120,7 @@ def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
     for value, row in by_value[0].items():
         same = [rows[value] for rows in by_value if value in rows]
         if len(same) == len(several):
-            mean = mean_over([Measured(one["ours"], one["low"], one["high"], over=one["over"]) for one in same])
+            mean = mean_over_models([Measured(one["ours"], one["low"], one["high"], over=one["over"]) for one in same])
             doubtful = {name: None for one in same for name in one.get("doubtful", "").split(", ") if name}
             yield row | _beside(mean, row["published"]) | {"doubtful": ", ".join(doubtful)}
 

@@ -21,7 +21,7 @@ from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import LEAST_ROWS, Group
 from headtypes.attention.reducers import Block, PerSample, Reducer
-from headtypes.attention.run import ModelOnTask, Reading, read_samples
+from headtypes.attention.run import Measurement, ModelOnTask, read_samples
 from headtypes.attention.settings import Of
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.encoding import Encoded
@@ -170,14 +170,14 @@ def shares_of(read: list[np.ndarray]) -> dict[str, np.ndarray | None]:
 
 
 # The distance features of all heads (Guan et al. 2020, section 3).
-extract_features = Reading(lambda run, encoded, norms: reducers_of(encoded, norms), _features)
+extract_features = Measurement(lambda run, encoded, norms: reducers_of(encoded, norms), _features)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `extract_features`."""
     samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
     run = ModelOnTask(read_model_record(inputs.model), **spec)
-    features, same_word = read_samples(run, samples, readings=[extract_features, measure_same_word], **how)
+    features, same_word = read_samples(run, samples, measurements=[extract_features, measure_same_word], **how)
     write_arrays(outputs.features, features, provenance)
     write_arrays(outputs.same_word, same_word, provenance)
     write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)

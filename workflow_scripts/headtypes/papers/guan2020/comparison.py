@@ -15,7 +15,7 @@ from headtypes.papers.guan2020.quantities import (
     Model,
     bracket,
     collect_quantities,
-    families_of,
+    models_beside,
     name_operations,
     published_quantities,
     read_answers,
@@ -49,7 +49,7 @@ def compare_files(
         stabilities=read_stabilities(read, found["stabilities"], found["numbers"]),
         # Made in the same way on the same task.
         parents={key: read.get((it["parent"], it["partition"])) for key, it in described.items()},
-        families=families_of(partitions, read),
+        families=models_beside(partitions, read),
     )
     rows = {key: it["published"] for key, it in described.items()}
     table = compare_with_guan(quantities, rows, published, repeats)

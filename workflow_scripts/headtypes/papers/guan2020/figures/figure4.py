@@ -12,11 +12,11 @@ from headtypes.analyses.types.matching import match_clusters, matched_clusters
 from headtypes.analyses.types.partitions import Partition, order_types, read_partition
 from headtypes.analyses.types.style import TypeStyle, type_patches, type_styles
 from headtypes.comparisons.models.compared import (
-    heads_table,
-    layers_table,
     list_pairs,
     pairs_table,
     parents_table,
+    shared_heads_table,
+    type_layers_table,
     types_table,
 )
 from headtypes.core.files import read_each
@@ -157,8 +157,8 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     pairs = list_pairs(parents, spec["models"])
     compared = pairs_table(pairs, partitions)
     write_csv(outputs.csv, parents_table(compared))
-    write_csv(outputs.layers, layers_table(partitions, parents))
+    write_csv(outputs.layers, type_layers_table(partitions, parents))
     write_csv(outputs.pairs, compared)
     write_csv(outputs.types, types_table(pairs, partitions))
-    write_csv(outputs.heads, heads_table(pairs, partitions))
+    write_csv(outputs.heads, shared_heads_table(pairs, partitions))
     save_figure(models_figure(partitions, parents), outputs.pdf, outputs.png, provenance)
