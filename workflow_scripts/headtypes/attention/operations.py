@@ -75,11 +75,6 @@ class Operation:
 # What follows gives the outputs of an `ablate.AblatedHeads`, or one for all of its queries.
 
 
-def _zero(heads) -> float:
-    """The head output is zero; the bias of the output projection stays."""
-    return 0.0
-
-
 def _uniform(heads) -> "Tensor":
     """The output for every query is the mean of the values of the real tokens: A[s, t] = 1 / L.
 
@@ -88,11 +83,6 @@ def _uniform(heads) -> "Tensor":
     if heads.layer.mask is None or heads.ablation.reading.uniform_over_padding:
         return heads.layer.value.mean(2, keepdim=True)
     return heads.layer.uniform().head_outputs()
-
-
-def _mean(heads) -> "Tensor":
-    """The output for every query is the head's mean output."""
-    return heads.mean_outputs
 
 
 def _temperature(heads, number: str) -> "Tensor":
@@ -124,9 +114,10 @@ OPERATIONS = {
     operation.name: operation
     for operation in (
         Operation("keep", 2),
-        Operation("zero", 2, _zero),
+        # The bias of the output projection stays.
+        Operation("zero", 2, lambda heads: 0.0),
         Operation("uniform", 2, _uniform, readings=("uniform_over_padding",)),
-        Operation("mean", 2, _mean, needs_head_outputs=True),
+        Operation("mean", 2, lambda heads: heads.mean_outputs, needs_head_outputs=True),
         Operation(
             "temperature", 2, _temperature, _ABOVE_0, "a number above 0 of at most six decimals, as in temperature 2"
         ),
