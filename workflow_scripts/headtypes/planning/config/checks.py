@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
+from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.user_types import types_in_file
 from headtypes.attention.operations import head_of
@@ -81,6 +82,8 @@ def _references(config: Config) -> Mistakes:
     for key, registry in lists.items():
         section, _, part = key.partition(".")
         named += [(registry, key, name) for name in getattr(getattr(config, section), part) or ()]
+    compared = {analysis.name: analysis for analysis in ANALYSES if analysis.is_compared}
+    yield from (("tests.types", unknown(name, compared)) for name in config.tests.types if name not in compared)
     for registry, key, name in named:
         if name is not None and name not in getattr(config, registry):
             yield key, unknown(name, getattr(config, registry))
