@@ -45,8 +45,8 @@ HOW_CLAIMS_ARE_JUDGED = (
     "is the verdict after Holm's procedure over all claims of the section that have an interval and that the config "
     "names (`tests: claims`), and p the p-value of the limit, before and after. Others have neither. Limits for "
     "which the verdict would be the same are given beside each that is not 0. Over models that differ in a seed alone, "
-    "a claim holds or fails where it does in each, and so in most such trainings. These verdicts are not corrected, since none "
-    "over five models would be left, and means beside them decide nothing."
+    "a claim holds or fails where it does in each, and so in most such trainings. These verdicts are not corrected, "
+    "since none over five models would be left, and means beside them decide nothing."
 )
 
 
