@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.comparisons.types.table import LAYER, PROFILE, shown_rows
+from headtypes.comparisons.types.table import shown_rows
 from headtypes.core.statistics import ALPHA, holm
 from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS, tested_metric
@@ -123,13 +123,11 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
     tested = rows[rows["p"].notna() & rows["statistic"].isin(["mean", "best head", "inside"])].reset_index()
     if tested.empty:
         return None
-    p = tested[[f"{prefix}p" for prefix in (LAYER, PROFILE)]].to_numpy()
-    of_layers, of_profile = holm(p.ravel()).reshape(p.shape).T
-    apart = tested[of_layers < ALPHA]
+    corrected = holm(tested["p"].to_numpy())
+    apart = tested[corrected < ALPHA]
     often = (
         f"in {len(apart)} of {len(tested)} comparisons the types of {model} differ from as many random heads of the "
-        f"same layers, and in {(of_profile < ALPHA).sum()} of {tested[f'{PROFILE}p'].count()} from as many that look "
-        f"alike (p < {ALPHA:g}, corrected for all of these)"
+        f"same layers (p < {ALPHA:g}, corrected for all of these)"
     )
     # By how far beyond the random heads they are, in widths of the interval of these; one at 100 % is narrow.
     width = (apart["random_high"] - apart["random_low"]).where(lambda widths: widths > 0)
@@ -146,7 +144,7 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
         f"Among what sets types of {model} apart is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
         f"{row['value']:.2f}{_UNITS.get(row['analysis'], '')}, where as many random heads of the same layers have "
         f"{row['random']:.2f} ({row['random_low']:.2f} to {row['random_high']:.2f} over draws; "
-        f"{p_value(of_layers[row.name])}); {often}."
+        f"{p_value(corrected[row.name])}); {often}."
     )
 
 
