@@ -91,7 +91,7 @@ def away_alone(of: dict[str, Any], sets: list[list[tuple[int, int]]]) -> Company
 
 def company(given: argparse.Namespace, of: dict[str, Any]) -> tuple[np.ndarray, int, str]:
     """Costs of heads in random company, [layer, head]; passes; and how sure they are."""
-    *_, (found, _) = evaluate_company(
+    *_, found = evaluate_company(
         of["rows"], of["windows"], of["record"], sets=given.sets, per_layer=None, operation="zero", questions="all",
         seed=given.seed, **of["settings"],
     )  # fmt: skip
