@@ -209,6 +209,14 @@ def test_names_that_differ_in_case_alone_are_refused(full, registry):
     assert refused(config).startswith(f"config: {registry}.oTher: it differs from Other in upper and")
 
 
+@pytest.mark.parametrize("ending", ["labels", "best"])
+def test_no_task_has_a_name_by_which_results_of_another_are_called(full, ending):
+    """As `results/company/MODEL/qa.labels.csv`, the labels of `qa`, which would be the costs of `qa.labels`."""
+    name, entry = next(iter(full["tasks"].items()))
+    said = f"config: tasks.{name}.{ending}: results of {name} have this name in their files; rename one of the two."
+    assert refused(edited(full, f"tasks/{name}.{ending}", entry)) == said
+
+
 def test_a_partition_has_the_name_of_no_clustering_in_any_case(full):
     entry = next(iter(full["partitions"].values()))
     name = f"{entry['task']}-kmeans-k4".upper()

@@ -27,9 +27,8 @@ RESULTS = (
         "`quantity`, `statistic`) the `value` with its interval (`low`, `high`) where the analysis keeps what it "
         "takes, and where the value lies among as many random heads of the same layers (`random`, `random_low`, "
         "`random_high`, `rank`, `draws`; `p` and `p_holm`, corrected for all of these, where the figure shows the "
-        "value and `tests: types` names the analysis; `overlap` of the random "
-        "heads with the type, empty for probes), and, with `profile_` before these, of the whole model that look "
-        "alike; `heads` of the type, `doubtful` names ([method](../understand/method.md#types-beside-random-heads))",
+        "value and `tests: types` names the analysis; `overlap` of the random heads with the type); `heads` of the "
+        "type, `doubtful` names ([method](../understand/method.md#types-beside-random-heads))",
     ),
     Result(
         "results/compared_types/{model}/{partition}.{pdf,png}",

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.comparisons.types.table import PROFILE
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS, tested_metric
@@ -123,11 +122,9 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
     if tested.empty:
         return None
     apart = tested[tested["p_holm"] < ALPHA]
-    of_profile = tested[f"{PROFILE}p_holm"].dropna()
     often = (
         f"in {len(apart)} of {len(tested)} comparisons the types of {model} differ from as many random heads of the "
-        f"same layers, and in {(of_profile < ALPHA).sum()} of {len(of_profile)} from as many that look alike "
-        f"(p < {ALPHA:g}, corrected for all comparisons)"
+        f"same layers (p < {ALPHA:g}, corrected for all comparisons)"
     )
     # By how far beyond the random heads they are, in widths of the interval of these; one at 100 % is narrow.
     width = (apart["random_high"] - apart["random_low"]).where(lambda widths: widths > 0)

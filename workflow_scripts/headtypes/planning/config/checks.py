@@ -7,7 +7,7 @@ that follows from something else.
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import TYPES
@@ -62,6 +62,10 @@ def _names(config: Config) -> Mistakes:
                     f"it differs from {other} in upper and lower case alone, which some file systems do not tell "
                     "apart; rename one of the two.",
                 )
+    paths = " ".join(result.path for analysis in ANALYSES for result in analysis.results)
+    for name, ending in product(config.tasks, set(re.findall(r"\{task\}(\.\w+)\.", paths))):
+        if f"{name}{ending}" in config.tasks:
+            yield f"tasks.{name}{ending}", f"results of {name} have this name in their files; rename one of the two."
 
 
 def _references(config: Config) -> Mistakes:
