@@ -20,13 +20,18 @@ import it: otherwise an edit of it would run everything again.
 
 from typing import Any
 
-__all__ = ["ablated", "detect_heads", "head_types", "read_heads", "show"]
+__all__ = ["HeadAnalysis", "ablated", "detect_heads", "head_types", "read_heads", "show"]
 
 
 def __getattr__(name: str) -> Any:
     """What to call from one's own Python; loaded when it is asked for, since jobs and plans import this package too."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "HeadAnalysis":
+        # What an analysis of the user's needs is all that its job loads.
+        from headtypes.analyses.own.measure import HeadAnalysis
+
+        return HeadAnalysis
     from headtypes.api import ablation, detecting, reading, showing
 
     return next(getattr(room, name) for room in (ablation, detecting, reading, showing) if hasattr(room, name))

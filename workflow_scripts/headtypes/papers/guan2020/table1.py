@@ -2,14 +2,17 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pandas as pd
 
 from headtypes.analyses.types.gaps import p_of_gaps
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.stability import HALVES
+from headtypes.core.files import numbered_rows, read_each, read_json
+from headtypes.core.progress import warn
 from headtypes.core.statistics import ALPHA
-from headtypes.core.tables import Column, Table, TextColumn, document, probability
+from headtypes.core.tables import Column, Table, TextColumn, document, probability, write_table
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.paper import Key
 
@@ -155,3 +158,13 @@ def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
         *reservations(table),
     ]
     return document("Table 1: stability and shares of the types", parts)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `tabulate_types`."""
+    published = Guan2020.read(inputs.reference)
+    partitions, stabilities = read_each(read_partition, inputs.partitions), read_each(read_json, inputs.stabilities)
+    samples = read_each(lambda path: sum(1 for _ in numbered_rows(path)), inputs.counted)
+    table = stability_table(spec["rows"], partitions, stabilities, samples, published)
+    warn(provenance, reservations(table))
+    write_table(outputs, table, stability_page(table, published), provenance, printed=[stability_shown(table)])
