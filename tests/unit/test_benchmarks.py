@@ -14,6 +14,7 @@ SMALLEST = {
     "dry_run.py": "1",
     "growth.py": "16 32",
     "instruments.py": "text texts.txt --model model --units 3 --tokens 8 --sets 12",
+    "traffic.py": "--tokens 64 --heads 2",
 }
 
 

@@ -168,7 +168,7 @@ def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
         "comparisons the types of minilm-qa differ from as many random heads of the same layers (p < 0.05, corrected "
         "for all of these)."
     )
-    assert compared_types_sentence(table.assign(p=0.5), MODEL).startswith("In 0 of 2 comparisons")
+    assert compared_types_sentence(table.assign(p_holm=0.5), MODEL).startswith("In 0 of 2 comparisons")
     assert compared_types_sentence(table.assign(p=np.nan), MODEL) is None
 
 

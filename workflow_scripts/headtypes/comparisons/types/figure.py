@@ -203,7 +203,10 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
         (spec["left_out"][condition], controls, inputs.scores[condition], inputs.baseline)
         for condition, controls in inputs.controls.items()
     ]
-    write_csv(outputs.compared_types, compare_files(partition, files, left_out=left_out, seed=spec["seed"]))
+    write_csv(
+        outputs.compared_types,
+        compare_files(partition, files, left_out=left_out, tested=spec["tested"], seed=spec["seed"]),
+    )
     projections = read_each(read_projection, inputs.projections)
     figure = compared_types_figure(read_compared_types(outputs.compared_types), partition, projections)
     save_figure(figure, outputs.pdf, outputs.png, provenance)

@@ -1,6 +1,6 @@
 """Every type of a partition in every analysis of the model, beside random heads: one long table."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -95,12 +95,19 @@ class LeftOut(NamedTuple):
 
 
 def compare_types(
-    partition: Partition, measures: Sequence[Measure], left_out: Sequence[LeftOut], *, seed: int, draws: int = DRAWS
+    partition: Partition,
+    measures: Sequence[Measure],
+    left_out: Sequence[LeftOut],
+    *,
+    tested: Collection[str],
+    seed: int,
+    draws: int = DRAWS,
 ) -> pd.DataFrame:
     """Each type of a partition in each analysis, beside as many random heads.
 
     measures: of every type, and those that are about one type, which the others are compared with.
     left_out: the conditions of one type each that were evaluated with random heads of their own.
+    tested: the analyses in which types are tested; in others they are described.
     seed: of the draws; a type's random heads are the same ones in all analyses.
     draws: the least number; there are more where so many could not tell a single comparison once it is corrected.
 
@@ -108,8 +115,8 @@ def compare_types(
       type, doubtful (whether the type's name is), heads;
       analysis (as the registry names it), task, quantity, statistic (how the values of the heads become one);
       value; low, high: its interval over samples or questions, empty where there are none or too few;
-      random, random_low, random_high, rank, p, draws: as `Place` has them, of heads of the same layers;
-      p_holm: corrected by Holm's procedure for all comparisons of the rows that are `shown`, empty for the others;
+      random, random_low, random_high, rank, p, draws: as `Place` has them, of heads of the same layers; p_holm: p
+        corrected by Holm's procedure, both for the rows of tested analyses that are shown, empty for the others;
       overlap: the mean share of the random heads that are of the type themselves.
     `left_out` lacks ranks and p.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
@@ -132,8 +139,9 @@ def compare_types(
                 share = float(cost.controls.groupby("draw")["overlap"].first().mean())
                 rows += [about | row | {"overlap": share} for row in _cost_rows(cost)]
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
-    tested = shown_rows(table).index
-    table.loc[tested, "p_holm"] = holm(table.loc[tested, "p"].to_numpy())
+    shown = shown_rows(table)
+    table["p"] = shown.loc[shown["analysis"].isin(tested), "p"].reindex(table.index)
+    table["p_holm"] = holm(table["p"].to_numpy())
     return table
 
 
@@ -193,6 +201,7 @@ def compare_files(
     files: Mapping[str, Mapping[str, StrPath]],
     *,
     left_out: Sequence[tuple[Mapping[str, str], StrPath, StrPath, StrPath]] = (),
+    tested: Collection[str],
     seed: int,
 ) -> pd.DataFrame:
     """Call `compare_types` with what files hold; raises `InputError` that names a damaged file.
@@ -211,4 +220,4 @@ def compare_files(
     for names, *paths in left_out:
         controls, *others = read_scored(*paths)
         costs.append(LeftOut(*(names[key] for key in ("type", "operation", "task")), controls, *others))
-    return compare_types(partition, measures, costs, seed=seed)
+    return compare_types(partition, measures, costs, tested=tested, seed=seed)
