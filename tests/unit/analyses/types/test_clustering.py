@@ -119,10 +119,10 @@ def test_seeds_are_stable_and_apart():
     assert all(0 <= seed < 2**32 for seed in seeds)
 
 
-def named(shares, halves=()):
-    """Names of clusters by their near, special and far, and those of the same clusters in halves of the samples."""
+def named(shares, halves=(), errors=0.0):
+    """Names of clusters by near, special and far, known to `errors` over heads, and to what halves of samples give."""
     groups = [Groups(*np.array(of_clusters, dtype=float).T) for of_clusters in (shares, *halves)]
-    return name_types(groups[0], groups[1:])
+    return name_types(groups[0], Groups(*np.full((3, len(shares)), errors)), groups[1:])
 
 
 CLEAR = {
@@ -156,7 +156,7 @@ def test_names_and_margin_are_those_of_brute_force():
             ((sum(score[name] for score, name in zip(scores, names, strict=True)), names))
             for names in permutations(TYPES)
         )
-        naming = name_types(attention_groups(centroids))
+        naming = name_types(attention_groups(centroids), Groups(*np.zeros((3, 4))))
         assert naming.names == ranked[-1][1]
         assert naming.margin == pytest.approx(ranked[-1][0] - ranked[-2][0])
 
@@ -199,10 +199,21 @@ def test_a_name_is_doubtful_whose_lead_is_no_larger_than_what_halves_of_the_samp
     naming = named(CLOSE, [half(0.010), half(-0.020)])
     assert naming.names == ("dense", "diagonal", "dense_vertical", "vertical")
     assert naming.doubts[:3] == ("",) * 3
-    assert "ahead of the special of another type by 0.015, and halves" in naming.doubts[3]
-    assert "up to 0.020" in naming.doubts[3]
+    assert "ahead of the special of another type by 0.015, which is known to 0.020 only" in naming.doubts[3]
     # A half that has no such cluster.
     assert named(CLOSE, [[*CLOSE[:3], (0, 0, 0)]]).doubts[3]
+
+
+def test_a_name_is_doubtful_whose_share_is_the_largest_by_less_than_heads_differ():
+    # Two standard errors of the difference of two means.
+    assert named(CLOSE, errors=0.0074 / np.sqrt(2)).doubts == ("",) * 4
+    assert [doubt != "" for doubt in named(CLOSE, errors=0.0076 / np.sqrt(2)).doubts] == [False, False, False, True]
+    features, _ = heads(COUNTS, noise=0.3, seed=2)
+    found = cluster_heads(features, **SETTINGS)
+    special = features[:, BINS + 1 :].sum(axis=1)
+    for label, error in enumerate(found.naming.errors.special):
+        own = special[found.labels == label]
+        assert error == pytest.approx(own.std(ddof=1) / np.sqrt(len(own)))
 
 
 def test_an_embedding_keeps_planted_types_apart_and_comes_out_the_same_again():

@@ -33,13 +33,14 @@ _RUNNERS_UP = ("the second-best assignment", "another name for the same centroid
 class Naming:
     """Names of k clusters, and how certain they are.
 
-    names: by cluster; groups: near, special and far of the centroids; doubts: by cluster, the sentence that says why
-    its name is doubtful, empty where it is not; margin: how far the assignment is ahead of the second best, None unless
-    k = 4.
+    names: by cluster; groups: near, special and far of the centroids; errors: standard errors of these over heads;
+    doubts: by cluster, the sentence that says why its name is doubtful, empty where it is not; margin: how far the
+    assignment is ahead of the second best, None unless k = 4.
     """
 
     names: tuple[str, ...]
     groups: Groups
+    errors: Groups
     doubts: tuple[str, ...]
     margin: float | None
 
@@ -56,29 +57,32 @@ class Naming:
         }
 
 
-def name_types(groups: Groups, halves: Sequence[Groups] = ()) -> Naming:
+def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) -> Naming:
     """Name clusters by what their centroids (unscaled) look at, by rising special.
 
     For k = 4 the names of Guan et al. 2020, section 4, which gives no rule for them. They go to the clusters by the
     one-to-one assignment with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far,
     special), vertical special - far. A name is doubtful if another one scores higher for its centroid, if the centroid
     of diagonal, dense or vertical does not have the largest near, far or special, or if it is ahead, in this or of the
-    second-best assignment, by no more than the halves change that. For any other k: `type-1`, and so on.
+    second-best assignment, by no more than that is known: than halves of the samples change it, and, for the largest
+    near, far or special, than two standard errors over heads. For any other k: `type-1`, and so on.
 
-    halves: the same clusters as halves of the samples give them.
+    groups, errors: as in `Naming`; halves: the same clusters as halves of the samples give them.
     """
     k = len(groups.near)
     if k != len(TYPES):
-        return Naming(type_names(k), groups, doubts=("",) * k, margin=None)
+        return Naming(type_names(k), groups, errors, doubts=("",) * k, margin=None)
     _, chosen = linear_sum_assignment(_name_scores(groups), maximize=True)
-    ahead = _ahead(groups, chosen)
-    changes = np.max([np.zeros_like(ahead), *(abs(_ahead(half, chosen) - ahead) for half in halves)], axis=0)
+    ahead, of_heads = _ahead(groups, chosen), np.zeros((3, k))
+    of_heads[2] = [_two_errors(groups, errors, cluster, name) for cluster, name in enumerate(chosen)]
+    known = np.max([of_heads, *(abs(_ahead(half, chosen) - ahead) for half in halves)], axis=0)
     return Naming(
         names=tuple(TYPES[name] for name in chosen),
         groups=groups,
+        errors=errors,
         doubts=tuple(
             _doubt(*of_cluster, groups, *leads)
-            for of_cluster, *leads in zip(enumerate(chosen), ahead.T, changes.T, strict=True)
+            for of_cluster, *leads in zip(enumerate(chosen), ahead.T, known.T, strict=True)
         ),
         margin=float(ahead[0].min()),
     )
@@ -106,8 +110,17 @@ def _ahead(groups: Groups, chosen: np.ndarray) -> np.ndarray:
     return np.stack([of_assignment, own - best_other, of_group])
 
 
-def _doubt(cluster: int, name: int, groups: Groups, ahead: np.ndarray, changes: np.ndarray) -> str:
-    """Why a cluster's name is doubtful, if it is; ahead: of each of `_RUNNERS_UP`; changes: of that in halves."""
+def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> float:
+    """Two standard errors of the lead of a centroid's near, far or special, by its name, over that of the next one."""
+    if (group := _LARGEST_OF.get(TYPES[name])) is None:
+        return 0.0
+    values = getattr(groups, group).copy()
+    values[cluster] = -np.inf
+    return 2 * float(np.hypot(*getattr(errors, group)[[cluster, values.argmax()]]))
+
+
+def _doubt(cluster: int, name: int, groups: Groups, ahead: np.ndarray, known: np.ndarray) -> str:
+    """Why a cluster's name is doubtful, if it is; ahead: of each of `_RUNNERS_UP`; known: how well, as `name_types`."""
     near, special, far = groups.near[cluster], groups.special[cluster], groups.far[cluster]
     group = _LARGEST_OF.get(TYPES[name])
     _, of_centroid, of_group = ahead
@@ -119,11 +132,11 @@ def _doubt(cluster: int, name: int, groups: Groups, ahead: np.ndarray, changes: 
     elif of_group < 0:
         values = getattr(groups, group)
         why = f"its {group} is {values[cluster]:.2f}, and another type has {values.max():.2f}"
-    elif (close := ~(ahead > changes)).any():
+    elif (close := ~(ahead > known)).any():
         first = int(close.argmax())
         why = (
-            f"it is ahead of {_RUNNERS_UP[first].format(group)} by {ahead[first]:.3f}, and halves of the samples "
-            f"change that by up to {changes[first]:.3f}"
+            f"it is ahead of {_RUNNERS_UP[first].format(group)} by {ahead[first]:.3f}, "
+            f"which is known to {known[first]:.3f} only"
         )
     else:
         return ""
@@ -148,7 +161,7 @@ class Clustering:
     def beside(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
         """The clusters with names that halves of the samples may make doubtful (`profiles` of `stability`)."""
         groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
-        return replace(self, naming=name_types(self.naming.groups, groups))
+        return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))
 
 
 def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> Clustering:
@@ -169,7 +182,7 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
     return Clustering(
         labels=labels,
         silhouette=head_silhouettes(StandardScaler().fit_transform(points) if scale else points, labels),
-        naming=name_types(cluster_groups(points, labels, k)),
+        naming=name_types(cluster_groups(points, labels, k), _errors(points, labels, k)),
     )
 
 
@@ -300,6 +313,22 @@ def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
 def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
     """What the centroids of k clusters look at; features: [head, column], unscaled; labels: [head] int, 0..k-1."""
     return attention_groups(_means(features.astype(float), labels, k))
+
+
+def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
+    """Standard errors of `cluster_groups` over the heads of each cluster."""
+    centroids = cluster_groups(points, labels, k)
+    apart = {
+        name: (shares - getattr(centroids, name)[labels]) ** 2
+        for name, shares in vars(attention_groups(points)).items()
+    }
+    sizes = np.bincount(labels, minlength=k)
+    return Groups(
+        **{
+            name: np.sqrt(np.bincount(labels, squares, k) / np.maximum(1, sizes - 1) / sizes)
+            for name, squares in apart.items()
+        }
+    )
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
