@@ -19,7 +19,10 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 # On a narrow screen tables are scrolled, not the page.
 _STYLE = """
 :root { color-scheme: light dark }
-body { font: 15px/1.5 system-ui, sans-serif; margin: clamp(.75em, 3vw, 2em); overflow-wrap: break-word }
+body {
+  font: 15px/1.5 system-ui, sans-serif; margin: clamp(.75em, 3vw, 2em); overflow-wrap: break-word;
+  color: CanvasText; background: Canvas;
+}
 .scroll { overflow-x: auto; margin: 1em 0 }
 table { border-collapse: collapse }
 th, td { padding: .25em .6em; border-bottom: 1px solid #8886 }

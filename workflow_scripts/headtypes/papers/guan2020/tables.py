@@ -12,7 +12,13 @@ from headtypes.core.tables import write_table
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import read_answers
 from headtypes.papers.guan2020.readings import readings_page, readings_table
-from headtypes.papers.guan2020.table1 import reservations, stability_page, stability_shown, stability_table
+from headtypes.papers.guan2020.table1 import (
+    reservations,
+    stability_page,
+    stability_shown,
+    stability_table,
+    with_published,
+)
 from headtypes.papers.guan2020.tables2_3 import (
     ablation_page,
     ablation_shown,
@@ -30,7 +36,8 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
         samples = read_each(lambda path: sum(1 for _ in numbered_rows(path)), inputs.counted)
         table = stability_table(rows, partitions, read_each(read_json, inputs.stabilities), samples, published)
         warn(provenance, reservations(table))
-        write_table(outputs, table, stability_page(table, published), provenance, "_1", [stability_shown(table)])
+        printed = [stability_shown(with_published(table, published))]
+        write_table(outputs, table, stability_page(table, published), provenance, "_1", printed)
     ablated = {key: partitions[key] for key in inputs.intervals}
     if rows := spec["ablations"]:
         controls = {
