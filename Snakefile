@@ -21,6 +21,7 @@ include: "rules/tasks.smk"  # data, found once and recorded; samples and questio
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
 include: "rules/analyses.smk"  # what analyses read and measure, as their stages declare it
 include: "rules/features.smk"  # how far, and at which tokens, each head looks
+include: "rules/own.smk"  # analyses of your own, each one file that the config names
 include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type

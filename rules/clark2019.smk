@@ -49,7 +49,7 @@ for name, (shown, written) in FIGURES_OF_TASK.items():
         resources:
             **needs(name),
         params:
-            **identity(name, partial(always, [REFERENCE["clark2019"]]) if "reference" in shown else None),
+            **identity(name, (lambda wildcards: [REFERENCE["clark2019"]]) if "reference" in shown else None),
         script:
             CALL
 

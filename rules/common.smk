@@ -20,6 +20,7 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
+from headtypes.core.results import Result
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning import resources
@@ -229,18 +230,10 @@ KEYED = {}
 
 def keyed(rule, **inputs):
     """Inputs that are many files of a kind, which a job finds by their keys: {key: path}, or a function (`each`)."""
-    KEYED[rule] = {name: files if callable(files) else partial(always, files) for name, files in inputs.items()}
-    return {name: paths_by(files) for name, files in KEYED[rule].items()}
-
-
-def always(files, wildcards):
-    """The same for every job."""
-    return files
-
-
-def paths_by(files):
-    """An input function: the paths alone."""
-    return lambda wildcards: list(files(wildcards).values())
+    KEYED[rule] = {
+        name: files if callable(files) else lambda wildcards, files=files: files for name, files in inputs.items()
+    }
+    return {name: lambda wildcards, files=files: list(files(wildcards).values()) for name, files in KEYED[rule].items()}
 
 
 def of(pattern, find):
@@ -251,32 +244,6 @@ def of(pattern, find):
         return expand(pattern, **entry.wildcards)[0] if entry else []
 
     return path
-
-
-def of_task(pattern):
-    """An input function: the path for a partition's model and task."""
-    return lambda wildcards: pattern.format(
-        model=wildcards.model,
-        task=plan.partitions[wildcards.model, wildcards.partition].task,
-    )
-
-
-def of_test(task):
-    """The sentences on which choices made on a treebank are scored, if it has a file of them."""
-    return paths.TEST_ROWS.format(task=task) if plan.files.of_test(task) else []
-
-
-def head_outputs_of(wildcards):
-    """The mean outputs of the model's heads, where the condition replaces a head's output by its mean."""
-    condition, _ = plan.reading(wildcards.condition)
-    if not plan.needs_head_outputs(condition):
-        return []
-    return of_task(paths.HEAD_OUTPUTS)(wildcards)
-
-
-def head_outputs_of_company(wildcards):
-    """The mean outputs of the model's heads, where heads that are away have these instead."""
-    return paths.HEAD_OUTPUTS.format(**wildcards) if plan.company_needs_head_outputs else []
 
 
 def _by_kind(task, treebank, coreference):
@@ -293,16 +260,6 @@ def best_of(wildcards):
     return _by_kind(wildcards.task, paths.RELATIONS_BEST, paths.COREFERENCE).format(**wildcards)
 
 
-def texts_of_gradients(wildcards):
-    """The samples of a task of texts; the questions, or pairs, of a task that the model answers."""
-    return (paths.SAMPLES if plan.is_text(wildcards.task) else paths.QUESTIONS).format(task=wildcards.task)
-
-
-def windows_of_gradients(wildcards):
-    """The windows of a task that the model answers."""
-    return [] if plan.is_text(wildcards.task) else paths.WINDOWS.format(**wildcards)
-
-
 def compared_with(*names):
     """The comparisons with those of the papers that there is something to compare with."""
     compared = [name for name in names if PAPERS[name].inputs(plan, paths)]
@@ -317,3 +274,4 @@ wildcard_constraints:
     partition=any_of(partition.name for partition in plan.partitions.values()),
     clustering=any_of(plan.clusterings),
     paper=any_of(PAPERS),
+    analysis=any_of(plan.config.analyses),

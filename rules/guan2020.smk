@@ -3,8 +3,8 @@
 
 rule plot_partition:
     input:
-        maps=of_task(paths.MAPS),
-        features=of_task(paths.FEATURES),
+        maps=of(paths.MAPS, plan.partition),
+        features=of(paths.FEATURES, plan.partition),
         partition=paths.PARTITION,
     output:
         **figure_of_partition("1", "typical heads"),

@@ -86,7 +86,7 @@ for name, (paper, shown, written) in TABLES.items():
             conda:
                 ENVIRONMENT
             params:
-                **identity(name, partial(always, [REFERENCE[paper]])),
+                **identity(name, lambda wildcards, paper=paper: [REFERENCE[paper]]),
             script:
                 CALL
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from types import SimpleNamespace
 
-from headtypes.analyses.registry import ANALYSES
+from headtypes.analyses.registry import ANALYSES, OWN
 from headtypes.comparisons.types import stage as compared_types
 from headtypes.core.results import Result
-from headtypes.core.stage import Stage
+from headtypes.core.stage import Plan, Stage
 from headtypes.data import stage as data
 from headtypes.models import stage as models
 from headtypes.pages.atlas import stage as atlas
@@ -15,14 +15,13 @@ from headtypes.pages.ledger import stage as ledger
 from headtypes.pages.summary import stage as summary
 from headtypes.papers import registry as papers
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.plan import Plan
 from headtypes.training import stage as training
 
 _MODULES = (models, data, training, papers, compared_types, summary, ledger, atlas)
 # By the names of their rules.
 STAGES: dict[str, Stage] = {
     **{stage.name: stage for module in _MODULES for stage in vars(module).values() if isinstance(stage, Stage)},
-    **{stage.name: stage for declared in (*ANALYSES, *PAPERS.values()) for stage in declared.stages},
+    **{stage.name: stage for declared in (*ANALYSES, OWN, *PAPERS.values()) for stage in declared.stages},
 }
 # In the order in which the documentation lists them, under their headings.
 RESULTS: tuple[Result, ...] = (
@@ -31,7 +30,7 @@ RESULTS: tuple[Result, ...] = (
     *papers.results(lambda: paths),
     *compared_types.RESULTS,
     *(result for paper in PAPERS.values() for result in paper.results),
-    *(replace(result, section=analysis.section) for analysis in ANALYSES for result in analysis.results),
+    *(replace(result, section=analysis.section) for analysis in (*ANALYSES, OWN) for result in analysis.results),
     *(result for module in (models, data, training) for result in module.RESULTS),
 )
 if unknown := [result for result in RESULTS if result.rule not in STAGES]:

@@ -74,7 +74,7 @@ PROJECTION_FIT = _projected(
 )
 
 
-@stage(calls="analyses.divergence.projection:run", inputs=("divergence",))
+@stage(calls="analyses.divergence.projection:run", inputs=(PAIRS,))
 def project_heads(plan: Plan, model: str, task: str) -> dict:
     """The seed of the projection."""
     return {"seed": plan.seed("project_heads", model, task)}
