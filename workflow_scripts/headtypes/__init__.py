@@ -20,7 +20,7 @@ import it: otherwise an edit of it would run everything again.
 
 from typing import Any
 
-__all__ = ["HeadAnalysis", "ablated", "detect_heads", "head_types", "read_heads", "show"]
+__all__ = ["HeadAnalysis", "ablated", "attention_map", "detect_heads", "head_types", "read_heads", "show"]
 
 
 def __getattr__(name: str) -> Any:
@@ -32,9 +32,9 @@ def __getattr__(name: str) -> Any:
         from headtypes.analyses.own.measure import HeadAnalysis
 
         return HeadAnalysis
-    from headtypes.api import ablation, detecting, reading, showing
+    from headtypes.api import ablation, detecting, maps, reading, showing
 
-    return next(getattr(room, name) for room in (ablation, detecting, reading, showing) if hasattr(room, name))
+    return next(getattr(room, name) for room in (ablation, detecting, maps, reading, showing) if hasattr(room, name))
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ from torch.utils.hooks import RemovableHandle
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 
 from headtypes.analyses.types.partitions import Partition
-from headtypes.api.arguments import Model, alone, check_evaluated, check_partition, checked
+from headtypes.api.arguments import Model, alone, check_evaluation_mode, check_partition, checked
 from headtypes.attention.ablate import Ablation, Change, SentencePairs
 from headtypes.attention.blocks import equal_lengths
 from headtypes.attention.hook import ATTENTION, Layer
@@ -162,7 +162,7 @@ class _Calls:
             return None
         if "forward" in kwargs:
             raise InputError("The heads of an ablated model cannot be read; leave the `with` block of `ablated` first.")
-        check_evaluated(model)
+        check_evaluation_mode(model)
         call = self._ablation(self._of_texts(model, args, kwargs))
         # The body gets the same arguments from the model around it, and is not to check the call too.
         call.model = model

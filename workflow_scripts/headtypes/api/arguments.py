@@ -99,7 +99,7 @@ def check_partition(model: PreTrainedModel, partition: Partition | None) -> None
         raise InputError(f"The partition is of {theirs} heads, but the model has {ours}.")
 
 
-def check_evaluated(model: PreTrainedModel) -> None:
+def check_evaluation_mode(model: PreTrainedModel) -> None:
     """Raise `InputError` where a part of a model is in training mode, since dropout would change its numbers."""
     part = next((name or type(model).__name__ for name, part in model.named_modules() if part.training), None)
     if part is not None:
@@ -108,7 +108,7 @@ def check_evaluated(model: PreTrainedModel) -> None:
 
 def check_readable(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise `InputError` where heads would not be those of the model on the tokens of the texts alone."""
-    check_evaluated(model)
+    check_evaluation_mode(model)
     learned = getattr(model, "active_peft_config", None)
     if getattr(learned, "is_prompt_learning", False):
         raise InputError(

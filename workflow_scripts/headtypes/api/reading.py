@@ -15,6 +15,7 @@ from headtypes.analyses.own.measure import HeadAnalysis, QueryMeans, value_table
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.stability import cluster_halves
 from headtypes.api.arguments import Model, Seed, Tokenizer, alone, check_readable, checked, tokens_of_longest
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.settings import Of
@@ -103,7 +104,10 @@ def head_types(
     mean = by_head.mean(0, dtype=np.float64)
     if not np.isfinite(mean).all():
         raise InputError("The features are not finite numbers, of at least one text; read them again.")
-    clustering = cluster_heads(mean, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
+    settings = {"method": method, "k": k, "scale": scale, "restarts": restarts, "seed": seed}
+    clustering = cluster_heads(mean, **settings)
+    if samples > 1:
+        clustering = clustering.beside(cluster_halves(by_head, clustering.labels, **settings)[1])
     return partition_of(clustering, mean, (layers, heads))
 
 

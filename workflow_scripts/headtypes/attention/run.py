@@ -71,7 +71,7 @@ class ModelOnTask:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Measurement:
     """What one analysis reads in a pass, in which others may read as well.
 
     reducers: (run, encoded, norms) -> the reducers that it needs; none where the model cannot be read so.
@@ -88,17 +88,17 @@ class Reading:
 
 
 def read_samples(
-    run: ModelOnTask, samples: list[Sample], kind: str, readings: Sequence[Reading], norms: bool = False
+    run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
 ) -> list[Any]:
-    """The result of each reading, of one forward pass for each batch.
+    """The result of each measurement, of one forward pass for each batch.
 
     kind: how samples are encoded, as in `encoding.encode_samples`; norms: whether norms are read beside weights.
     """
     encoded = run.encode(samples, kind)
-    reducers = [list(reading.reducers(run, encoded, norms)) for reading in readings]
+    reducers = [list(each.reducers(run, encoded, norms)) for each in measurements]
     together = list(chain.from_iterable(reducers))
     read = iter(run.read(encoded, *together) if together else ())
     return [
-        reading.result(run, samples, encoded, list(islice(read, len(own))))
-        for reading, own in zip(readings, reducers, strict=True)
+        each.result(run, samples, encoded, list(islice(read, len(own))))
+        for each, own in zip(measurements, reducers, strict=True)
     ]

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file, write_json
 from headtypes.core.table_files import read_as_text
-from headtypes.data.files import files_of
+from headtypes.data.files import files_in
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.records import write_records
 from headtypes.models.hub.data_sets import read_data_set
@@ -34,7 +34,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
         data, origin = read_data_set(source, f"{key}.source")
     elif "folder" in source:
         where, rows_of = source["folder"], chosen.rows_of_file
-        data = files_of(where, f"{key}.source.folder")
+        data = files_in(where, f"{key}.source.folder")
         digests = {Path(file).relative_to(where).as_posix(): sha256_file(file) for file in data}
         sha256 = hashlib.sha256(canonical_json(digests).encode()).hexdigest()
         origin = {"folder": where, "sha256": sha256, "revision": None}

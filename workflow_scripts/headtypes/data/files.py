@@ -16,7 +16,7 @@ def looked_in(path: str) -> str:
     )
 
 
-def files_of(folder: str, key: str) -> list[str]:
+def files_in(folder: str, key: str) -> list[str]:
     """The files in a folder and those below it, in the order of their paths, without hidden ones.
 
     key: of the folder in the configuration. Raises `InputError` without folder or files, and for several suffixes.

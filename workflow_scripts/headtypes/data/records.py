@@ -11,18 +11,18 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, numbered_rows, write_json_lines
 
 
-class Strict:
+class StrictRecord:
     """A record that is read only if it has all fields, of the right types, and no others."""
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
 
 
-Record = TypeVar("Record", bound=Strict)
+Record = TypeVar("Record", bound=StrictRecord)
 
 
 @dataclass(frozen=True, slots=True)
-class Sample(Strict):
+class Sample(StrictRecord):
     """One input of a model: one text, or two texts that it reads together."""
 
     id: str
@@ -30,7 +30,7 @@ class Sample(Strict):
     second: str | None
 
 
-def write_records(path: StrPath, records: Sequence[Strict]) -> None:
+def write_records(path: StrPath, records: Sequence[StrictRecord]) -> None:
     """Write records of one class as JSON Lines, with their fields in order."""
     write_json_lines(path, (_adapter(type(record)).dump_python(record) for record in records))
 

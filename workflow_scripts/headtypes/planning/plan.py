@@ -14,7 +14,7 @@ from headtypes.attention.settings import Of
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.stage import given
-from headtypes.data.files import files_of
+from headtypes.data.files import files_in
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text import Text
@@ -151,7 +151,7 @@ class UserFiles:
         """The files of a task's data."""
         source = self.config.tasks[task].source
         if source.folder is not None:
-            return files_of(source.folder, f"config: tasks.{task}.source.folder")
+            return files_in(source.folder, f"config: tasks.{task}.source.folder")
         return _given(source.file)
 
     def of_training(self, task: str) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, read_answered
+from headtypes.analyses.ablation.evaluation import Evaluator, Settings, read_answered
 from headtypes.analyses.ablation.results import read_head_outputs, write_scores
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.operations import operations_by_head
@@ -41,8 +41,8 @@ def evaluate_controls(
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     rows, windows = draw_part(rows, windows, questions, seed)
     drawn = [np.random.default_rng([seed, draw]).permuted(by_head, axis=1) for draw in range(draws)]
-    what = f"{record.name}, controls of {condition}"
-    evaluated = evaluate_all(rows, windows, record, drawn, head_outputs, Settings(**settings), what)
+    evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings))
+    evaluated = evaluator.evaluate(drawn, f"{record.name}, controls of {condition}")
     tables = []
     for draw, (heads, (_, scores)) in enumerate(zip(drawn, evaluated, strict=True)):
         table = scores.assign(overlap=overlap(heads, by_head))

@@ -135,8 +135,8 @@ def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] |
     for mention in document.mentions:
         if mention.start < part.start or mention.end >= part.stop:
             continue
-        before, sentence = sentence_of(document, mention.start)
-        head = before + head_of(sentence, mention.start - before, mention.end - before)
+        before, sentence = sentence_with(document, mention.start)
+        head = before + head_word_of(sentence, mention.start - before, mention.end - before)
         if subwords is None or subwords[head]:
             start, end = mention.start - part.start, mention.end - part.start
             inside.append(Span(start, end, head - part.start, mention.entity))
@@ -154,13 +154,13 @@ def anaphors(mentions: Iterable[Span]) -> list[Anaphor]:
     return coreferent
 
 
-def sentence_of(document: AnnotatedDocument, word: int) -> tuple[int, AnnotatedSentence]:
+def sentence_with(document: AnnotatedDocument, word: int) -> tuple[int, AnnotatedSentence]:
     """The sentence of a word of a document, and the number of words before it."""
     sentences = zip(_sentences(document), document.sentences, strict=True)
     return next((words.start, sentence) for words, sentence in sentences if word in words)
 
 
-def head_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
+def head_word_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
     """The head word of the words start ... end of a sentence, counted from 0.
 
     With a dependency tree, the word whose head is not among them; of several, the nearest to the root, then the first.

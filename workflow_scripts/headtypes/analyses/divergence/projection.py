@@ -24,7 +24,8 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
 
     seed: 0 to 2**32 - 1; equal seeds give equal places.
     returns one row per head: layer, head (both from 0), x and y, in the unit of the distances; they may be turned and
-        mirrored. And how well it fits: rows, `stress` and `correlation` (`fit`), and `layers` (`layer_test`).
+        mirrored. And how well it fits: rows, `stress` and `correlation` (`goodness_of_fit`), and
+        `layers` (`layer_test`).
     """
     distances = divergence.of_a_row
     # One thread: more would add up numbers in an order that changes from run to run.
@@ -45,13 +46,15 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
     table = per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(PROJECTION_COLUMNS)
     summary = {
         "rows": divergence.rows,
-        **fit(distances, places),
+        **goodness_of_fit(distances, places),
         "layers": layer_test(distances, table["layer"].to_numpy(), seed),
     }
     return table, summary
 
 
-def fit(distances: Float[np.ndarray, "head head"], places: Float[np.ndarray, "head 2"]) -> dict[str, float | None]:
+def goodness_of_fit(
+    distances: Float[np.ndarray, "head head"], places: Float[np.ndarray, "head 2"]
+) -> dict[str, float | None]:
     """How well places in two dimensions show distances.
 
     returns  `stress`: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (shown - distance)^2 over that of

@@ -134,7 +134,7 @@ class NextToken(Loss):
         return token_losses(output.logits.flatten(0, 1), targets.flatten(), owners.flatten(), len(targets))
 
 
-class Answers(AnswerLoss):
+class GoldAnswers(AnswerLoss):
     """The mean cross entropy of a task's answers."""
 
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
@@ -187,7 +187,7 @@ def measure_answer_gradients(
         return _nothing(record, lacking)
     rows, windows = draw_part(rows, windows, samples, seed)
     targets = KINDS[kind].answer_targets(rows, windows, record)
-    return _measured(run, Answers(windows, targets, token_kinds(run.tokenizer), kind, run.what))
+    return _measured(run, GoldAnswers(windows, targets, token_kinds(run.tokenizer), kind, run.what))
 
 
 def gradients_by_kind(

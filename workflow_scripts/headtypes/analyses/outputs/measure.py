@@ -16,7 +16,7 @@ from headtypes.analyses.outputs.results import COLUMNS, QUARTERS, STREAM, TOKENS
 from headtypes.attention.batches import Batch
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.reducers import Block, Pass, PerSample
-from headtypes.attention.run import ModelOnTask, Reading
+from headtypes.attention.run import Measurement, ModelOnTask
 from headtypes.attention.streams import ResidualStream
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded
@@ -58,7 +58,7 @@ class WrittenByHeads(PerSample):
             self._layer = block.layer, group.samples.start
             self._look_at(block)
         if group.samples.start not in self._groups:
-            shares = np.stack([shares_of(self._kinds[sample]) for sample in self.batch.samples[group.samples]])
+            shares = np.stack([token_weights(self._kinds[sample]) for sample in self.batch.samples[group.samples]])
             self._groups[group.samples.start] = torch.from_numpy(shares).to(written.device)
         of_rows = self._groups[group.samples.start][:, block.rows]
         beside = written / self._lengths[:, None, block.rows]
@@ -91,7 +91,7 @@ class WrittenByHeads(PerSample):
         self._of_batch[block.group.samples, block.layer] = columns.cpu().numpy()
 
 
-def shares_of(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
+def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
     """The weight of each token in the means over some tokens, one column each of `TOKENS` and `QUARTERS`.
 
     NaN, as the mean of nothing, where a sample has no such token. The first token counts as that alone.
@@ -133,4 +133,6 @@ def _outputs(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: li
 
 
 # What all heads write into the residual stream. Where a model cannot be read so, there are no values, but the reason.
-measure_outputs = Reading(lambda run, encoded, norms: [] if _reason(run) else [WrittenByHeads(encoded.kinds)], _outputs)
+measure_outputs = Measurement(
+    lambda run, encoded, norms: [] if _reason(run) else [WrittenByHeads(encoded.kinds)], _outputs
+)

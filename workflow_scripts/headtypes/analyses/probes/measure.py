@@ -146,7 +146,7 @@ class ReadSentences(NamedTuple):
         return {"read": len(self.sentences), "left_out": self.left_out}
 
 
-def read_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> ReadSentences:
+def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> ReadSentences:
     """Encode what the model can read; errors as of `words.encode_sentences`. vectors: as of `train_probes`."""
     encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
     kept = [sentences[index] for index in encoded.kept]
@@ -240,7 +240,7 @@ def train_probes(
     """
     training = training if sentences == "all" else training[:sentences]
     run = ModelOnTask(record, **settings)
-    learnt, parsed = (read_sentences(part, run, vectors) for part in (training, scored))
+    learnt, parsed = (readable_sentences(part, run, vectors) for part in (training, scored))
     networks = run.model, random_network(run.model, derive_seed(seed, "random_network"))
     maps, channels = 2 * record.layers * record.heads, learnt.words.of_sentences[0].shape[1]
     probes = _probes(maps, channels, -1 in learnt.encoded.word_of_token[0], starts, root, seed)

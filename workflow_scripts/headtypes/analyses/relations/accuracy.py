@@ -233,7 +233,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
     return best[(best["chosen"] == "file") & (best["scored"] == "file")]
 
 
-class Relations(NamedTuple):
+class RelationTables(NamedTuple):
     """What `measure_relations` returns."""
 
     heads: pd.DataFrame
@@ -246,7 +246,7 @@ def measure_relations(
     arcs: Mapping[str, ArcGuesses],
     *,
     least: int,
-) -> Relations:
+) -> RelationTables:
     """The accuracy of every head at every relation, and the best head of each.
 
     parts:   the sentences of `file` and, where there is one, of `test`; arcs: the guesses of each.
@@ -276,7 +276,7 @@ def measure_relations(
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
     best = pd.concat([_best_rows(scored, best) for scored, best in sums.items()], ignore_index=True)
     best = best.assign(left_out=" ".join(arcs[FILE].warnings))
-    return Relations(pd.concat(rows, ignore_index=True), best, sums)
+    return RelationTables(pd.concat(rows, ignore_index=True), best, sums)
 
 
 def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.DataFrame:

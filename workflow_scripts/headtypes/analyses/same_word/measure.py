@@ -13,7 +13,7 @@ from torch import Tensor
 from headtypes.analyses.same_word.results import PLACES, SameWord
 from headtypes.attention.batches import Batch
 from headtypes.attention.reducers import Block, PerSample
-from headtypes.attention.run import ModelOnTask, Reading
+from headtypes.attention.run import Measurement, ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 
@@ -147,6 +147,6 @@ def _result(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: lis
 
 
 # Attention to the same word, of the words of all samples.
-measure_same_word = Reading(
+measure_same_word = Measurement(
     lambda run, encoded, norms: [SameWords(*words_of(encoded.samples, encoded.encodings))], _result
 )

@@ -11,7 +11,7 @@ from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.batches import Batch
 from headtypes.attention.blocks import EntropySums
 from headtypes.attention.reducers import Block, PerSample
-from headtypes.attention.run import ModelOnTask, Reading
+from headtypes.attention.run import Measurement, ModelOnTask
 from headtypes.attention.settings import Of
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
@@ -152,7 +152,7 @@ def _surface(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: li
 
 
 # The surface patterns of all heads (Clark et al. 2019, section 3).
-measure_surface = Reading(
+measure_surface = Measurement(
     lambda run, encoded, norms: [SurfacePatterns(encoded.kinds, of) for of in ("weights", "norms")[: 1 + norms]],
     _surface,
 )

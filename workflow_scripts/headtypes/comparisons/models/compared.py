@@ -25,7 +25,7 @@ TYPES = (
 HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster", "doubtful", "other_doubtful")
 
 
-class Pair(NamedTuple):
+class ModelPair(NamedTuple):
     """Two models, each on one of its tasks.
 
     relation: what the other is to the model, with which it then has its heads in common: its `parent` or an `ancestor`
@@ -37,7 +37,7 @@ class Pair(NamedTuple):
     relation: str
 
 
-def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[Pair]:
+def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
     """Every two models on their tasks.
 
     parents: by name of a model on a task, its parent on the same task, or None; models: by the same names, the model.
@@ -50,11 +50,11 @@ def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> 
         relation = "same model" if models[first] == models[second] else ""
         if first in line:
             relation = "ancestor" if line.index(first) else "parent"
-        pairs.append(Pair(second, first, relation))
+        pairs.append(ModelPair(second, first, relation))
     return pairs
 
 
-def pairs_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
+def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """How alike two models are: one row for each pair.
 
     partitions: by name of a model on a task.
@@ -76,7 +76,7 @@ def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
     return parents[["model", "parent", "same_type", "same_cluster", "adjusted_rand"]]
 
 
-def types_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
+def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """One row, with the columns `TYPES`, for each pair and each type that either has.
 
     returns heads, share (percent of all heads) and difference (points, model less other); same_layers, percent of a
@@ -102,7 +102,7 @@ def types_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> p
     return pd.DataFrame(rows, columns=list(TYPES))
 
 
-def heads_table(pairs: Sequence[Pair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
+def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """One row, with the columns `HEADS`, for each head of each pair of models that have their heads in common.
 
     Layers and heads are counted from 0; doubtful says whether the name of the head's own type is.
@@ -136,11 +136,11 @@ def _line(name: str, parents: Mapping[str, str | None]) -> list[str]:
     return line
 
 
-def _both(pair: Pair, partitions: Mapping[str, Partition]) -> tuple[Partition, Partition]:
+def _both(pair: ModelPair, partitions: Mapping[str, Partition]) -> tuple[Partition, Partition]:
     return partitions[pair.model], partitions[pair.other]
 
 
-def _of_pair(pair: Pair, model: Partition, other: Partition) -> dict:
+def _of_pair(pair: ModelPair, model: Partition, other: Partition) -> dict:
     _, ours, theirs = _by_depth(model, other)
     row = {
         **pair._asdict(),
@@ -192,7 +192,7 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
     return 100 * kept / partition.type_of.size
 
 
-def layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
+def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
     """One row for each layer of each model.
 
     partitions: by model, all made in one way; parents: by model, the checkpoint it was fine-tuned from, or None.

@@ -10,11 +10,11 @@ from headtypes.core.errors import InputError
 from headtypes.data import conllu
 from headtypes.data.conllu import malformed
 from headtypes.data.kinds.protocol import Kind, Rows
-from headtypes.data.records import Strict
+from headtypes.data.records import StrictRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Mention(Strict):
+class Mention(StrictRecord):
     """Words that refer to an entity: from `start` to `end`, both included, counted from 0 in the document."""
 
     start: int
@@ -23,7 +23,7 @@ class Mention(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class AnnotatedSentence(Strict):
+class AnnotatedSentence(StrictRecord):
     """A sentence of a document with mentions; every list has one entry for each word.
 
     words:     as they are written, not re-cased.
@@ -47,7 +47,7 @@ class AnnotatedSentence(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class AnnotatedDocument(Strict):
+class AnnotatedDocument(StrictRecord):
     """A document with the mentions of those entities that have two or more.
 
     mentions: in the order of their first words; of those, the longer first.
@@ -206,7 +206,7 @@ def _name(path: str, number: int) -> str:
     return Path(path).stem if number == 1 else f"{Path(path).stem}-{number}"
 
 
-def _beginning(block: conllu.Block) -> tuple[int, str | None] | None:
+def _beginning(block: conllu.SentenceLines) -> tuple[int, str | None] | None:
     """The line of the comment that begins a document, and the document's id if it has one."""
     for line, comment in block.comments:
         if match := _NEWDOC.fullmatch(comment):
@@ -214,7 +214,7 @@ def _beginning(block: conllu.Block) -> tuple[int, str | None] | None:
     return None
 
 
-def _number_of_fields(block: conllu.Block, path: str) -> int:
+def _number_of_fields(block: conllu.SentenceLines, path: str) -> int:
     """The fields of entities declared here; `InputError` if the first is not the id: entities would be few."""
     fields = conllu.value_of(block, "global.Entity")
     if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
@@ -236,7 +236,7 @@ def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int, dec
             builder.mark(value, line.number, start, end)
 
 
-def _sentence(block: conllu.Block, path: str) -> AnnotatedSentence:
+def _sentence(block: conllu.SentenceLines, path: str) -> AnnotatedSentence:
     annotated = any(columns[conllu.HEAD] != "_" for _, columns in block.words)
     heads, relations = conllu.tree_of(block, path) if annotated else (None, None)
     speaker = conllu.value_of(block, "speaker")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from headtypes.core.errors import InputError, shortened
 from headtypes.data.kinds.metrics import MEASURES
-from headtypes.data.kinds.protocol import ID, Column
+from headtypes.data.kinds.protocol import ID, DataColumn
 from headtypes.data.kinds.tables import TableKind, checked_table, read_ids
-from headtypes.data.records import Sample, Strict
+from headtypes.data.records import Sample, StrictRecord
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceQuestion(Strict):
+class ChoiceQuestion(StrictRecord):
     """A question, or the beginning of a text, with the answers that it may have and the index of the right one."""
 
     id: str
@@ -41,9 +41,9 @@ class MultipleChoice(TableKind):
     formats = "JSONL or Parquet"
     keys = ("columns", "samples", "divided_by", "questions")
     columns: ClassVar = {
-        "question": Column("question", "Column of the question."),
-        "choices": Column("choices", "Column of the list of answers from which one is chosen."),
-        "answer": Column("answer", "Column of the right answer's index in the list, from 0."),
+        "question": DataColumn("question", "Column of the question."),
+        "choices": DataColumn("choices", "Column of the list of answers from which one is chosen."),
+        "answer": DataColumn("answer", "Column of the right answer's index in the list, from 0."),
         "id": ID,
     }
     # A model for masked words gives no probability of an answer that follows a question.

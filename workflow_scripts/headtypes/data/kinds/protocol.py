@@ -47,14 +47,14 @@ class Rows(list):
         self.left_out = {what: count for what, count in left_out.items() if count}
 
 
-class Column(NamedTuple):
+class DataColumn(NamedTuple):
     """A column of a table of data: its name unless the configuration gives another one, and what is in it."""
 
     default: str | None
     doc: str = ""
 
 
-ID = Column(None, "Column of the sample's id; without it, the row number.")
+ID = DataColumn(None, "Column of the sample's id; without it, the row number.")
 
 
 class Kind(ABC):
@@ -85,7 +85,7 @@ class Kind(ABC):
     formats: ClassVar[str]
     keys: ClassVar[tuple[str, ...]] = ()
     source_keys: ClassVar[tuple[str, ...]] = ()
-    columns: ClassVar[Mapping[str, Column]] = {}
+    columns: ClassVar[Mapping[str, DataColumn]] = {}
     truncation: ClassVar[Literal["longest_first", "only_first", "only_second"]] = "longest_first"
     running: ClassVar[bool] = False
     head: ClassVar[str | None] = None

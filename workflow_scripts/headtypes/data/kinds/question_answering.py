@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from headtypes.core.errors import InputError, shortened
 from headtypes.data.kinds.metrics import MEASURES
 from headtypes.data.kinds.protocol import Kind
-from headtypes.data.records import Sample, Strict
+from headtypes.data.records import Sample, StrictRecord
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Strict):
+class Question(StrictRecord):
     """A question about a context, with reference answers and the character of the context at which each starts.
 
     article: the title of the article that the context is part of.

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from headtypes.core.errors import InputError, nearest
 from headtypes.data.kinds.metrics import MEASURES
-from headtypes.data.kinds.protocol import ID, Column, Rows
-from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, read_texts
-from headtypes.data.records import Sample, Strict
+from headtypes.data.kinds.protocol import ID, DataColumn, Rows
+from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, texts_of_rows
+from headtypes.data.records import Sample, StrictRecord
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair(Strict):
+class Pair(StrictRecord):
     """Two sentences, or longer texts, and their label; None if the data have no labels."""
 
     id: str
@@ -41,9 +41,9 @@ class SentencePair(TableKind):
     keys = ("columns", "labels", "samples", "divided_by", "questions")
     source_keys = ("training_file",)
     columns: ClassVar = {
-        "first": Column("sentence1", "Column of the first text."),
-        "second": Column("sentence2", "Column of the second text."),
-        "label": Column(None, "Column of the right label; without it, pairs have none."),
+        "first": DataColumn("sentence1", "Column of the first text."),
+        "second": DataColumn("sentence2", "Column of the second text."),
+        "label": DataColumn(None, "Column of the right label; without it, pairs have none."),
         "id": ID,
     }
     head = "sequence_classification"
@@ -59,7 +59,7 @@ class SentencePair(TableKind):
         columns = dict(columns)
         called = columns.pop("labels", {})
         table = checked_table(data, where, key, columns.values())
-        first, second = read_texts(table, where, [columns["first"], columns["second"]])
+        first, second = texts_of_rows(table, where, [columns["first"], columns["second"]])
         ids = read_ids(table, where, columns.get("id"))
         labels = plain_values(table, where, columns["label"]) if "label" in columns else [None] * len(table)
         given = set(map(str, labels))

@@ -14,7 +14,7 @@ from headtypes.core.files import numbered_objects, read_json
 from headtypes.core.texts import text_of
 from headtypes.data.kinds.metrics import MEASURES, SIZES
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
-from headtypes.data.records import Sample, Strict
+from headtypes.data.records import Sample, StrictRecord
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ _BETWEEN = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Document(Strict):
+class Document(StrictRecord):
     """A text of paragraphs, in their order."""
 
     id: str

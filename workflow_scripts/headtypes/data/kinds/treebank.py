@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from headtypes.data import conllu
 from headtypes.data.kinds.protocol import Kind
-from headtypes.data.records import Strict
+from headtypes.data.records import StrictRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence(Strict):
+class Sentence(StrictRecord):
     """A sentence of a treebank; every list has one entry for each word.
 
     words:     as they are written, not re-cased.

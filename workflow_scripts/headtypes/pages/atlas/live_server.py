@@ -26,7 +26,7 @@ _HOST = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
 _LENGTH = re.compile("[0-9]{1,6}")
 
 
-class Question(BaseModel):
+class Request(BaseModel):
     """A question of a page, as `Live.read` takes it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -75,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
             length = self.headers["Content-Length"] or ""
             if not _LENGTH.fullmatch(length):
                 raise InputError(f"Content-Length is {length[:20]!r}; send a question of 1 to 999999 bytes.")
-            asked = Question.model_validate_json(self.rfile.read(int(length)))
+            asked = Request.model_validate_json(self.rfile.read(int(length)))
             with self.server.turn:
                 status, read = HTTPStatus.OK, self.server.live.read(**dict(asked))
         except ValidationError as error:

@@ -93,7 +93,7 @@ class RelationRow(Data):
     differs: str = ""
 
 
-class Rows(Data, Generic[Row]):
+class PublishedTable(Data, Generic[Row]):
     """One of the paper's tables."""
 
     place: str
@@ -139,9 +139,9 @@ class Clark2019(Published):
     data: DataSets
     surface: list[SurfaceValue]
     digitised: Digitised
-    relations: Rows[RelationRow]
-    coreference: Rows[CoreferenceRow]
-    probes: Rows[ProbeRow]
+    relations: PublishedTable[RelationRow]
+    coreference: PublishedTable[CoreferenceRow]
+    probes: PublishedTable[ProbeRow]
     behaviours: list[Behaviour]
 
     @property

@@ -194,7 +194,7 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
     return f"[{name}]" if name in doubtful else name
 
 
-class Answers(NamedTuple):
+class ScoredAnswers(NamedTuple):
     """The answers of a model under a partition: `intervals.Scored.sum` of a metric, and how many they are."""
 
     weighted_sum: Callable[[str, Mapping[str, float], str | None], Measured]
@@ -203,7 +203,7 @@ class Answers(NamedTuple):
 
 def collect_quantities(
     partitions: Mapping[Key, Partition],
-    answers: Mapping[Key, Answers],
+    answers: Mapping[Key, ScoredAnswers],
     rows: Iterable[Mapping],
     published: Guan2020,
     *,
@@ -216,7 +216,7 @@ def collect_quantities(
     partitions: by model and name of the partition; the order of the result.
     answers: of these, as `read_answers` gives them; rows: of their evaluations, as of `numbered_conditions`.
     stabilities: by partition, as `read_stabilities` gives them.
-    parents: by partition, that of the model's parent, if any; families: as of `families_of`.
+    parents: by partition, that of the model's parent, if any; families: as of `models_beside`.
     """
     conditions, collected = numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -288,7 +288,7 @@ def _kept(partition: Partition, parent: Partition) -> dict[str, Measured]:
     return measured | {f"changed.{layer}": Measured(100 - of) for layer, of in enumerate(kept.mean(axis=1))}
 
 
-def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, Answers]:
+def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, ScoredAnswers]:
     """The answers of every model that answers questions; scores: files by model, partition and condition.
 
     A task of sentence pairs has no exact match, and an F1 of another kind.
@@ -301,7 +301,7 @@ def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, An
         read = dict(zip(files, read_scores(list(files.values())), strict=True))
         table = next(iter(read.values()))
         if "exact_match" in table:
-            answers[key] = Answers(_by_metric(read), len(table))
+            answers[key] = ScoredAnswers(_by_metric(read), len(table))
     return answers
 
 
@@ -340,7 +340,7 @@ def read_stabilities(
     return found
 
 
-def families_of(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
+def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
     """Beside each partition of the paper's main model, those made in the same way of all models of its Table 1.
 
     partitions: model, partition, method, k and published (the model's name in Table 1, or None) of each, in the

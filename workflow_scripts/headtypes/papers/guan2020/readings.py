@@ -13,7 +13,7 @@ from headtypes.papers.claims import BASES
 from headtypes.papers.comparison import OWN_READING
 from headtypes.papers.guan2020.claims_of_answers import claim
 from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.quantities import Answers, collect_quantities, published_quantities, read_answers
+from headtypes.papers.guan2020.quantities import ScoredAnswers, collect_quantities, published_quantities, read_answers
 from headtypes.papers.paper import PARTITION_KEYS, Key
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, join
 
@@ -25,7 +25,7 @@ def readings_table(
     rows: list[dict],
     readings: Sequence[str],
     partitions: Mapping[Key, Partition],
-    answers: Mapping[Key, Answers],
+    answers: Mapping[Key, ScoredAnswers],
     published: Guan2020,
 ) -> pd.DataFrame:
     """Judge the paper's claims on answers under every reading.
