@@ -70,7 +70,7 @@ def test_verdicts_are_counted_as_they_stand_in_the_comparison(summary, guan):
 
 
 def test_claims_that_no_interval_decides_are_counted_apart(guan):
-    own = guan[guan["model"] == MODEL].assign(partition=PARTITION)
+    own = guan[guan["model"] == MODEL].assign(partition=PARTITION, unit="points")
     judged = own["basis"].eq("stated") & own["kind"].eq("claim") & own["verdict"].isin(["holds", "fails"])
     # As if all but three had an interval, and kept their verdicts.
     own.loc[own["kind"].eq("claim"), ["p", "p_holm"]] = 0.01

@@ -7,6 +7,8 @@ from headtypes.analyses.declaration import Analysis, samples_of, share_of
 from headtypes.attention.operations import seeded
 from headtypes.core.results import ARTICLES, TEXT, Result
 from headtypes.core.stage import Plan, given, stage
+from headtypes.data.stage import SAMPLES
+from headtypes.models.stage import RECORD
 
 OF_CONDITION = "results/ablation/{model}/{partition}/{condition}/"
 _of_condition = partial(
@@ -40,9 +42,7 @@ INTERVALS = Result(
     of=lambda plan: plan.ablated,
     name="intervals",
     content="intervals of all scores and drops, over questions and over articles, of 99 % over 8 to 19 and none over "
-    "fewer; `..._low`, `..._high` over questions, and with `_by_article` over articles; `drop_..._p`: p-value of a "
-    "drop of zero; "
-    "`drop_..._fdr`: the same p-value corrected over all conditions of the partition (Benjamini and Hochberg)",
+    "fewer; `..._low`, `..._high` over questions, and with `_by_article` over articles",
 )
 DIFFERENCES = Result(
     "results/ablation/{model}/{partition}/differences.csv",
@@ -85,7 +85,7 @@ def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
     return controls.draws * share_of(controls.questions, rows)
 
 
-@stage("forward", reads="samples", calls="analyses.ablation.head_outputs:run", inputs=("model", "samples"))
+@stage("forward", reads="samples", calls="analyses.ablation.head_outputs:run", inputs=(RECORD, SAMPLES))
 def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, and the arithmetic."""
     return samples_of(plan, task)

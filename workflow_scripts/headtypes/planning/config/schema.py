@@ -20,6 +20,7 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     create_model,
+    field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -352,6 +353,34 @@ class Partition(Strict):
     """Task whose features describe the types, and which the conditions are evaluated on."""
 
 
+def is_result(path: str) -> bool:
+    """Whether an input of an analysis is a result of the workflow."""
+    return path.startswith("results/")
+
+
+def _input(path: str) -> str:
+    return path if is_result(path) else _expand(path)
+
+
+class Analysis(Strict):
+    """An analysis of one's own, in a file of Python."""
+
+    file: LocalPath
+    """The file, in which one class derives from `headtypes.HeadAnalysis`."""
+    parameters: dict[Text, Any] = {}
+    """Other values of attributes of this class."""
+    inputs: dict[Text, Annotated[Text, AfterValidator(_input)]] = {}
+    """Files that it reads, by names of your choice: your own, or results, as
+    `results/gradients/{model}/{task}.csv`."""
+
+    @field_validator("file")
+    @classmethod
+    def _check(cls, file: str) -> str:
+        if not file.endswith(".py"):
+            raise ValueError("the name of a file of Python ends with .py")
+        return file
+
+
 class Windows(Strict):
     """How a question and its context become inputs (the original run_squad)."""
 
@@ -457,6 +486,16 @@ class Detectors(Strict):
     """Models whose heads are tested on random tokens."""
 
 
+class Tests(Strict):
+    """What is tested. Each list is a family, whose p-values are corrected together by Holm's procedure; all else is
+    described, without p. Heads in random company, and detectors, are families of all heads of a model."""
+
+    claims: list[Literal["stated", "inferred", "from_table"]] = ["stated", "inferred", "from_table"]
+    """The papers' claims, by what they rest on, for each model and partition or task."""
+    types: list[Name] = ["norms", "same_word", "outputs", "gradients", "divergence", "relations", "coreference"]
+    """Analyses in which the types of a partition are tested beside random heads."""
+
+
 class Compute(Strict):
     """What determines the arithmetic of a forward pass."""
 
@@ -487,6 +526,7 @@ class Config(Strict):
     models: Annotated[dict[Name, Model], Field(min_length=1, json_schema_extra=_with_patterns)]
     clustering: Clustering = Clustering()
     partitions: dict[Name, Partition] = {}
+    analyses: dict[Name, Analysis] = {}
     windows: Windows = Windows()
     ablation: Ablation = Ablation()
     readings: dict[Name, Ablation] = {}
@@ -502,6 +542,7 @@ class Config(Strict):
     probes: Probes = Probes()
     gradients: Gradients = Gradients()
     detectors: Detectors = Detectors()
+    tests: Tests = Tests()
     compute: Compute = Compute()
     select: Select = Select()
 
