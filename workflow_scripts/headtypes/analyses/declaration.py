@@ -41,7 +41,8 @@ class Analysis:
     per_pair: Callable[[StrPath], Any] | None = None
     """(path) -> [head, head], from one head to the other, which the atlas shows for the chosen head."""
     best: Callable[..., Iterable[dict]] | None = None
-    """(task, *paths) -> {layer, head, name, value, above} each: what a head is best at, said beside it in the atlas."""
+    """(task, *paths) -> {layer, head, at, value, above} each: what a head is best at, its score in percent, how many
+    points that is above the best offset, or None; for the atlas and the page of results."""
     per_set: Callable[[str, StrPath, Mapping[str, Any], int], Iterator] | None = None
     """(task, path, heads of each type, seed) -> `per_set.Measure` each: a number of a set of heads, for the comparison
     of each type with random heads."""

@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.core.statistics import FEW_UNITS, FEWEST_UNITS, Measured
+from headtypes.core.statistics import Measured
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import document, markdown_table
 from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
 from headtypes.papers.paper import Key, Published
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS, Quantities
+from headtypes.papers.quantities import FAILS, FEW, HOLDS, NO_VERDICT, VERDICTS, Quantities
 from headtypes.papers.repeats import FEWEST, judged_together, mean_over_models
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
 COLUMNS = [
-    *("kind", "basis", "place", "id", "quantity", "ours", "low", "high", "over", "published", "difference"),
+    *("kind", "basis", "place", "id", "quantity", "ours", "unit", "low", "high", "over", "published", "difference"),
     *("verdict", "p", "p_holm", "verdict_holm", "reason", "remark"),
 ]
 # The name of the config's own reading, where verdicts stand under several.
@@ -39,9 +39,8 @@ HOW_CLAIMS_ARE_JUDGED = (
     "the limit lies inside the interval; where the paper can be read in several ways, it does so in each of them or "
     "is open. Of several quantities that a claim is about, one on the wrong side is enough for it to fail; lest one "
     "be there by chance, each is then tested at 5 percent divided by their number. Without an interval the value "
-    "itself decides, and nothing says how surely. Intervals are of 95 %; where units count as fewer than "
-    f"{FEW_UNITS} of equal size, or fewer differ, they are of 99 %, and where as fewer than {FEWEST_UNITS}, there is "
-    "none, and the claim is open. Many claims are judged at once, so that some may be decided by chance: *corrected* "
+    f"itself decides, and nothing says how surely. Intervals are of 95 %. {FEW} "
+    "Many claims are judged at once, so that some may be decided by chance: *corrected* "
     "is the verdict after Holm's procedure over all claims of the section that have an interval and that the config "
     "names (`tests: claims`), and p the p-value of the limit, before and after. Others have neither. Limits for "
     "which the verdict would be the same are given beside each that is not 0. Over models that differ in a seed alone, "
@@ -139,6 +138,7 @@ def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collectio
             findings = judge(claim, subject.theirs).findings
             value = findings[verdict.deciding].measured.value if findings else None
             row |= _beside(verdict.findings[verdict.deciding].measured, value)
+            row["unit"] = verdict.findings[verdict.deciding].unit
         row |= {"verdict": verdict.verdict, "reason": verdict.reason, "remark": remarks(claim.id)}
         row |= {"p": corrected.p, "p_holm": corrected.p_holm, "verdict_holm": corrected.verdict}
         yield row | {"doubtful": ", ".join(name for name in claim.types if name in ours.doubtful)}

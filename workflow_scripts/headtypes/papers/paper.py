@@ -168,8 +168,11 @@ class Paper:
         """The table of its claims under further readings (`guan2020.readings`); empty where there is none."""
         return ""
 
-    def finding(self, table: "pd.DataFrame", subject: tuple[str, str]) -> str:
-        """What the comparison says of a subject besides its verdicts, in a sentence; empty if nothing."""
+    def finding(self, table: "pd.DataFrame", model: str) -> str:
+        """What a reader asks first besides; in a sentence; empty if nothing.
+
+        table: the rows of the comparison about one subject, by their ids.
+        """
         return ""
 
 

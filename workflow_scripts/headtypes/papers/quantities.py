@@ -102,7 +102,7 @@ class Scale:
 class Finding:
     """A quantity, in words and as a number, and the side of a limit on which the paper claims it to be.
 
-    reading: what is counted, where the paper leaves it open (`in_each_reading`).
+    reading: what is counted, where the paper leaves it open (`in_each_reading`); unit: of the number, if it has one.
     scale:   of a quantity that has its limit in it, such as a score less a percentage of another one.
     """
 
@@ -111,6 +111,7 @@ class Finding:
     side: Side
     limit: float
     reading: str = ""
+    unit: str = ""
     scale: Scale | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -155,15 +156,19 @@ class Finding:
         return f"{'open' if self.verdict == OPEN else 'the same'} for limits from {first} to {last} {scale.unit}"
 
     def __str__(self) -> str:
-        """One line that says what was found and what is claimed."""
+        """One line that says what was found and what is claimed, with the signs of `FEW`."""
         same = f" ({self.same_for})" if self.same_for else ""
         few, units = "", self.measured.units
         if units < FEW_UNITS:
-            told = "too few to tell" if units < FEWEST_UNITS else "99 %"
-            few = f" (as few as {units:.1f} equal {self.measured.over}: {told})"
+            few = " ‡" if units < FEWEST_UNITS else " †"
         return f"{self.quantity}: {self.measured}; claimed {self.side} {self.limit:g}{same}{few}"
 
 
+# What the signs behind a finding say, once for all of them.
+FEW = (
+    f"†: where units count as fewer than {FEW_UNITS} of equal size, or fewer differ, the interval is of 99 %; "
+    f"‡: where as fewer than {FEWEST_UNITS}, there is none, and the claim is open."
+)
 Findings = Finding | Sequence[Finding]
 
 
@@ -178,22 +183,25 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a claim is about, in words and as a number; scale: as in `Finding`."""
+    """What a claim is about, in words and as a number; scale, unit: as in `Finding`."""
 
     label: str
     measured: Measured
     scale: Scale | None = None
+    unit: str = ""
 
     def above(self, limit: float) -> Finding:
         """What is found of the claim that it is above a limit."""
-        return Finding(self.label, self.measured, "above", limit, scale=self.scale)
+        return Finding(self.label, self.measured, "above", limit, scale=self.scale, unit=self.unit)
 
     def below(self, limit: float) -> Finding:
         """What is found of the claim that it is below a limit."""
-        return Finding(self.label, self.measured, "below", limit, scale=self.scale)
+        return Finding(self.label, self.measured, "below", limit, scale=self.scale, unit=self.unit)
 
 
-def beside_permuted_layers(label: str, statistic: Callable[[np.ndarray], np.ndarray], by_layer: np.ndarray) -> Quantity:
+def beside_permuted_layers(
+    label: str, statistic: Callable[[np.ndarray], np.ndarray], by_layer: np.ndarray, unit: str = ""
+) -> Quantity:
     """A statistic of numbers by layer, [..., layer], less what it is on average where layers are permuted.
 
     Heads of a layer are alike, so that layers are permuted with all their heads. The statistic also takes
@@ -203,7 +211,7 @@ def beside_permuted_layers(label: str, statistic: Callable[[np.ndarray], np.ndar
     order = rng.permuted(np.tile(np.arange(by_layer.shape[-1]), (PERMUTATIONS, 1)), axis=1)
     chance = statistic(np.moveaxis(by_layer[..., order], -2, 0))
     measured = Measured.beyond_chance(float(statistic(by_layer)), chance)
-    return Quantity(f"{label}, less what permutations of the layers give", measured)
+    return Quantity(f"{label}, less what permutations of the layers give", measured, unit=unit)
 
 
 @dataclass(frozen=True)
@@ -244,7 +252,7 @@ class Quantities:
             return self.interval(weights)
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
 
-    def quantity(self, name: str, label: str, measure: Measure | None = None) -> Quantity:
+    def quantity(self, name: str, label: str, measure: Measure | None = None, unit: str = "") -> Quantity:
         """The quantity of this name for a claim. Raises `NoVerdictError` where it is not known.
 
         measure: how it is made of statistics, when it is asked for first, from when on it is among
@@ -254,7 +262,7 @@ class Quantities:
             self.by_name[name] = self.measured(measure)
         if name not in self.by_name:
             raise NoVerdictError(self.missing.get(name, self.otherwise))
-        return Quantity(label, self.by_name[name])
+        return Quantity(label, self.by_name[name], unit=unit)
 
     def measured(self, measure: Measure) -> Measured:
         """What a measure gives on the evidence that a paper's class holds. Errors as of `quantity`."""

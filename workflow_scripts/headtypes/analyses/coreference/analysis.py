@@ -46,14 +46,15 @@ def _of_heads(path: StrPath, candidates: str) -> Any:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """The mentions at whose antecedents each head is the best."""
+    """The mentions at whose antecedents each head is the best, first with the candidates that figures have."""
     from headtypes.analyses.coreference.accuracy import read_coreference
 
     table = read_coreference(path)
     chosen = table[table["system"].str.startswith("best_head") & (table["chosen"] == "documents")]
+    chosen = chosen.sort_values("candidates", key=lambda candidates: candidates != _SHOWN, kind="stable")
     for row in chosen.dropna(subset=["layer", "head"]).to_dict("records"):
-        name = f"best head of {task} at antecedents, mentions: {row['type']}, candidates: {row['candidates']}"
-        yield {**row, "name": name, "value": row["accuracy"], "above": None}
+        at = f"antecedents, mentions: {row['type']}, candidates: {row['candidates']}"
+        yield {**row, "at": at, "value": row["accuracy"], "above": None}
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:

@@ -52,8 +52,8 @@ def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
 
     chosen = chosen_and_scored_on_file(read_best_heads(best)).dropna(subset=["layer", "head"])
     for row in chosen.to_dict("records"):
-        name = f"best head of {task} for {row['relation']}, {_DIRECTIONS[row['direction']]}"
-        yield {**row, "name": name, "value": row["accuracy"], "above": row["above_offset"]}
+        at = f"{row['relation']}, {_DIRECTIONS[row['direction']]}"
+        yield {**row, "at": at, "value": row["accuracy"], "above": row["above_offset"]}
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:

@@ -189,7 +189,8 @@ def named_heads(files: ResultFiles, heads: int) -> list[dict]:
             for best in analysis.best(task, *paths):
                 head = int(best["layer"]) * heads + int(best["head"])
                 numbers = {name: rounded(best[name]) for name in ("value", "above")}
-                names[head, best["name"]] = {"head": head, "name": best["name"], **numbers}
+                name = f"best head of {task} for {best['at']}"
+                names[head, name] = {"head": head, "name": name, **numbers}
     return list(names.values())
 
 

@@ -52,6 +52,13 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
     return {entry.name: entry for entry in entries[kind]}
 
 
+def models(plan: Plan) -> list[str]:
+    """The models that have an atlas: those of whose heads something in it was measured."""
+    measured = {entry.model for entry in plan.features}
+    measured |= {entry.model for of in ANALYSES if of.in_atlas and of.files for entry in of.files[0].of(plan)}
+    return [model for model in plan.models if model in measured]
+
+
 @stage(calls="pages.atlas.page:run")
 def write_atlas(plan: Plan, model: str) -> dict:
     """The kinds of results; what conditions do; how features are read."""
@@ -69,7 +76,7 @@ RESULTS = (
         "results/atlas/{model}.html",
         "write_atlas",
         "the page with every head of a model",
-        of=lambda plan: [{"model": model} for model in dict.fromkeys(entry.model for entry in plan.features)],
+        of=lambda plan: [{"model": model} for model in models(plan)],
         name="atlas",
         section="To read first",
         content="[the atlas](../understand/atlas.md): a page with every head of the model, what it looks at in a few "

@@ -3,9 +3,11 @@
 from collections import defaultdict
 from typing import Any
 
+from headtypes.analyses.registry import ANALYSES
 from headtypes.comparisons.types import stage as compared_types
 from headtypes.core.results import PICTURED, Result
 from headtypes.core.stage import Plan, stage
+from headtypes.pages.atlas.stage import models
 from headtypes.pages.ledger.stage import comparisons
 from headtypes.papers.paper import PARTITION, Figure, shown_files, shown_partitions, shown_texts
 from headtypes.papers.registry import PAPERS
@@ -31,6 +33,10 @@ FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), C
 TABLES = tuple(tables for paper in PAPERS.values() for tables in paper.tables)
 
 
+# Analyses that say which head is best at what.
+BEST = tuple(analysis for analysis in ANALYSES if analysis.best)
+
+
 def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
     """What the page is made of, by name and by what it is of; paths: `planning.registry.paths`."""
     partitions = {
@@ -42,6 +48,10 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
         "fit": (paths.FIT, plan.company),
         "labels": (paths.LABELS, plan.company),
         "differences": (paths.DIFFERENCES, plan.ablated),
+        "attention": (paths.MAPS, plan.partitions.values()),
+        **{
+            f"best_{file.name}": (file.path, analysis.files[0].of(plan)) for analysis in BEST for file in analysis.files
+        },
     }
     return {
         "comparisons": comparisons(plan, paths),
@@ -90,7 +100,7 @@ def write_summary(plan: Plan) -> dict:
         "models": asked or plan.models,
         "tested": tested,
         "tasks": tasks,
-        "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
+        "atlases": models(plan),
         "partitions": [
             {
                 "model": partition.model,

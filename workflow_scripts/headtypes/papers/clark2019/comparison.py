@@ -115,22 +115,6 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
     return comparison.comparison_page(title, introduction, table, TASK_KEYS, CLAIMS, published, _UNITS, _section)
 
 
-def sink_sentence(comparison: pd.DataFrame, model: str, task: str) -> str:
-    """The kind of token that gets the most attention in some layer; comparison: as `compare_with_clark` returns it."""
-    rows = comparison[(comparison["model"] == model) & (comparison["task"] == task)]
-    sinks = rows[rows["id"].astype(str).str.match(r"sink\.\d+$")]
-    if sinks.empty:
-        return ""
-    row = sinks.loc[sinks["ours"].idxmax()]
-    token = row["quantity"].removeprefix("attention to ").partition(", in layer")[0]
-    layer = row["id"].partition(".")[2]
-    layers = int((sinks["quantity"].str.startswith(f"attention to {token},")).sum())
-    return (
-        f"Of special tokens, periods and commas, heads of {model} look most at {token}: it gets {row['ours']:.0%} of "
-        f"the attention in layer {layer}, and the most of these in {layers} of {len(sinks)} layers."
-    )
-
-
 def _section(rows: pd.DataFrame) -> Iterator[str]:
     by_layer = rows[rows["id"].str.partition(".")[0].isin(["layer", "third"]) & (rows["kind"] == "figure")]
     yield from comparison.subject_parts(rows.drop(index=by_layer.index))

@@ -237,11 +237,19 @@ class _Clark2019(Paper):
 
         return compare_files(found, published, **spec)
 
-    def finding(self, table: "pd.DataFrame", subject: tuple[str, str]) -> str:
-        """The kind of token that gets the most attention in some layer."""
-        from headtypes.papers.clark2019.comparison import sink_sentence
-
-        return sink_sentence(table, *subject)
+    def finding(self, table: "pd.DataFrame", model: str) -> str:
+        """The kind of token that gets the most attention in some layer, or how well a probe parses."""
+        sinks = table[table.index.str.match(r"sink\.\d+$")]
+        if len(sinks):
+            id_ = sinks["ours"].idxmax()
+            token = sinks.loc[id_, "quantity"].removeprefix("attention to ").partition(", in layer")[0]
+            share, layer = sinks.loc[id_, "ours"], id_.partition(".")[2]
+            return f"Heads of {model} look most at {token} in layer {layer}, with {share:.0%} of their attention."
+        if "probe.attention_and_words" in table.index:
+            score = table.loc["probe.attention_and_words", "ours"]
+            probe = f"A probe on the attention of {model} and words"
+            return f"{probe} attaches {score:.1f} % of words to their syntactic heads."
+        return ""
 
 
 CLARK2019 = _Clark2019()

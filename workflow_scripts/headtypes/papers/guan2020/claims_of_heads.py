@@ -48,7 +48,7 @@ claim(
         "between them, is beyond that of any cloud with one peak, such as a band, an arc or a skewed one"
     ),
     ask=lambda model: [
-        model.quantity(f"dips.{name}", f"dip {label} in percent, less that of one peak").above(0)
+        model.quantity(f"dips.{name}", f"dip {label} in percent, less that of one peak", unit="points").above(0)
         for name, label in (("line", "of heads along a line"), ("paths", "of the lengths of paths between heads"))
     ],
 )
@@ -118,7 +118,7 @@ def _(model: Model):
         "percent of attention to special tokens, diagonal beside dense (above it) and dense_vertical and vertical "
         "(below them), the smallest difference"
     )
-    return Quantity(label, Measured(min(differences))).above(0)
+    return Quantity(label, Measured(min(differences)), unit="points").above(0)
 
 
 figure_3(
@@ -162,7 +162,7 @@ figure_3(
 def _(model: Model):
     kept = model.quantity("kept", "percent of the heads that are in their parent's cluster")
     label = f"{kept.label} ({kept.measured}) less what permutations give"
-    return model.quantity("kept_beyond_chance", label).above(0)
+    return model.quantity("kept_beyond_chance", label, unit="points").above(0)
 
 
 @figure_4(
@@ -187,7 +187,7 @@ def _(model: Model):
         return beyond_others(100 * by_thirds(changed) / by_thirds(heads), "last")
 
     label = "percent of the heads in the last third of layers that changed, less the most in another third"
-    return beside_permuted_layers(label, beyond, changed).above(0)
+    return beside_permuted_layers(label, beyond, changed, "points").above(0)
 
 
 @figure_4(

@@ -25,6 +25,8 @@ from headtypes.papers.paper import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from headtypes.core.tables import Table
 
 
@@ -323,6 +325,12 @@ class _Guan2020(Paper):
     def readings(self, plan: Plan) -> str:
         """The claims that answers decide, where some were given under further readings."""
         return "results/guan2020/readings.csv" if plan.readings and plan.ablations else ""
+
+    def finding(self, table: "pd.DataFrame", model: str) -> str:
+        """How stable the types are."""
+        stable = table[table.index.str.match(r"stability\.\d+\.heads$")]["ours"]
+        said = f"All clusterings of halves of the heads of {model} agree on"
+        return f"{said} {stable.iloc[0]:.1f} % of the heads." if len(stable) else ""
 
     def compare(self, found: Found, published: Guan2020, spec: Mapping[str, Any]) -> Compared:
         """As `comparison.compare_files`."""

@@ -82,23 +82,23 @@ class Model(Quantities):
             return self._weighted_score({condition: 1.0, self._baseline: -percent / 100})
 
         label = f"exact match with {self._name(condition)} less {percent} % of the baseline's"
-        return Quantity(label, beside(percent), scale=Scale("% of the baseline's", percent, beside))
+        return Quantity(label, beside(percent), Scale("% of the baseline's", percent, beside), "points")
 
     def score(self, condition: int) -> Quantity:
         """Exact match under a condition."""
-        return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}))
+        return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
     def drop(self, condition: int) -> Quantity:
         """Points of exact match that a condition costs."""
         measured = self._weighted_score({self._baseline: 1.0, condition: -1.0})
-        return Quantity(f"drop of exact match with {self._name(condition)}", measured)
+        return Quantity(f"drop of exact match with {self._name(condition)}", measured, unit="points")
 
     def drop_beyond(self, condition: int, *others: int) -> Quantity:
         """A condition's drop less the sum of what others cost, each by itself, in which the baseline may cancel out."""
         weights = {self._baseline: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
         named = join(f"that with {self._name(other)}" for other in others)
         measured = self._weighted_score(weights)
-        return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured)
+        return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured, unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
         """Percent of a type's heads in a third of the layers, less the most in another, less what permutations give."""
@@ -108,7 +108,7 @@ class Model(Quantities):
             return 100 * beyond_others(thirds, third) / thirds.sum(axis=-1)
 
         label = f"percent of {type_name} in the {third} third of layers less the most in another third"
-        return beside_permuted_layers(label, beyond, self.layout([type_name])[0])
+        return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
         """The stability with so many clusters, by what is halved."""
@@ -116,7 +116,7 @@ class Model(Quantities):
         if not (stability := self.of_kind(f"stability.{k}")):
             raise NoVerdictError("stability was not measured")
         label = f"stability with {k} clusters, over halves of"
-        return {half: Quantity(f"{label} {half}", Measured(value)) for half, value in stability.items()}
+        return {half: Quantity(f"{label} {half}", Measured(value), unit="%") for half, value in stability.items()}
 
     def check_number_of_types(self) -> None:
         """Raise `NoVerdictError` where the partition has not as many types as the paper's."""

@@ -31,7 +31,7 @@ class Shares(Quantities):
             raise NoVerdictError(self.otherwise)
         much = "" if times == 1 else f"{times:g} times "
         label = f"percent of norms that {kind} tokens get, less {much}their percent of weights"
-        return Quantity(label, self.weighted_sum({names[0]: 1.0, names[1]: -times}))
+        return Quantity(label, self.weighted_sum({names[0]: 1.0, names[1]: -times}), unit="points")
 
 
 claim = Claims("features")

@@ -52,6 +52,7 @@ STATISTICS: dict[Statistic, str] = {
     "lead": "accuracy of the best head less that of the best offset",
     "direction": "accuracy of the best head from dependent to head less that of the best from head to dependent",
 }
+UNITS: dict[Statistic, str] = {"accuracy": "%", "lead": "points", "direction": "points"}
 # Words that are no nouns: readings, and the groups of `relations.accuracy` that they are.
 NON_NOUNS = {"pronouns among non-nouns": "no_noun", "pronouns among nouns": "no_noun_or_pronoun"}
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
@@ -181,13 +182,13 @@ class Trees(Accuracies):
         """A statistic of one relation's best head."""
         name = f"relation.{relation}.{statistic}"
         label = f"{STATISTICS[statistic]}, {relation}"
-        return self.quantity(f"scored.{relation}.{statistic}", label, lambda scores: scores[name])
+        return self.quantity(f"scored.{relation}.{statistic}", label, lambda scores: scores[name], UNITS[statistic])
 
     def to_sep(self, relation: str, reading: str) -> Quantity:
         """How much non-nouns look at [SEP] in a relation's best head, in percent."""
         name = f"non_nouns.{relation}.{NON_NOUNS[reading]}"
         label = f"percent of attention to [SEP] from non-nouns in the best head of {relation}, {reading}"
-        return self.quantity(f"scored.{name}", label, lambda scores: scores[name])
+        return self.quantity(f"scored.{name}", label, lambda scores: scores[name], "%")
 
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
@@ -214,14 +215,17 @@ class Trees(Accuracies):
         other = "lowest" if side == "above" else "highest"
         label = f"{STATISTICS[statistic]}, the {other} of the {number} {which} of {join(relations)}"
         name = f"relations.{statistic}.{which}_{number}_of_{'_'.join(relations)}"
-        found = self.quantity(name, label, Ranked(measure, rank))
+        found = self.quantity(name, label, Ranked(measure, rank), UNITS[statistic])
         return found.above(limit) if side == "above" else found.below(limit)
 
     def probe_difference(self, system: str, other: str) -> Quantity:
         """The attachment score of one system less that of another."""
         label = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
         return self.quantity(
-            f"probe.{system}.less_{other}", label, lambda scores: scores[f"probe.{system}"] - scores[f"probe.{other}"]
+            f"probe.{system}.less_{other}",
+            label,
+            lambda scores: scores[f"probe.{system}"] - scores[f"probe.{other}"],
+            "points",
         )
 
 
@@ -238,6 +242,7 @@ class Documents(Accuracies):
             f"antecedents.best_head.{candidates}.less_{system}",
             lead_label(system, candidates),
             lambda scores: scores[f"antecedents.best_head.{candidates}.{ALL}"] - scores[f"antecedents.{system}.{ALL}"],
+            "points",
         )
 
 

@@ -311,7 +311,8 @@ class Heads(Quantities):
 
     def _layers(self, statistic: str, where: Where, name: str, less: str, measure: Measure) -> Quantity:
         label = f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
-        return self.quantity(f"layers.{statistic}.{where}{name}", label + less, measure)
+        unit = "nats" if statistic.startswith("entropy") else ""
+        return self.quantity(f"layers.{statistic}.{where}{name}", label + less, measure, unit)
 
     def _shown(self, statistic: str, number: int) -> np.ndarray:
         """[head] what the heads have that the released figures show above a half; 0 for the others."""

@@ -215,7 +215,7 @@ def _(heads: Heads):
         return statistics.of_heads("entropy")[..., 0, :] - limits[..., :1]
 
     label = f"{LABELS['entropy']} of the broadest head of the first layer less the limit of broad heads"
-    return heads.quantity("broadest.first_layer", label, Ranked(measure, 1)).above(0)
+    return heads.quantity("broadest.first_layer", label, Ranked(measure, 1), "nats").above(0)
 
 
 @figure_4(
@@ -269,7 +269,7 @@ def _(heads: Heads):
 
     label = f"mean {LABELS['entropy_cls']} in the last layer less the limit of broad heads"
     return [
-        heads.quantity("layers.entropy_cls.last_layer.less_broad", label, measure).above(0),
+        heads.quantity("layers.entropy_cls.last_layer.less_broad", label, measure, "nats").above(0),
         heads.last_layer_less_others("entropy_cls").above(0),
         heads.mean_less_statistic("entropy_cls", "last_layer", "entropy").above(0),
     ]
@@ -303,7 +303,7 @@ def _(heads: Heads):
 )
 def _(heads: Heads):
     label = "mean divergence (nats a row) of heads within layers less that between layers"
-    return heads.quantity("divergence.within_less_between", label).below(0)
+    return heads.quantity("divergence.within_less_between", label, unit="nats").below(0)
 
 
 def _ratios(statistics: Statistics) -> np.ndarray:
