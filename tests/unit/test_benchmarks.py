@@ -13,6 +13,7 @@ SMALLEST = {
     "company.py": "--shape minilm --sets 1 --pairs 1",
     "dry_run.py": "1",
     "growth.py": "16 32",
+    "gpu.py": "--tiny",
     "instruments.py": "text texts.txt --model model --units 3 --tokens 8 --sets 12",
     "traffic.py": "--tokens 64 --heads 2",
 }
