@@ -12,9 +12,9 @@ gates:    causal head gating (Nam et al. 2025), by its authors' package where it
           it facilitates without what it interferes, on average over gates that began at random.
 
 Each has a process of its own. Prints a Markdown table: forward passes over all texts (of gates, as many that have a
-gradient), processor time with loading the model, the ten heads that rank first, rank
-correlation of all heads with heads in random company, what the loss rises by without the ten together, and what
-an instrument says of how sure it is. `--heads` writes the numbers of every head as CSV.
+gradient), processor time with loading the model, the ten heads that rank first, rank correlation of all heads with
+heads in random company, what the loss rises by without the ten together, and what an instrument says of how sure it
+is. `--heads` writes the numbers of every head as CSV.
 """
 
 import argparse
