@@ -7,7 +7,9 @@ from headtypes.core.errors import InputError, shortened
 
 
 def looked_in(path: str) -> str:
-    """Where a relative path was looked for and what to do, to follow it in a message."""
+    """End a message about a missing file: where a relative path was looked for, and what to do; empty for an absolute
+    one.
+    """
     if Path(path).is_absolute():
         return ""
     return (

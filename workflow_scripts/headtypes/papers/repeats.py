@@ -19,7 +19,7 @@ _HALF = -ndtri(ALPHA / 2)
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict on a claim about most trainings, from those on it in each of several models.
+    """Return the verdict on a claim about most trainings, from those on it in each of several models.
 
     It holds where it does in each of the n models that have a verdict, fails where it does in each, and is open else.
     If it is true of no more than half of all trainings, it is true of all n with a probability of at most 2^-n. Else

@@ -69,12 +69,14 @@ def goodness_of_fit(
 def layer_test(
     divergences: Float[np.ndarray, "head head"], layer: np.ndarray, seed: int, permutations: int = _PERMUTATIONS
 ) -> dict[str, float | int | None]:
-    """Whether heads of one layer (layer: [head]) are more alike than heads of different layers.
+    """Test whether heads of one layer (layer: [head]) are more alike than heads of different layers.
 
-    returns `within` and `between`: mean divergence of pairs of one layer, and of two layers; their `difference`; `low`
-        and `high`, the difference less the 97.5 and the 2.5 % quantile of those of random permutations of the layers'
-        labels; and `p`, the share of permutations, and of the labels themselves, whose difference is as low. None where
-        no two heads are of one layer, or of two.
+    Returns `within` and `between`: mean divergence of pairs of one layer, and of two layers; their `difference`; `low`
+    and `high`, the difference less the 97.5 and the 2.5 % quantile of those of random permutations of the layers'
+    labels;
+    and `p`, the share of permutations, and of the labels themselves, whose difference is as low. None where no two
+    heads
+    are of one layer, or of two.
     """
     pairs = np.triu_indices(len(layer), 1)
     of_pairs = divergences[pairs]
@@ -103,7 +105,6 @@ def layer_test(
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `project_heads`."""
     projection, summary = project_heads(read_arrays(inputs.divergence, Divergence), **spec)
     write_csv(outputs.projection, projection)
     write_json(outputs.projection_fit, {**summary, "provenance": provenance})
