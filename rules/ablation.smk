@@ -103,7 +103,11 @@ rule measure_costs:
         **keyed(
             "measure_costs",
             partitions=each(paths.PARTITION, plan.partitions_of, "name"),
-            **{it.name: each(it.files[0].path, partial(plan.numbers_of, it), "task") for it in NUMBERED},
+            **{
+                file.name: each(file.path, partial(plan.numbers_of, it), "task")
+                for it in NUMBERED
+                for file in it.files
+            },
         ),
         sets=paths.COMPANY,
     output:

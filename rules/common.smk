@@ -59,8 +59,8 @@ if plan.left_out_conditions and workflow.is_main_process:
     )
 
 
-# The analyses that give heads numbers which stand beside what heads cost.
-NUMBERED = [it for it in ANALYSES if it.per_head and len(it.files) == 1 and it.name != "company"]
+# The analyses whose columns of heads stand beside what heads cost.
+NUMBERED = [it for it in ANALYSES if it.per_head and it.name != "company"]
 # The environment of every rule that runs a script, with --sdm conda.
 ENVIRONMENT = "../envs/headtypes.yaml"
 # The script of every rule: it calls the function that the rule's stage names.

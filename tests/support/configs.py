@@ -156,6 +156,7 @@ def full_config(folder: Path) -> dict:
         "probes": {"vectors": str(folder / "vectors.txt"), "sentences": 30, "seeds": 2, "root": "first"},
         "gradients": {"samples": 7},
         "detectors": {"models": ["tuned+1.0", "copying"]},
+        "tests": {"claims": ["stated", "inferred"], "types": ["gradients", "relations"]},
         "compute": {"precision": "float32", "batch_tokens": 1024},
         "select": {
             "models": ["base", "tuned+1.0", "packed", "taught", "schooled", "trained", "copying"],

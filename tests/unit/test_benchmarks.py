@@ -10,6 +10,7 @@ SMALLEST = {
     "company.py": "--shape minilm --sets 1 --pairs 1",
     "dry_run.py": "1",
     "growth.py": "16 32",
+    "traffic.py": "--tokens 64 --heads 2",
 }
 
 

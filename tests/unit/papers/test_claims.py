@@ -174,6 +174,15 @@ def test_claims_are_corrected_for_all_rules_that_were_tested_beside_them():
     assert (alone[0].verdict, alone[0].p_holm) == (HOLDS, 0.01)
 
 
+def test_claims_that_the_config_does_not_name_are_described_and_count_for_no_other():
+    known = {"a": measured(0.01), "b": measured(0.02)}
+    stated, inferred = (judge(claim(**{name: 0}), Quantities(known)) for name in known)
+    inferred = replace(inferred, claim=replace(inferred.claim, basis="inferred"))
+    found = correct([stated, inferred], ["stated"])
+    assert (found[0].verdict, found[0].p, found[0].p_holm) == (HOLDS, 0.01, 0.01)
+    assert (found[1].verdict, math.isnan(found[1].p), math.isnan(found[1].p_holm)) == ("", True, True)
+
+
 def test_a_corrected_claim_holds_with_its_least_certain_rule_and_fails_with_its_most_certain():
     known = {"a": measured(0.001), "b": measured(0.03), "c": measured(0.001, -1.0), "d": measured(0.04, -1.0)}
     both, one = (correct([judge(claim(**dict.fromkeys(names, 0)), Quantities(known))])[0] for names in ("ba", "dc"))

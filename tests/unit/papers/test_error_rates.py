@@ -284,16 +284,30 @@ def test_what_is_left_of_a_baseline_is_judged_by_the_articles_that_lose(percent,
             assert articles >= 8 or not {HOLDS, FAILS} & {*found}
 
 
-@pytest.mark.parametrize("articles", [3, 5, 9, 12, 20, 48])
-def test_tables_have_the_intervals_of_claims(articles):
-    """Over articles whose effects are exponential; below eight there are none."""
+# Effects of units whose mean is 0, and which a few units make.
+SKEWED = {
+    "exponential": lambda rng, shape: rng.exponential(1, shape) - 1,
+    "log-normal": lambda rng, shape: rng.lognormal(0, 1, shape) - np.exp(0.5),
+}
+
+
+@pytest.mark.parametrize("effects", SKEWED)
+@pytest.mark.parametrize("articles", [3, 5, 9, 12, 20, 30, 48])
+def test_tables_have_the_intervals_of_claims(articles, effects):
+    """Below eight articles there are none."""
     rng = np.random.default_rng(3)
     sizes = np.broadcast_to(rng.integers(20, 40, articles)[:, None], (articles, TRIALS)).astype(float)
-    own = rng.exponential(1, sizes.shape) - 1
-    low, high = ratio_intervals(own * sizes, sizes)
+    low, high = ratio_intervals(SKEWED[effects](rng, sizes.shape) * sizes, sizes)
     assert np.isnan(low).all() == (articles < 8)
     assert (low > 0).sum() <= MOST
     assert (high < 0).sum() <= MOST
+
+
+def test_intervals_know_that_few_units_show_less_skewness_than_there_is():
+    """Over 20 log-normal units intervals end too low in 4.6 % of trials, and by the skewness that is seen in 7.0 %."""
+    own = SKEWED["log-normal"](np.random.default_rng(9), (20, 2000))
+    _, high = ratio_intervals(own, np.ones_like(own))
+    assert (high < 0).sum() <= most_of(2000)
 
 
 def over_seeds(truths: np.ndarray, shared: float, rng: np.random.Generator) -> list[str]:

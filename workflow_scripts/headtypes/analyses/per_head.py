@@ -38,6 +38,12 @@ class Column:
     categories: Sequence[dict] | None = None
     note: str = ""
 
+    def named(self) -> Sequence:
+        """Return the value of each head, of categories their names."""
+        if self.categories is None:
+            return self.values
+        return [None if pd.isna(index) else self.categories[index]["name"] for index in self.values]
+
     def as_dict(self) -> dict:
         """As JSON holds it: rounded, and without what is empty."""
         numbers = {name: rounded(getattr(self, name)) for name in ("values", "low", "high", "scale")}

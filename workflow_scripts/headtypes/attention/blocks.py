@@ -35,11 +35,28 @@ class Scratch:
         self._memory: Tensor | None = None
 
     def of(self, layer: Layer, rows: slice) -> Tensor:
-        """What `Layer.attention` needs for some rows: [batch, head, row, key]."""
-        shape = (*layer.query.shape[:2], rows.stop - rows.start, layer.key.shape[2])
-        if self._memory is None or self._memory.numel() < math.prod(shape):
-            self._memory = layer.query.new_empty(math.prod(shape))
-        return self._memory[: math.prod(shape)].view(shape)
+        """What `Layer.attention` needs for some rows: [batch, head, row, key], on a GPU with room for `skewed`."""
+        count, keys = rows.stop - rows.start, layer.key.shape[2]
+        if at_once(layer.query.device):
+            # Rows whose length is a multiple of 8 are read and written in fewer steps.
+            count, keys = -(-count // LEAST_ROWS) * LEAST_ROWS, -(-(keys + LEAST_ROWS - 1) // 8) * 8
+        shape = *layer.query.shape[:2], count, keys
+        needed = LEAST_ROWS + math.prod(shape)
+        if self._memory is None or self._memory.numel() < needed:
+            self._memory = layer.query.new_empty(needed)
+            self._memory[:LEAST_ROWS] = 0
+        return self._memory[LEAST_ROWS:needed].view(shape)
+
+
+def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
+    """A view in which each row starts some numbers later than the row above, so that a diagonal becomes a column.
+
+    rows: [..., row, number]; what is before or after the numbers of a row in memory is seen too.
+    columns: of the view; before: where the first row starts, in numbers before its own; step: the rest, of each row.
+    """
+    *strides, length, one = rows.stride()
+    sizes, offset = (*rows.shape[:-1], columns), rows.storage_offset() - before
+    return rows.as_strided(sizes, (*strides, length + step, one), offset)
 
 
 class Group:
@@ -77,7 +94,7 @@ class Group:
         by_head: whether blocks may have one head each, as they do where samples are long; else they have all.
         """
         heads = layer.query.shape[1]
-        if not by_head or self.length < LONG or layer.query.device.type != "cpu":
+        if not by_head or self.length < LONG or at_once(layer.query.device):
             for rows in self.blocks(layer.query.device):
                 yield slice(0, heads), layer, rows
             return
@@ -95,8 +112,13 @@ class Group:
             yield slice(start, min(start + rows, self.length))
 
 
+def at_once(device: torch.device) -> bool:
+    """Whether a layer is read at once, as on a GPU, where it counts how often a map is read from memory."""
+    return device.type != "cpu"
+
+
 def _most_pairs(device: torch.device) -> int:
-    return _BLOCK_PAIRS if device.type == "cpu" else _GPU_PAIRS
+    return _GPU_PAIRS if at_once(device) else _BLOCK_PAIRS
 
 
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:

@@ -91,13 +91,21 @@ class Layer:
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
         """The attention of some query rows; each row sums to one, unless the layer has a sink.
 
-        scratch: [batch, head, row, key] to compute in.
+        scratch: [batch, head, row, key] to compute in, and to return a view of. It may be longer in the last two
+            dimensions, and has zeros there afterwards.
         """
-        scores = self._in_softmax(rows, scratch)
+        keys = self.key.shape[2]
+        out = None if scratch is None else scratch[:, :, : rows.stop - rows.start, :keys]
+        scores = self._in_softmax(rows, out)
         # The softmax with one score more is the softmax without it, times the share of all but that one.
         share = None if self.sink is None else self._above_sink(scores).sigmoid()
-        attention = torch.softmax(scores, -1)
-        return attention if share is None else attention * share
+        if scratch is None:
+            out = torch.softmax(scores, -1)
+        else:
+            scratch[..., keys:] = -torch.inf
+            torch.softmax(scratch, -1, out=scratch)
+            scratch[:, :, out.shape[2] :] = 0
+        return out if share is None else torch.mul(out, share, out=None if scratch is None else out)
 
     def to_none(self, rows: slice) -> Float[Tensor, "batch head row 1"]:
         """What some query rows of a layer with a sink give to no token, exact also where it is little."""
@@ -115,9 +123,9 @@ class Layer:
     def _in_softmax(self, rows: slice, out: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
         scores = self.scores(rows, out)
         if self.cap is not None:
-            scores = self.cap * torch.tanh(scores / self.cap)
+            scores = torch.mul(torch.tanh(scores / self.cap), self.cap, out=out)
         if self.bias is not None:
-            scores = scores + (self.bias[:, :, rows] if self.bias.shape[2] > 1 else self.bias)
+            scores = torch.add(scores, self.bias[:, :, rows] if self.bias.shape[2] > 1 else self.bias, out=out)
         if self.mask is not None:
             # The mask is added, because a masked fill of all heads takes longer than their softmax on a CPU. Half of
             # the lowest number keeps the sum finite.

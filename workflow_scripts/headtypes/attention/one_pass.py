@@ -19,13 +19,14 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 from tqdm import tqdm
 from transformers import PreTrainedModel
 
 from headtypes.attention.batches import Batch, check_heads, run_model
-from headtypes.attention.blocks import Group, Scratch, equal_lengths
+from headtypes.attention.blocks import Group, Scratch, at_once, equal_lengths
 from headtypes.attention.hook import Layer
 from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.reducers import Block, Pass, Reducer
@@ -92,17 +93,18 @@ class AttentionReader:
             reducer.start(batch)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
-        """The head outputs of a layer; those of padding are zero where attention was read in blocks."""
+        """The head outputs of a layer; those of padding are zero where they come from blocks of attention."""
+        # Where it counts how often a map is read, fused attention reads none.
+        fused = layer.is_plain and at_once(layer.query.device)
+        outputs = layer.head_outputs() if fused or not self._in_blocks else layer.zero_outputs()
         if not self._in_blocks:
-            outputs = layer.head_outputs()
             for group in self._groups:
                 group_outputs = outputs[group.samples, :, : group.length]
                 heads, rows = slice(0, group_outputs.shape[1]), slice(0, group.length)
                 self._add(Block(number, group, heads, rows, None, group_outputs, None))
             return outputs
-        outputs = layer.zero_outputs()
         for group in self._groups:
-            self._read_blocks(number, group, group.of(layer), outputs[group.samples, :, : group.length])
+            self._read_blocks(number, group, group.of(layer), outputs[group.samples, :, : group.length], fused)
         return outputs
 
     def finish(self, what: str) -> None:
@@ -114,23 +116,24 @@ class AttentionReader:
             check_heads(reducer.right(), what, reducer.fault)
             reducer.finish()
 
-    def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor) -> None:
-        """Hand over the attention of a group, and fill in its head outputs."""
+    def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor, filled: bool) -> None:
+        """Hand over the attention of a group, and fill in its head outputs unless that is done."""
         lengths = self._lengths(number, layer) if self._norms else None
         stream = self._stream and self._stream.latest[group.samples, : group.length].to(outputs.device)
         for heads, part, rows in group.blocks_of_heads(layer, self._by_head):
-            attention = part.attention(rows, self._scratch.of(part, rows))
-            outputs[:, heads, rows] = attention @ part.value
-            mask = None if part.mask is None else part.mask[:, :, rows]
-            attention, head_outputs = attention.float(), outputs[:, heads, rows]
-            to_none = None if part.sink is None else (1 - attention.sum(-1)).clamp_min(0)
+            memory = self._scratch.of(part, rows)
+            attention = part.attention(rows, memory)
+            if not filled:
+                outputs[:, heads, rows] = attention @ part.value
+            mask, head_outputs = None if part.mask is None else part.mask[:, :, rows], outputs[:, heads, rows]
+            to_none = None if part.sink is None else (1 - attention.sum(-1, dtype=torch.float32)).clamp_min(0)
             written = None if stream is None else self._lengths.of(number, heads, head_outputs)
             more = {"to_none": to_none, "stream": stream, "written": written}
-            block = Block(number, group, heads, rows, attention, head_outputs, mask, **more)
+            block = Block(number, group, heads, rows, memory, head_outputs, mask, **more)
             self._add(block)
             if lengths is not None:
-                scaled = scale_rows(attention, lengths[:, heads])
-                self._add(replace(block, attention=scaled, lengths=lengths[:, heads], to_none=None), "norms")
+                scaled = scale_rows(block.attention, lengths[:, heads])
+                self._add(replace(block, memory=scaled, lengths=lengths[:, heads], to_none=None), "norms")
 
     def _add(self, block: Block, of: Of = "weights") -> None:
         for reducer in self._reducers:

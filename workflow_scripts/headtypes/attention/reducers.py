@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,9 +32,9 @@ class Block:
     layer:     the layer's number, from 0.
     group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
     heads, rows: which of the layer's heads (all, unless every reducer of the pass reads by head) and of the query rows.
-    attention: each row sums to one, for a reducer of norms after its product with `lengths`, together with `to_none` if
-        there is that. None where no reducer of the pass reads attention. The memory is reused, and other reducers read
-        it too, so a reducer must neither keep nor change it.
+    memory:    the attention as it was computed, in the model's precision: [sample, head, row, key], on a GPU with zeros
+        behind its rows and keys (`blocks.Scratch`). None where no reducer of the pass reads attention. It is reused,
+        and other reducers read it too, so a reducer must keep neither it nor `attention`, and leave both as they are.
     outputs:   the head outputs, attention times values, in the model's precision.
     mask:      true where the model lets a token look; None where it may look at all of its sample.
     lengths:   for a reducer of norms, the length of what each token hands over (`norms.KeyLengths`).
@@ -46,13 +47,19 @@ class Block:
     group: Group
     heads: slice
     rows: slice
-    attention: Float[Tensor, "sample head row key"] | None
+    memory: Float[Tensor, "sample head some_rows some_keys"] | None
     outputs: Float[Tensor, "sample head row channel"]
     mask: Bool[Tensor, "#sample 1 row key"] | None
     lengths: Float[Tensor, "sample head key"] | None = None
     to_none: Float[Tensor, "sample head row"] | None = None
     stream: Float[Tensor, "sample token width"] | None = None
     written: Float[Tensor, "sample head row"] | None = None
+
+    @cached_property
+    def attention(self) -> Float[Tensor, "sample head row key"] | None:
+        """Float32; each row sums to one, for a reducer of norms after its product with `lengths`, with `to_none`."""
+        rows = self.rows.stop - self.rows.start
+        return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:

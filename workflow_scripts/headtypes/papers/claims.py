@@ -15,7 +15,7 @@ A paper's claims stand in its folder:
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -161,19 +161,21 @@ class Correction:
     p_holm: float
 
 
-def correct(verdicts: Sequence[Verdict]) -> list[Correction]:
+def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES)) -> list[Correction]:
     """Correct the verdicts on the claims of one subject by Holm's procedure, over all findings that have a p-value.
+
+    tested: the bases of claims that are; findings of others are described, without p.
 
     A finding whose corrected p-value is not below 0.05 is open. So with probability 0.95 none of the findings that were
     decided by intervals is wrong. Nothing says how sure those without a p-value are.
     """
-    p = np.array([finding.p for verdict in verdicts for finding in verdict.findings])
+    p = np.array([it.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for it in verdict.findings])
     corrected = iter(holm(p).tolist())
     corrections = []
     for verdict in verdicts:
         corrected_p = [next(corrected) for _ in verdict.findings]
         deciding = verdict.deciding
-        if deciding is None or math.isnan(verdict.findings[deciding].p):
+        if deciding is None or math.isnan(corrected_p[deciding]):
             corrections.append(Correction(NO_VERDICT if deciding is None else "", math.nan, math.nan))
             continue
         kept = [

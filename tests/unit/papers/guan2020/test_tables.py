@@ -54,28 +54,6 @@ def tabulated(rows, metrics, intervals=None, controls=None, partitions=None) -> 
     return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
 
 
-@pytest.mark.parametrize(
-    ("by_article", "shown"),
-    [
-        ([0.0004, 0.4], ("articles", "<0.001")),
-        ([0.02, 0.4], ("articles", "0.020")),
-        ([np.nan] * 2, ("questions", "0.003")),
-    ],
-)
-def test_false_discovery_rates_stand_beside_the_drops_by_articles_where_these_are_known(by_article, shown):
-    rows = [row("c0", {}), row("c1", {"dense": "zero"}), row("c2", {"vertical": "zero"})]
-    rates = {f"drop_exact_match_{name}": [np.nan, 0.003, 0.0313] for name in ("p", "fdr", "p_by_article")}
-    rates |= {"drop_exact_match_fdr_by_article": [np.nan, *by_article]}
-    intervals = ends(["c0", "c1", "c2"], 0).assign(**rates)
-    table = tabulated(rows, [scores(50, 60)] * 3, {("m", "p"): intervals})
-    assert table["drop_exact_match_p"].tolist()[1:] == [0.003, 0.0313]
-    assert "exact_match_fdr" not in table
-    page, (units, rate) = ablation_page(table, 2), shown
-    assert f"| ID | condition | heads | EM | drop | FDR, {units} | published | drop published |" in page
-    assert f"| 2 | c1 | 1 | 50.00 [16.00, 17.00] | 0.00 [20.00, 21.00] | {rate} | 79.92 |" in page
-    assert "| ID | condition | heads | F1 | drop | published | drop published |" in page
-
-
 def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> pd.DataFrame:
     """Intervals of conditions, every figure another one: whole numbers from `first` on."""
     of_metric = [f"{end}{unit}" for unit in ("", "_by_article") for end in ("low", "high")]

@@ -38,6 +38,7 @@ def refused(raw) -> str:
 MISTAKES = [
     # A key that is not known, with the nearest one that is; a key that is missing.
     ("sead", 1, ['sead: this key is unknown. Did you mean "seed"? Allowed: ablation, clustering']),
+    ("tests/types", ["gradient"], ['tests.types: there is no "gradient". Did you mean "gradients"?']),
     ("models/taught/source/finetuned/epoch", 1, ["taught.source.finetuned.epoch: ", 'Did you mean "epochs"?']),
     ("models/base/source", DELETE, ["models.base.source: this key is missing."]),
     # A value of the wrong type, or out of bounds.
@@ -206,6 +207,14 @@ def test_names_that_differ_in_case_alone_are_refused(full, registry):
     entry = next(iter(full[registry].values()))
     config = edited(edited(full, f"{registry}/Other", entry), f"{registry}/oTher", entry)
     assert refused(config).startswith(f"config: {registry}.oTher: it differs from Other in upper and")
+
+
+@pytest.mark.parametrize("ending", ["labels", "best"])
+def test_no_task_has_a_name_by_which_results_of_another_are_called(full, ending):
+    """As `results/company/MODEL/qa.labels.csv`, the labels of `qa`, which would be the costs of `qa.labels`."""
+    name, entry = next(iter(full["tasks"].items()))
+    said = f"config: tasks.{name}.{ending}: results of {name} have this name in their files; rename one of the two."
+    assert refused(edited(full, f"tasks/{name}.{ending}", entry)) == said
 
 
 def test_a_partition_has_the_name_of_no_clustering_in_any_case(full):

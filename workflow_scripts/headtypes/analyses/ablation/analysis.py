@@ -40,9 +40,7 @@ INTERVALS = Result(
     of=lambda plan: plan.ablated,
     name="intervals",
     content="intervals of all scores and drops, over questions and over articles, of 99 % over 8 to 19 and none over "
-    "fewer; `..._low`, `..._high` over questions, and with `_by_article` over articles; `drop_..._p`: p-value of a "
-    "drop of zero; "
-    "`drop_..._fdr`: the same p-value corrected over all conditions of the partition (Benjamini and Hochberg)",
+    "fewer; `..._low`, `..._high` over questions, and with `_by_article` over articles",
 )
 DIFFERENCES = Result(
     "results/ablation/{model}/{partition}/differences.csv",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.results import metrics_in, read_scores, sizes_in
-from headtypes.core.statistics import Evidence, Measured, by_unit, false_discovery_rates, summed
+from headtypes.core.statistics import Evidence, Measured, by_unit, summed
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.metrics import METRICS, counted_by
 
@@ -67,9 +67,7 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
     returns one row per condition, in their order: condition, and for each metric the columns
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
-      drop_{metric} and the same four: what is lost from the baseline, in points;
-      drop_{metric}_p, drop_{metric}_p_by_article: p-values of a drop of zero; drop_{metric}_fdr, _fdr_by_article: the
-      same, corrected by `false_discovery_rates` over all conditions but the baseline, which is not tested.
+      drop_{metric} and the same four: what is lost from the baseline, in points.
     NaN without a baseline or articles, and over too few of either. (The F1 of sentence pairs is not a mean over pairs,
     so it is not in it.)
     """
@@ -87,9 +85,6 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
                 if not suffix:
                     table[name] = [it.value for it in found]
                 table |= {f"{name}_{end}{suffix}": [getattr(it, end) for it in found] for end in ("low", "high")}
-                if name != metric.name:
-                    p = np.array([it.p_value(0) if it.p_value else np.nan for it in found])
-                    table |= {f"{name}_p{suffix}": p, f"{name}_fdr{suffix}": false_discovery_rates(p)}
     return pd.DataFrame(table)
 
 

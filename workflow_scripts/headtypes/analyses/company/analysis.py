@@ -49,7 +49,8 @@ COSTS = Result(
     content="what each head [costs](../understand/method.md#heads-in-random-company-not-in-the-paper) beside others "
     "of its layer: `away` (in how many sets), `cost` in nats with its `standard_error` over sets, its "
     "interval over questions or articles (`low`, `high`), `p` over sets and `p_holm`, corrected for all "
-    "heads; `cost_*` of other scores, in points",
+    "heads; `cost_*` of other scores, in points; and what else is known of the head: its type in each partition of the "
+    "model, and the atlas's columns of other analyses, such as its best relation",
 )
 FIT = Result(
     "results/company/{model}/{task}.json",

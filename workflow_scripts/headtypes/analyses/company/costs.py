@@ -46,13 +46,15 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
-    sets, heads = away.shape
-    penalty = _best_penalty(away, lost) if sets < _SETS_PER_HEAD * heads else 0.0
-    centred = away - away.mean(0)
-    operator, rank = _operator(centred, penalty)
+    (sets, heads), penalty = away.shape, 0.0
+    if sets < _SETS_PER_HEAD * heads:
+        penalty = float(_PENALTIES[_held_out(away, lost, _PENALTIES).argmax()])
+    left, values, right = _decomposed(away)
+    shrunk = values / (values**2 + penalty)
+    operator = (right.T * shrunk) @ left.T
     effects = operator @ (lost - lost.mean())
-    residuals = lost - lost.mean() - centred @ effects
-    freedom = max(sets - 1 - rank, 1.0)
+    residuals = lost - lost.mean() - (away - away.mean(0)) @ effects
+    freedom = max(sets - 1 - float((values * shrunk).sum()), 1.0)
     variance = (residuals**2).sum() / freedom
     adjusted = 1 - variance / lost.var(ddof=1)
     errors = np.sqrt(variance * (operator**2).sum(1))
@@ -60,14 +62,12 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
     return Fit(effects, errors, freedom, operator, penalty, float(adjusted), float(held_out))
 
 
-def _operator(centred: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:
-    """[head, set] from what sets lose to effects, and how many parameters these count as."""
-    left, values, right = np.linalg.svd(centred, full_matrices=False)
+def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The singular value decomposition of which heads are away beside how often they are."""
+    left, values, right = np.linalg.svd(away - away.mean(0), full_matrices=False)
     # Heads of a layer that is in every set have effects that sum to zero: of those that fit, the smallest.
     kept = values > 1e-9 * values.max()
-    left, values, right = left[:, kept], values[kept], right[kept]
-    shrunk = values / (values**2 + penalty)
-    return (right.T * shrunk) @ left.T, float((values * shrunk).sum())
+    return left[:, kept], values[kept], right[kept]
 
 
 def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
@@ -77,19 +77,13 @@ def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.nd
     for number in range(_FOLDS):
         seen = fold != number
         mean, at = lost[seen].mean(), away[seen].mean(0)
-        left, values, right = np.linalg.svd(away[seen] - at, full_matrices=False)
-        kept = values > 1e-9 * values.max()
-        left, values, right = left[:, kept], values[kept], right[kept]
+        left, values, right = _decomposed(away[seen])
         projected = left.T @ (lost[seen] - mean)
         total += ((lost[~seen] - mean) ** 2).sum()
         for index, penalty in enumerate(penalties):
             effects = right.T @ (values / (values**2 + penalty) * projected)
             wrong[index] += ((lost[~seen] - mean - (away[~seen] - at) @ effects) ** 2).sum()
     return 1 - wrong / total
-
-
-def _best_penalty(away: np.ndarray, lost: np.ndarray) -> float:
-    return float(_PENALTIES[_held_out(away, lost, _PENALTIES).argmax()])
 
 
 def set_means(company: Company, metric: str) -> np.ndarray:
@@ -183,10 +177,8 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
-    centred, both = away - away.mean(0), away[:, one] * away[:, other]
-    basis = np.linalg.svd(centred, full_matrices=False)
-    basis = np.column_stack([np.ones(len(away)), basis[0][:, basis[1] > 1e-9 * basis[1].max()]])
-    basis[:, 0] /= np.sqrt(len(away))
+    both = away[:, one] * away[:, other]
+    basis = np.column_stack([np.full(len(away), len(away) ** -0.5), _decomposed(away)[0]])
     # What single heads do not explain: of pairs, and of what sets lose.
     alone, left = both - basis @ (basis.T @ both), lost - basis @ (basis.T @ lost)
     scale, freedom = np.sqrt((alone**2).sum(0)), len(away) - basis.shape[1] - 1

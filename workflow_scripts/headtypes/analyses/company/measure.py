@@ -6,8 +6,10 @@ from typing import Any
 from headtypes.analyses.company.costs import costly_heads, head_costs
 from headtypes.analyses.company.labels import compare_labels, families_of, without
 from headtypes.analyses.company.results import Company
+from headtypes.analyses.per_head import Column
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import read_partition
+from headtypes.core.errors import InputError
 from headtypes.core.files import read_each, write_json
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.table_files import write_csv
@@ -16,16 +18,28 @@ from headtypes.core.table_files import write_csv
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `measure_costs`."""
     table, fit = head_costs(read_arrays(inputs.sets, Company), seed=spec["seed"])
-    write_csv(outputs.costs, table)
     write_json(outputs.fit, {**fit, "provenance": provenance})
+    partitions, columns = read_each(read_partition, inputs.partitions), _columns(inputs)
+    types = {f"type ({name})": partition.table["type"] for name, partition in partitions.items()}
+    write_csv(outputs.costs, table.assign(**types, **{name: column.named() for name, column in columns.items()}))
     shape = table["layer"].max() + 1, table["head"].max() + 1
-    numbers = {}
-    for analysis in ANALYSES:
-        for task, path in inputs.get(analysis.name, {}).items():
-            columns = [column for column in analysis.per_head(task, path) if column.categories is None]
-            numbers |= {f"{column.label} ({task})": column.values for column in columns}
-    families = families_of(read_each(read_partition, inputs.partitions), numbers, shape)
+    numbers = {name: column.values for name, column in columns.items() if column.categories is None}
+    families = families_of(partitions, numbers, shape)
     costs = table["cost"].to_numpy().reshape(shape)
     labels = compare_labels(costs, families, seed=spec["seed"])
     beyond = compare_labels(without(costs, costly_heads(table)), families, seed=spec["seed"])
     write_csv(outputs.labels, labels.assign(p_beyond=beyond["p"]))
+
+
+def _columns(inputs: Any) -> dict[str, Column]:
+    """What other analyses say of each head, each by its label and task."""
+    columns = {}
+    for analysis in ANALYSES:
+        files = [inputs.get(file.name, {}) for file in analysis.files]
+        for task in files[0] if files else ():
+            for column in analysis.per_head(task, *(of_task[task] for of_task in files)):
+                name = f"{column.label} ({task})"
+                if name in columns:
+                    raise InputError(f"Two columns of heads are called {name}; rename that of {analysis.name}.")
+                columns[name] = column
+    return columns

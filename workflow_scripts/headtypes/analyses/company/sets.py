@@ -1,6 +1,7 @@
 """Sets of heads, drawn at random, and what a model loses of each question without them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -89,8 +90,8 @@ def evaluate_company(
     made: str = "",
     earlier: Company | None = None,
     **settings,
-) -> Iterator[tuple[Company, int]]:
-    """Evaluate a model while sets of heads are away; yields what is known so far, and how many sets are asked for.
+) -> Iterator[Company]:
+    """Evaluate a model while sets of heads are away; yields what is known so far.
 
     questions: of the rows, drawn at random, or "all"; operation: that heads which are away are under. made: as in
         `Company`; earlier: sets of the same `made` that need not be evaluated again. settings: of `Settings`.
@@ -99,9 +100,9 @@ def evaluate_company(
     known = earlier if earlier is not None and earlier.made == made else None
     if known is not None:
         count = min(len(known.away), len(away))
-        known = _of(known, away[:count], known.scores[:count])
+        known = replace(known, away=away[:count], scores=known.scores[:count])
         if count == len(away):
-            yield known, len(away)
+            yield known
             return
     rows, windows = draw_part(rows, windows, questions, seed)
     evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings), gold=True)
@@ -115,8 +116,8 @@ def evaluate_company(
         operations = [np.where(of_set, operation, "keep").astype(object) for of_set in some]
         found = [scores.set_index("id").loc[known.units] for _, scores in evaluator.evaluate(operations, what)]
         scored = np.stack([_values(scores, known.metrics) for scores in found])
-        known = _of(known, away[: done + len(some)], np.concatenate([known.scores, scored]))
-        yield known, len(away)
+        known = replace(known, away=away[: done + len(some)], scores=np.concatenate([known.scores, scored]))
+        yield known
 
 
 def _begin(scores: pd.DataFrame, away: np.ndarray, made: str) -> Company:
@@ -145,10 +146,6 @@ def _values(scores: pd.DataFrame, metrics: list[str]) -> np.ndarray:
     return scores[[columns[metric] for metric in metrics]].to_numpy(float)
 
 
-def _of(known: Company, away: np.ndarray, scores: np.ndarray) -> Company:
-    return Company(**{**vars(known), "away": away, "scores": scores})
-
-
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `evaluate_company`, which goes on where an earlier one stopped.
 
@@ -160,8 +157,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     settings = {name: value for name, value in spec.items() if name != "sets"}
     made = canonical_json([settings, provenance["code"], *map(sha256_path, files)])
     kept = kept_for(outputs.company)
-    company = None
-    for company, asked in evaluate_company(
+    for company in evaluate_company(
         rows,
         windows,
         read_model_record(inputs.model),
@@ -170,9 +166,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
         made=made,
         earlier=_read_kept(kept),
     ):
-        if len(company.away) < asked or not kept.exists():
-            write_arrays(kept, company, provenance)
-    write_arrays(kept, company, provenance)
+        write_arrays(kept, company, provenance)
     if missing := len(draw_part(rows, windows, spec["questions"], spec["seed"])[0]) - len(company.units):
         warn(provenance, [f"{missing} questions are left out, since no window has the whole of what is right."])
     write_arrays(outputs.company, company, provenance)

@@ -4,7 +4,7 @@ They are reduced while the model runs.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -12,14 +12,15 @@ import numpy as np
 import torch
 from jaxtyping import Bool
 from torch import Tensor
-from torch.nn.functional import one_hot
+from torch.nn.functional import one_hot, pad
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, first_columns, lacks_cls, split
 from headtypes.analyses.distances.results import SHARES, Features
 from headtypes.analyses.maps.measure import map_attention, map_samples
 from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.attention.batches import Batch
-from headtypes.attention.blocks import LEAST_ROWS, Group
+from headtypes.attention.batches import pad as padded
+from headtypes.attention.blocks import LEAST_ROWS, Group, skewed
 from headtypes.attention.reducers import Block, PerSample, Reducer
 from headtypes.attention.run import ModelOnTask, Reading, read_samples
 from headtypes.attention.settings import Of
@@ -64,28 +65,20 @@ class DistanceFeatures(PerSample):
         """Sum the rows by distance and by special token."""
         group = block.group
         if group.samples.start not in self._buckets:
-            column = self._column_of(group.length, block.attention.device)
+            column = self._column_of(group.length, block.memory.device)
             self._buckets[group.samples.start] = Buckets(group, self._of_batch, column, self._first)
         buckets = self._buckets[group.samples.start]
         if block.is_first:
-            self._received = torch.zeros_like(block.attention[:, :, 0])
-            self._diagonals = _Diagonals(self._received)
-            self._to_first = torch.zeros_like(self._received) if self._first else None
-            self._weight = buckets.ordinary if block.lengths is None else buckets.ordinary * block.lengths[:, :, None]
+            zeros = self.values.new_zeros(*block.memory.shape[:2], group.length)
+            self._sums = (_AtOnce if block.memory.shape[3] > group.length else _InSlices)(zeros, block, buckets)
+            self._to_first = torch.zeros_like(zeros) if self._first else None
         if block.to_none is not None:
             self._to_none[group.samples, block.layer, block.heads] += block.to_none.sum(-1) / group.length
-        if block.lengths is None:
-            self._received += block.attention.sum(2)
-        else:
-            # A product with ones takes a third of the time of a sum.
-            self._received += block.attention.new_ones(block.attention.shape[2]) @ block.attention
-        self._diagonals.add(block.attention, self._weight, block.rows.start)
+        self._sums.add(block)
         if self._to_first is not None:
-            self._to_first[:, :, block.rows] = block.attention[..., 0]
+            self._to_first[:, :, block.rows] = block.memory[:, :, : block.rows.stop - block.rows.start, 0]
         if block.is_last:
-            if block.lengths is not None:
-                self._received *= block.lengths
-            sums = [self._diagonals.sums() @ buckets.column, self._received @ buckets.special]
+            sums = [self._sums.by_column(), self._sums.by_special()]
             if self._to_first is not None:
                 to_first = self._to_first if block.lengths is None else self._to_first * block.lengths[..., :1]
                 sums.append(to_first @ buckets.first)
@@ -97,7 +90,7 @@ class DistanceFeatures(PerSample):
 
 
 class Buckets:
-    """What the reduction needs to know of the samples of a group; all float32.
+    """What the reduction needs to know of the samples of a group; float32.
 
     ordinary: [sample, 1, 1, key] 1 where the key is not a special token, else 0.
     special:  [sample, key, 4] one-hot kind of the special tokens.
@@ -107,10 +100,38 @@ class Buckets:
 
     def __init__(self, group: Group, kinds: list[np.ndarray], column: Tensor, first: bool):
         device, self.column = column.device, column
-        tokens = torch.as_tensor(np.stack(kinds[group.samples]), device=device, dtype=torch.int64)
-        self.ordinary = (tokens == 0).float()[:, None, None]
-        self.special = one_hot(tokens, 1 + len(SPECIAL_KINDS))[..., 1:].float()
+        # For long samples alone a layer comes in several blocks.
+        self.edges = lru_cache(1)(self._edges)
+        self._tokens = torch.as_tensor(np.stack(kinds[group.samples]), device=device, dtype=torch.int64)
+        self._special_tokens = [np.flatnonzero(of_sample) for of_sample in kinds[group.samples]]
+        self.ordinary = (self._tokens == 0).float()[:, None, None]
+        self.special = _one_hot_kinds(self._tokens)
         self.first = torch.from_numpy(first_columns(kinds[group.samples])).to(device) if first else None
+
+    @cached_property
+    def special_tokens(self) -> tuple[Tensor, Tensor]:
+        """The special tokens, [sample, token] int64, and their kinds one-hot, [sample, token, 4].
+
+        Samples that have fewer of them than others have the key behind the last, of no kind.
+        """
+        places = padded(self._special_tokens, self._tokens.shape[1], self._tokens.device)
+        return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
+
+    def _edges(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
+        """The last query before distances to a special token change their column, [sample, 1, edge, token] int64.
+
+        The columns are the bins from the last to the first, the token itself, and the bins again. It is counted from
+        `start`, and beside it stands whether it lies between there and `stop`.
+        """
+        least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
+        least = least.clamp_min_(1)
+        edges = torch.cat([1 - least.flip(0), least])[:, None] + self.special_tokens[0][:, None]
+        edges = (edges - start).clamp(0, stop - start)[:, None]
+        return (edges - 1).clamp_min(0), edges > 0
+
+
+def _one_hot_kinds(tokens: Tensor) -> Tensor:
+    return one_hot(tokens, 1 + len(SPECIAL_KINDS))[..., 1:].float()
 
 
 def _columns(length: int, device: torch.device) -> Tensor:
@@ -120,33 +141,79 @@ def _columns(length: int, device: torch.device) -> Tensor:
     return one_hot(column, 1 + FINE_BINS).float()
 
 
-class _Diagonals:
-    """Sums attention over all pairs of the same key - query, some query rows at a time.
+class _InSlices:
+    """Sums a group's attention, or its norms, by key - query and by special token, some query rows at a time.
 
-    like: [sample, head, key].
+    zeros: [sample, head, key]; block: the first one.
     """
 
-    def __init__(self, like: Tensor):
-        samples, heads, self._keys = like.shape
+    def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
+        self._received, self._lengths, self._buckets = zeros, block.lengths, buckets
+        self._weight = buckets.ordinary if block.lengths is None else buckets.ordinary * block.lengths[:, :, None]
         # Blocks of rows are added on top of one another. In row i of a block, a pair stands in column
         # keys + key - query + i, so that a diagonal has the same place in every block.
-        self._width = 2 * self._keys + LEAST_ROWS
-        self._rows = like.new_zeros(samples, heads, LEAST_ROWS, self._width)
+        self._keys = zeros.shape[2]
+        self._rows = zeros.new_zeros(*zeros.shape[:2], LEAST_ROWS, 2 * self._keys + LEAST_ROWS)
 
-    def add(self, attention: Tensor, weight: Tensor, first: int) -> None:
-        """Add attention [sample, head, query, key] of the queries from `first` on, times a weight of each key."""
+    def add(self, block: Block) -> None:
+        """Add the rows of a block."""
+        attention = block.attention
+        if self._lengths is None:
+            self._received += attention.sum(2)
+        else:
+            # A product with ones takes a third of the time of a sum.
+            self._received += attention.new_ones(attention.shape[2]) @ attention
         for start in range(0, attention.shape[2], LEAST_ROWS):
             part = attention[:, :, start : start + LEAST_ROWS]
-            column = self._keys - first - start
+            column = self._keys - block.rows.start - start
             place = self._rows[:, :, : part.shape[2], column : column + self._keys]
-            place.addcmul_(part, weight)
+            place.addcmul_(part, self._weight)
 
-    def sums(self) -> Tensor:
-        """[sample, head, keys + key - query]."""
-        samples, heads, rows, width = self._rows.shape
-        # Each row starts one step further than the row above, so that a diagonal becomes a column.
-        strides = (heads * rows * width, rows * width, width + 1, 1)
-        return self._rows.as_strided((samples, heads, rows, 2 * self._keys), strides).sum(2)
+    def by_column(self) -> Tensor:
+        """Ordinary keys alone: [sample, head, 65]."""
+        return skewed(self._rows, 2 * self._keys).sum(2) @ self._buckets.column
+
+    def by_special(self) -> Tensor:
+        """[sample, head, 4]."""
+        return (self._received if self._lengths is None else self._received * self._lengths) @ self._buckets.special
+
+
+class _AtOnce:
+    """As `_InSlices`, of the memory of weights with zeros behind their rows, which is neither copied nor changed.
+
+    All keys are summed by distance, in one reading; what special tokens have of it, being few, is subtracted.
+    """
+
+    def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
+        self._keys, self._buckets = zeros.shape[2], buckets
+        self._sums = zeros.new_zeros(*zeros.shape[:2], LEAST_ROWS + 2 * self._keys)
+        self._received = self._special = 0
+
+    def add(self, block: Block) -> None:
+        """Add the rows of a block."""
+        parts = block.memory.unflatten(2, (-1, LEAST_ROWS))
+        sums = skewed(parts, self._keys + LEAST_ROWS - 1, before=LEAST_ROWS - 1).sum(3, dtype=torch.float32)
+        # The diagonals of each part begin as many rows later than those of the part above.
+        later = LEAST_ROWS * (parts.shape[2] - 1)
+        sums = skewed(pad(sums, (later, later)), sums.shape[3] + later, step=LEAST_ROWS).sum(2)
+        self._sums[..., self._keys + 1 - block.rows.start - later :][..., : sums.shape[2]] += sums
+
+        places = self._buckets.special_tokens[0][:, None, None].expand(*block.memory.shape[:3], -1)
+        up_to = block.memory.gather(-1, places).cumsum(2, dtype=torch.float32)
+        last, exists = self._buckets.edges(block.rows.start, block.rows.stop)
+        self._received = self._received + up_to[:, :, -1]
+        up_to = up_to.gather(2, last.expand(-1, up_to.shape[1], -1, -1)) * exists
+        self._special = self._special + up_to.diff(dim=2).sum(3)
+
+    def by_column(self) -> Tensor:
+        """As `_InSlices.by_column`."""
+        above, itself, below = self._special.split([FINE_BINS, 1, FINE_BINS], -1)
+        special = torch.cat([above.flip(-1) + below, itself], -1)
+        return (self._sums[..., LEAST_ROWS:] @ self._buckets.column - special).clamp_min(0)
+
+    def by_special(self) -> Tensor:
+        """As `_InSlices.by_special`."""
+        return self._received @ self._buckets.special_tokens[1]
 
 
 def _features(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: list[np.ndarray]) -> Features:

@@ -14,10 +14,10 @@ from headtypes.analyses.divergence.results import read_projection
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import frame_projection, scatter_types, type_labels, type_styles
-from headtypes.comparisons.types.table import LAYER, PROFILE, compare_files, read_compared_types, shown_rows
+from headtypes.comparisons.types.table import compare_files, read_compared_types, shown_rows
 from headtypes.core.files import read_each
 from headtypes.core.statistics import ALPHA
-from headtypes.core.style import PAGE, SMALL, legend_key, save_figure, styled
+from headtypes.core.style import PAGE, SMALL, save_figure, styled
 from headtypes.core.table_files import write_csv
 
 # Inches: a row, what stands left of the cells, the gap between columns, a heading of a group, the types' names, the
@@ -34,8 +34,6 @@ _LEGENDS = {
     (1, 1): "more, p < .01",
     (0, 0): "neither",
 }
-# Where it has more, or less, than heads of the same profile.
-_MARKS = {1: "^", -1: "v"}
 # The p-value below which a comparison is shaded by itself.
 _SINGLE = 0.01
 _ANALYSES = {analysis.name: analysis for analysis in ANALYSES}
@@ -68,7 +66,7 @@ class _Group(NamedTuple):
 
 @styled
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw a cell for every type and analysis, shaded and marked by where the type lies among random heads.
+    """Draw a cell for every type and analysis, shaded by where the type lies among random heads.
 
     table: as `table.compare_types` returns it.
     projections: by task, the places of the heads (`divergence.projection.project_heads`).
@@ -157,20 +155,17 @@ def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> N
     )
     text = "" if math.isnan(row["value"]) or cell < _NARROW else _number(row)
     axes.text(x, y + _ROW / 2, text, ha="center", va="center", fontsize=SMALL - 0.5)
-    side, level = shade_of(row, PROFILE)
-    if level == 2:
-        axes.plot([x + cell / 2 - 0.05], [y + _ROW / 2], _MARKS[side], color="0.2", ms=2.5, gid=f"profile{side}")
 
 
-def shade_of(row: Mapping, prefix: str = LAYER) -> tuple[int, int]:
+def shade_of(row: Mapping) -> tuple[int, int]:
     """Whether a type has more (1) or less (-1) than random heads, and how surely.
 
-    2: corrected for all comparisons, p is below .05. 1: uncorrected, it is below .01. prefix: of the random heads.
+    2: corrected for all comparisons, p is below .05. 1: uncorrected, it is below .01.
     """
-    side = 1 if row["value"] > row[f"{prefix}random"] else -1
-    if row[f"{prefix}p_holm"] < ALPHA:
+    side = 1 if row["value"] > row["random"] else -1
+    if row["p_holm"] < ALPHA:
         return side, 2
-    return (side, 1) if row[f"{prefix}p"] < _SINGLE else (0, 0)
+    return (side, 1) if row["p"] < _SINGLE else (0, 0)
 
 
 def _number(row: pd.Series) -> str:
@@ -197,12 +192,7 @@ def _short(label: str) -> str:
 def _add_legend(axes: Axes) -> None:
     axes.axis("off")
     handles = [Rectangle((0, 0), 1, 1, facecolor=_SHADES[shade], label=label) for shade, label in _LEGENDS.items()]
-    # In pairs, one above the other.
-    handles[4:4] = [
-        legend_key(ls="", marker=_MARKS[side], color="0.2", ms=2.5, label=f"{word} than heads that look alike")
-        for side, word in ((-1, "less"), (1, "more"))
-    ]
-    axes.legend(handles=handles, loc="center", ncols=4, handlelength=1.4, columnspacing=1.2)
+    axes.legend(handles=handles, loc="center", ncols=3, handlelength=1.4, columnspacing=1.2)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
@@ -213,7 +203,10 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
         (spec["left_out"][condition], controls, inputs.scores[condition], inputs.baseline)
         for condition, controls in inputs.controls.items()
     ]
-    write_csv(outputs.compared_types, compare_files(partition, files, left_out=left_out, seed=spec["seed"]))
+    write_csv(
+        outputs.compared_types,
+        compare_files(partition, files, left_out=left_out, tested=spec["tested"], seed=spec["seed"]),
+    )
     projections = read_each(read_projection, inputs.projections)
     figure = compared_types_figure(read_compared_types(outputs.compared_types), partition, projections)
     save_figure(figure, outputs.pdf, outputs.png, provenance)

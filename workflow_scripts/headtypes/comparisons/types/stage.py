@@ -6,13 +6,13 @@ from headtypes.core.stage import Plan, stage
 
 @stage(calls="comparisons.types.figure:run")
 def compare_types(plan: Plan, model: str, partition: str) -> dict:
-    """What each condition with random heads leaves out, and the seed."""
+    """What each condition with random heads leaves out, the analyses in which types are tested, and the seed."""
     left_out = {
         ablation.name: {"type": type_, "operation": operation, "task": ablation.task}
         for ablation in plan.left_out(model, partition)
         for type_, operation in plan.operations(ablation.condition).items()
     }
-    return {"left_out": left_out, "seed": plan.seed("join_types", model, partition)}
+    return {"left_out": left_out, "tested": plan.config.tests.types, "seed": plan.seed("join_types", model, partition)}
 
 
 RESULTS = (
@@ -26,9 +26,9 @@ RESULTS = (
         content="for each type and each number of each analysis of the model (`analysis`, `task`, "
         "`quantity`, `statistic`) the `value` with its interval (`low`, `high`) where the analysis keeps what it "
         "takes, and where the value lies among as many random heads of the same layers (`random`, `random_low`, "
-        "`random_high`, `rank`, `p`, `draws`; `p_holm`: corrected for what the figure shows; `overlap` of the random "
-        "heads with the type, empty for probes), and, with `profile_` before these, of the whole model that look "
-        "alike; `heads` of the type, `doubtful` names ([method](../understand/method.md#types-beside-random-heads))",
+        "`random_high`, `rank`, `draws`; `p` and `p_holm`, corrected for all of these, where the figure shows the "
+        "value and `tests: types` names the analysis; `overlap` of the random heads with the type); `heads` of the "
+        "type, `doubtful` names ([method](../understand/method.md#types-beside-random-heads))",
     ),
     Result(
         "results/compared_types/{model}/{partition}.{pdf,png}",

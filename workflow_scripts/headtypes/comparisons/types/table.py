@@ -1,16 +1,16 @@
 """Every type of a partition in every analysis of the model, beside random heads: one long table."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from headtypes.analyses.ablation.control_drops import lost_answers, read_scored
 from headtypes.analyses.per_set import Measure
 from headtypes.analyses.registry import ANALYSES
-from headtypes.analyses.types.partitions import Partition, profile_groups
+from headtypes.analyses.types.partitions import Partition
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import EQUAL, holm, mean_intervals, mean_over
@@ -38,20 +38,17 @@ class Place(NamedTuple):
 
 
 def draw_heads(
-    own: Bool[np.ndarray, "layer head"], groups: Int[np.ndarray, "layer head"], draws: int, seed: int
+    own: Bool[np.ndarray, "layer head"], draws: int, seed: int
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
-    """Draw sets of heads that have as many heads in each group as a type has there, in blocks.
+    """Draw sets of heads that have as many heads in each layer as a type has there, in blocks.
 
-    own: whether each head is of the type. groups: of each head, its layer or its profile, all as large as a layer.
+    own: whether each head is of the type.
     """
-    order = groups.argsort(axis=None, kind="stable")
-    counts = own.flat[order].reshape(own.shape).sum(axis=-1)
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // own.size)
     for start in range(0, draws, rows):
         keys = rng.random((min(rows, draws - start), *own.shape))
-        drawn = np.empty((len(keys), own.size), bool)
-        drawn[:, order] = (keys.argsort(axis=-1).argsort(axis=-1) < counts[:, None]).reshape(len(keys), -1)
-        yield drawn
+        ranks = keys.argsort(axis=-1).argsort(axis=-1)
+        yield (ranks < own.sum(axis=-1)[:, None]).reshape(len(keys), -1)
 
 
 def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
@@ -68,22 +65,16 @@ def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
 
 # The least number of draws, and that for each comparison: with fewer than 40, none would be told after the correction.
 DRAWS, _DRAWS_EACH = 20_000, 50
-# What stands before the columns about random heads of the same layers, and about those of the same profile.
-LAYER, PROFILE = "", "profile_"
-_BESIDE = {
-    **dict.fromkeys(("random", "random_low", "random_high"), float),
-    "rank": "Int64",
-    **dict.fromkeys(("p", "p_holm"), float),
-    "draws": int,
-    "overlap": float,
-}
 COLUMNS = {
     "type": str,
     "doubtful": bool,
     "heads": int,
     **dict.fromkeys(("analysis", "task", "quantity", "statistic"), str),
-    **dict.fromkeys(("value", "low", "high"), float),
-    **{prefix + column: kind for prefix in (LAYER, PROFILE) for column, kind in _BESIDE.items()},
+    **dict.fromkeys(("value", "low", "high", "random", "random_low", "random_high"), float),
+    "rank": "Int64",
+    **dict.fromkeys(("p", "p_holm"), float),
+    "draws": int,
+    "overlap": float,
 }
 # Statistics that are in the table alone.
 _HIDDEN = ("smallest", "largest")
@@ -104,12 +95,19 @@ class LeftOut(NamedTuple):
 
 
 def compare_types(
-    partition: Partition, measures: Sequence[Measure], left_out: Sequence[LeftOut], *, seed: int, draws: int = DRAWS
+    partition: Partition,
+    measures: Sequence[Measure],
+    left_out: Sequence[LeftOut],
+    *,
+    tested: Collection[str],
+    seed: int,
+    draws: int = DRAWS,
 ) -> pd.DataFrame:
     """Each type of a partition in each analysis, beside as many random heads.
 
     measures: of every type, and those that are about one type, which the others are compared with.
     left_out: the conditions of one type each that were evaluated with random heads of their own.
+    tested: the analyses in which types are tested; in others they are described.
     seed: of the draws; a type's random heads are the same ones in all analyses.
     draws: the least number; there are more where so many could not tell a single comparison once it is corrected.
 
@@ -117,16 +115,14 @@ def compare_types(
       type, doubtful (whether the type's name is), heads;
       analysis (as the registry names it), task, quantity, statistic (how the values of the heads become one);
       value; low, high: its interval over samples or questions, empty where there are none or too few;
-      random, random_low, random_high, rank, p, draws: as `Place` has them, of heads of the same layers;
-      p_holm: corrected by Holm's procedure for all comparisons of the rows that are `shown`, empty for the others;
-      overlap: the mean share of the random heads that are of the type themselves;
-      the same with `profile_` before it: of heads of the same profile (`profile_groups`), which `left_out` lacks, as it
-        lacks ranks and p.
+      random, random_low, random_high, rank, p, draws: as `Place` has them, of heads of the same layers; p_holm: p
+        corrected by Holm's procedure, both for the rows of tested analyses that are shown, empty for the others;
+      overlap: the mean share of the random heads that are of the type themselves.
+    `left_out` lacks ranks and p.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
     of a loss in nats per token.
     """
-    groups = {LAYER: np.indices(partition.shape)[0], PROFILE: profile_groups(partition)}
-    compared = len(groups) * len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
+    compared = len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
     draws = max(draws, _DRAWS_EACH * compared)
     rows = []
     for name in partition.types:
@@ -134,23 +130,18 @@ def compare_types(
         about = {"type": name, "doubtful": name in partition.doubtful, "heads": int(own.sum())}
         asked = [measure for measure in measures if measure.about != name]
         values = [measure.of(own.reshape(1, -1))[0] for measure in asked]
-        of_name = derive_seed(seed, "random_heads", name)
-        beside = [
-            [{prefix + column: value for column, value in place.items()} for place in places]
-            for prefix, of_heads in groups.items()
-            for places in [_beside(asked, values, own, draw_heads(own, of_heads, draws, of_name))]
-        ]
-        for measure, value, of_layer, of_profile in zip(asked, values, *beside, strict=True):
+        beside = _beside(asked, values, own, draw_heads(own, draws, derive_seed(seed, "random_heads", name)))
+        for measure, value, place in zip(asked, values, beside, strict=True):
             low, high = (np.nan, np.nan) if measure.interval is None else measure.interval(own.ravel())
-            rows.append(about | _row(measure[:4], value, low, high) | of_layer | of_profile)
+            rows.append(about | _row(measure[:4], value, low, high) | place)
         for cost in left_out:
             if cost.type == name:
                 share = float(cost.controls.groupby("draw")["overlap"].first().mean())
                 rows += [about | row | {"overlap": share} for row in _cost_rows(cost)]
-    table = pd.DataFrame(rows, columns=list(COLUMNS)).fillna({f"{PROFILE}draws": 0}).astype(COLUMNS)
-    tested = shown_rows(table).index, [f"{prefix}p" for prefix in groups]
-    p = table.loc[tested].to_numpy()
-    table.loc[tested[0], [f"{prefix}p_holm" for prefix in groups]] = holm(p.ravel()).reshape(p.shape)
+    table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+    shown = shown_rows(table)
+    table["p"] = shown.loc[shown["analysis"].isin(tested), "p"].reindex(table.index)
+    table["p_holm"] = holm(table["p"].to_numpy())
     return table
 
 
@@ -210,6 +201,7 @@ def compare_files(
     files: Mapping[str, Mapping[str, StrPath]],
     *,
     left_out: Sequence[tuple[Mapping[str, str], StrPath, StrPath, StrPath]] = (),
+    tested: Collection[str],
     seed: int,
 ) -> pd.DataFrame:
     """Call `compare_types` with what files hold; raises `InputError` that names a damaged file.
@@ -228,4 +220,4 @@ def compare_files(
     for names, *paths in left_out:
         controls, *others = read_scored(*paths)
         costs.append(LeftOut(*(names[key] for key in ("type", "operation", "task")), controls, *others))
-    return compare_types(partition, measures, costs, seed=seed)
+    return compare_types(partition, measures, costs, tested=tested, seed=seed)

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from headtypes.comparisons.types.table import LAYER, PROFILE, shown_rows
-from headtypes.core.statistics import ALPHA, holm
+from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import p_value
 from headtypes.data.kinds.metrics import METRICS, tested_metric
 from headtypes.pages.summary.verdicts import Judged, counted, verdict_counts
@@ -117,19 +116,15 @@ def left_out_alone(rows: pd.DataFrame, types: Sequence[str]) -> tuple[pd.DataFra
 def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
     """Something that sets a type apart from random heads, and how often types differ; None where none are beside them.
 
-    table: as `compare_types` makes it. Where heads look does not count: types are defined by it.
+    table: as `compare_types` makes it.
     """
-    rows = shown_rows(table[~table["analysis"].isin(["surface", "detectors"])])
-    tested = rows[rows["p"].notna() & rows["statistic"].isin(["mean", "best head", "inside"])].reset_index()
+    tested = table[table["p"].notna() & table["statistic"].isin(["mean", "best head", "inside"])]
     if tested.empty:
         return None
-    p = tested[[f"{prefix}p" for prefix in (LAYER, PROFILE)]].to_numpy()
-    of_layers, of_profile = holm(p.ravel()).reshape(p.shape).T
-    apart = tested[of_layers < ALPHA]
+    apart = tested[tested["p_holm"] < ALPHA]
     often = (
         f"in {len(apart)} of {len(tested)} comparisons the types of {model} differ from as many random heads of the "
-        f"same layers, and in {(of_profile < ALPHA).sum()} of {tested[f'{PROFILE}p'].count()} from as many that look "
-        f"alike (p < {ALPHA:g}, corrected for all of these)"
+        f"same layers (p < {ALPHA:g}, corrected for all comparisons)"
     )
     # By how far beyond the random heads they are, in widths of the interval of these; one at 100 % is narrow.
     width = (apart["random_high"] - apart["random_low"]).where(lambda widths: widths > 0)
@@ -146,7 +141,7 @@ def compared_types_sentence(table: pd.DataFrame, model: str) -> str | None:
         f"Among what sets types of {model} apart is the {what.replace('_', ' ')} of its {row['type']} heads{doubtful}: "
         f"{row['value']:.2f}{_UNITS.get(row['analysis'], '')}, where as many random heads of the same layers have "
         f"{row['random']:.2f} ({row['random_low']:.2f} to {row['random_high']:.2f} over draws; "
-        f"{p_value(of_layers[row.name])}); {often}."
+        f"{p_value(row['p_holm'])}); {often}."
     )
 
 

@@ -8,6 +8,7 @@ from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.relations.pairs import ALL
 from headtypes.core.tables import markdown_table
 from headtypes.papers import comparison
+from headtypes.papers.claims import BASES
 from headtypes.papers.clark2019.claims.language import Documents, Trees, of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.claims.quantities_of_language import (
     collect_coreference,
@@ -39,12 +40,13 @@ def compare_files(
     *,
     beside: Collection[str],
     repeats: Mapping[str, Sequence[str]],
+    tested: Collection[str],
 ) -> Compared:
     """Judge the paper's claims on the files that `paper.CLARK2019` names; the rest as of `compare_with_clark`."""
     quantities = collect_all(found["surfaces"], found["gradients"], found["fits"], published)
     quantities |= collect_treebanks(found["relations"], found["probes"], published)
     quantities |= collect_coreference(found["coreference"], published)
-    table = compare_with_clark(quantities, beside, published, repeats)
+    table = compare_with_clark(quantities, beside, published, repeats, tested)
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))
 
 
@@ -53,6 +55,7 @@ def compare_with_clark(
     beside: Collection[str],
     published: Clark2019,
     repeats: Mapping[str, Sequence[str]] | None = None,
+    tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
     """Set what is published beside ours, and judge the paper's claims.
 
@@ -81,7 +84,7 @@ def compare_with_clark(
         for kind in (kind for kind in _KINDS if kind not in map(type, of_model.values())):
             nothing = kind({}, otherwise=kind.absent)
             subjects.append(comparison.Subject({"model": model, "task": ""}, claims[kind], nothing, theirs[kind]))
-    return comparison.comparison_table(subjects, COLUMNS, repeats).astype(dict.fromkeys(_UNITS, float))
+    return comparison.comparison_table(subjects, COLUMNS, repeats, tested).astype(dict.fromkeys(_UNITS, float))
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:

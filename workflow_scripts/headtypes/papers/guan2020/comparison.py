@@ -1,6 +1,6 @@
 """Our values beside those of Guan et al. 2020, and which of the paper's claims hold."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -9,6 +9,7 @@ from headtypes.analyses.types.stability import HALVES
 from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
 from headtypes.papers import comparison
+from headtypes.papers.claims import BASES
 from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
 from headtypes.papers.guan2020.published import METRICS, Guan2020
 from headtypes.papers.guan2020.quantities import (
@@ -37,6 +38,7 @@ def compare_files(
     partitions: Sequence[dict],
     ablations: Sequence[dict],
     repeats: Mapping[str, Sequence[str]],
+    tested: Collection[str],
 ) -> Compared:
     """Judge the paper's claims on the files that `paper.GUAN2020` names; partitions, ablations: as of its `spec`."""
     read = read_each(read_partition, found["partitions"])
@@ -52,7 +54,7 @@ def compare_files(
         families=families_of(partitions, read),
     )
     rows = {key: it["published"] for key, it in described.items()}
-    table = compare_with_guan(quantities, rows, published, repeats)
+    table = compare_with_guan(quantities, rows, published, repeats, tested)
     for path in found["readings"].values():
         columns = ["model", "partition", "id", "reading", "verdict"]
         table = under_every_reading(table, read_csv(path, "does not say what readings decide", columns, rows=0))
@@ -64,6 +66,7 @@ def compare_with_guan(
     rows: Mapping[Key, str | None],
     published: Guan2020,
     repeats: Mapping[str, Sequence[str]] | None = None,
+    tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
     """Set what is published beside ours, and judge the paper's claims.
 
@@ -82,7 +85,7 @@ def compare_with_guan(
         questions = ours["n_questions"].value if "n_questions" in ours else None
         names = dict(zip(PARTITION_KEYS, key, strict=True)) | {"n_questions": questions}
         subjects.append(comparison.Subject(names, CLAIMS, ours, theirs, _values(ours, theirs, published)))
-    return comparison.comparison_table(subjects, COLUMNS, repeats)
+    return comparison.comparison_table(subjects, COLUMNS, repeats, tested)
 
 
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.attention.operations import operations_by_head, table_of
 from headtypes.core.statistics import LEVELS
-from headtypes.core.tables import Column, Table, TextColumn, document, interval, probability
+from headtypes.core.tables import Column, Table, TextColumn, document, interval
 from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by
 from headtypes.papers.guan2020.published import MAIN_MODEL, Guan2020
 from headtypes.papers.paper import Key
@@ -18,7 +18,6 @@ _METRICS = sorted(METRICS.values(), key=lambda metric: (metric.unit != "%", metr
 # Those of the paper's kinds have columns in every table; the others do where some model is evaluated by them.
 _ALWAYS = {metric for kind in ("question_answering", "sentence_pair") for metric in MEASURES[kind][0]}
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
-_TESTS = ("p", "fdr", "p_by_article", "fdr_by_article")
 # Of questions, pairs or documents, in the metrics.
 _NUMBERS = {f"n_{counted}" for _, counted in MEASURES.values()}
 # What there may be less of than was asked for, in columns of these names and with `_asked` behind them: of what it is.
@@ -87,9 +86,9 @@ def ablation_table(
         for about in measured:
             metric = about.name
             value, before = (of.get(metric, math.nan) for of in (score, baselines.get(key, {})))
-            for name, number, tests in ((metric, value, ()), (f"drop_{metric}", about.drop(before, value), _TESTS)):
+            for name, number in ((metric, value), (f"drop_{metric}", about.drop(before, value))):
                 entry[name] = number
-                entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}", math.nan) for end in (*_ENDS, *tests)}
+                entry |= {f"{name}_{end}": of_row.get(f"{name}_{end}", math.nan) for end in _ENDS}
             shown, baseline = (getattr(of, metric, math.nan) for of in (theirs, published.baseline))
             entry |= {f"published_{metric}": shown, f"published_drop_{metric}": baseline - shown}
         if of_controls := controls.get((*key, row["condition"])):
@@ -149,16 +148,13 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
             columns += (column for metric in measured for column in _columns_of_controls(metric))
         for metric in measured:
             data[f"other_{metric.name}"] = data[f"drop_{metric.name}"]
-            rate = f"drop_{metric.name}_fdr"
-            by_article = data[f"{rate}_by_article"]
-            data[rate] = by_article.fillna(data[rate])
-            columns += _columns(metric, counted, "articles" if by_article.notna().any() else counted)
+            columns += _columns(metric, counted)
         yield Table(
             f"Table {number}. {_TITLES[number]}: {model}, {partition}",
             data,
             columns,
             brief=[
-                *("id", "condition", "heads", name, f"drop_{name}", f"drop_{name}_fdr"),
+                *("id", "condition", "heads", name, f"drop_{name}"),
                 *([f"own_drop_{name}", f"control_drop_{name}", "in_common"] if len(random) else []),
                 *(f"other_{metric.name}" for metric in others),
                 *([f"published_drop_{name}"] if section[f"published_drop_{name}"].notna().any() else []),
@@ -180,9 +176,7 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
     controlled = any(shown.data.filter(["control_draws"]).notna().any(axis=None) for shown in tables)
     parts = [
         "Scores in percent (EM is the paper's Acc.) and drops from the baseline in points, with intervals over "
-        f"questions in brackets ({LEVELS}). Of the drops whose FDR is below 0.05, at most 5 % are none on average "
-        "(false discovery rate over the conditions of a model, Benjamini and Hochberg 1995; by articles where known)."
-        + (f" {_CONTROLS}" if controlled else ""),
+        f"questions in brackets ({LEVELS})." + (f" {_CONTROLS}" if controlled else ""),
         *(metric.note for metric in measured_in(table) if metric.note),
     ]
     for shown in tables:
@@ -195,7 +189,7 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
         # A table for each score, since one table of all scores would be wider than a screen.
         for metric in measured_in(section):
             name, beside = metric.name, [metric.beside] if metric.beside else []
-            optional = [f"drop_{name}_fdr", f"published_{name}", f"published_drop_{name}"]
+            optional = [f"published_{name}", f"published_drop_{name}"]
             known = [column for column in optional if section[column].notna().any()]
             parts.append(shown.markdown("id", "condition", "heads", name, *beside, f"drop_{name}", *known))
             drawn = _controlled(section, name)
@@ -233,8 +227,8 @@ def _draws(drawn: pd.DataFrame) -> str:
     return f"{draws} {'draw' if draws == 1 else 'draws'} of as many heads of each layer"
 
 
-def _columns(metric: Metric, counted: str, units: str) -> Iterator[Column]:
-    """What there is of one metric; counted: what intervals are over; units: what the false discovery rate is over."""
+def _columns(metric: Metric, counted: str) -> Iterator[Column]:
+    """What there is of one metric; counted: what intervals are over."""
     name, digits, unit = metric.name, metric.decimals, "percent" if metric.unit == "%" else metric.unit
     change, over = f"{metric.change} of {metric.label}", f"with its interval over {counted} ({LEVELS})"
     numbers = {"digits": digits, "brief_digits": digits - 1}
@@ -245,13 +239,6 @@ def _columns(metric: Metric, counted: str, units: str) -> Iterator[Column]:
     note = f"{metric.steps} from the baseline, {over}"
     yield Column(drop, metric.change, **numbers, ends=interval(drop), brief=change, note=note)
     yield Column(f"other_{name}", change, digits=1)
-    yield Column(
-        f"{drop}_fdr",
-        f"FDR, {units}",
-        brief="FDR",
-        write=probability,
-        note=f"false discovery rate over the conditions, of p-values over {units}",
-    )
     yield Column(f"published_{name}", "published")
     note = "published by Guan et al. 2020"
     yield Column(f"published_{drop}", "drop published", brief="paper's drop", brief_digits=1, note=note)

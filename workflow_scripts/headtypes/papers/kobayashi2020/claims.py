@@ -4,7 +4,7 @@ Sentences that no claim decides: that weights are one of two factors (a definiti
 alignment can be extracted from a model for translation (no such model is read here).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -61,9 +61,13 @@ claim(
 
 
 def compare_files(
-    features: Mapping[Key, StrPath], published: Published, *, repeats: Mapping[str, Sequence[str]]
+    features: Mapping[Key, StrPath],
+    published: Published,
+    *,
+    repeats: Mapping[str, Sequence[str]],
+    tested: Collection[str],
 ) -> Compared:
-    """Judge the paper's claims on feature files; repeats: of `comparison_table`."""
+    """Judge the paper's claims on feature files; repeats, tested: of `comparison_table`."""
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
@@ -76,7 +80,7 @@ def compare_files(
         ]
         names = dict(zip(TASK_KEYS, key, strict=True)) | {"n_samples": samples}
         subjects.append(comparison.Subject(names, claim, ours, theirs, values))
-    table = comparison.comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "n_samples"], repeats)
+    table = comparison.comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "n_samples"], repeats, tested)
     introduction = [
         f"Published: {published.paper}. Only what its abstract says of {published.model} is judged.",
         "Shares are means over all heads and samples: of each row of attention the part that goes to tokens of a kind, "

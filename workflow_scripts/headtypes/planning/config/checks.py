@@ -7,8 +7,9 @@ that follows from something else.
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
+from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.user_types import types_in_file
 from headtypes.attention.operations import head_of
@@ -61,6 +62,10 @@ def _names(config: Config) -> Mistakes:
                     f"it differs from {other} in upper and lower case alone, which some file systems do not tell "
                     "apart; rename one of the two.",
                 )
+    paths = " ".join(result.path for analysis in ANALYSES for result in analysis.results)
+    for name, ending in product(config.tasks, set(re.findall(r"\{task\}(\.\w+)\.", paths))):
+        if f"{name}{ending}" in config.tasks:
+            yield f"tasks.{name}{ending}", f"results of {name} have this name in their files; rename one of the two."
 
 
 def _references(config: Config) -> Mistakes:
@@ -81,6 +86,8 @@ def _references(config: Config) -> Mistakes:
     for key, registry in lists.items():
         section, _, part = key.partition(".")
         named += [(registry, key, name) for name in getattr(getattr(config, section), part) or ()]
+    compared = {analysis.name: analysis for analysis in ANALYSES if analysis.is_compared}
+    yield from (("tests.types", unknown(name, compared)) for name in config.tests.types if name not in compared)
     for registry, key, name in named:
         if name is not None and name not in getattr(config, registry):
             yield key, unknown(name, getattr(config, registry))

@@ -457,6 +457,16 @@ class Detectors(Strict):
     """Models whose heads are tested on random tokens."""
 
 
+class Tests(Strict):
+    """What is tested. Each list is a family, whose p-values are corrected together by Holm's procedure; all else is
+    described, without p. Heads in random company, and detectors, are families of all heads of a model."""
+
+    claims: list[Literal["stated", "inferred", "from_table"]] = ["stated", "inferred", "from_table"]
+    """The papers' claims, by what they rest on, for each model and partition or task."""
+    types: list[Name] = ["norms", "same_word", "outputs", "gradients", "divergence", "relations", "coreference"]
+    """Analyses in which the types of a partition are tested beside random heads."""
+
+
 class Compute(Strict):
     """What determines the arithmetic of a forward pass."""
 
@@ -502,6 +512,7 @@ class Config(Strict):
     probes: Probes = Probes()
     gradients: Gradients = Gradients()
     detectors: Detectors = Detectors()
+    tests: Tests = Tests()
     compute: Compute = Compute()
     select: Select = Select()
 
