@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.analyses.types.gaps import measured_gaps, p_of_gaps
+from headtypes.analyses.distances.results import read_head_features
+from headtypes.analyses.types.gaps import head_gaps, measured_gaps, p_of_gaps
 
 HERE = Path(__file__).parent
 results, task = Path(sys.argv[1]) / "results", sys.argv[2]
@@ -24,7 +25,9 @@ for file in sorted((results / "stability").glob(f"*/{task}-kmeans-k4.json")):
     found = json.loads(file.read_text())
     heads = pd.read_csv(results / f"partitions/{model}/{task}-kmeans-k4.csv")
     records[model] = found["provenance"]
-    gaps = measured_gaps(found["gaps"], len(heads))
+    features, _ = read_head_features(results / f"features/{model}/{task}.h5", distance_bins=16)
+    dips = head_gaps(features, seed=0)
+    gaps = measured_gaps(dips, len(heads))
     beyond = {
         f"{name}{end}": value
         for name, it in gaps.items()
@@ -37,7 +40,7 @@ for file in sorted((results / "stability").glob(f"*/{task}-kmeans-k4.json")):
             "model": model,
             "heads": len(heads),
             **beyond,
-            "p": p_of_gaps(found["gaps"], len(heads)),
+            "p": p_of_gaps(dips, len(heads)),
             **{f"chosen_{by}": value for by, value in found["chosen"].items()},
             **halves,
             "doubtful_names": int(doubtful.sum()),
