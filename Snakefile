@@ -21,13 +21,14 @@ include: "rules/tasks.smk"  # data, found once and recorded; samples and questio
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
 include: "rules/analyses.smk"  # what analyses read and measure, as their stages declare it
 include: "rules/features.smk"  # how far, and at which tokens, each head looks
+include: "rules/own.smk"  # analyses of your own, each one file that the config names
 include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks, and the antecedents of mentions
-include: "rules/papers.smk"  # what each paper published beside what was found, and its claims
-include: "rules/guan2020.smk"  # the paper's tables and figures
-include: "rules/clark2019.smk"  # the second paper's figures and tables
+include: "rules/papers.smk"  # what each paper published beside what was found: tables and claims
+include: "rules/guan2020.smk"  # the paper's figures
+include: "rules/clark2019.smk"  # the second paper's figures
 include: "rules/compared_types.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model

@@ -7,9 +7,9 @@
 
 company:  heads in random company, by `headtypes.analyses.company`.
 one head: each head away alone (Michel et al. 2019).
-gates:    causal head gating (Nam et al. 2025), by its authors' package, on decoders alone, in float32. Of its two fits
-          under pressure, G+ is pulled up and G- down; a head's number is G- - (1 - G+), what it facilitates without
-          what it interferes, on average over gates that began at random.
+gates:    causal head gating (Nam et al. 2025), by its authors' package where it is installed, on decoders alone, in
+          float32. Of its two fits under pressure, G+ is pulled up and G- down; a head's number is G- - (1 - G+): what
+          it facilitates without what it interferes, on average over gates that began at random.
 
 Each has a process of its own. Prints a Markdown table: forward passes over all texts (of gates, as many that have a
 gradient), processor time with loading the model, the ten heads that rank first, which of them all instruments rank so,
@@ -18,6 +18,7 @@ an instrument says of how sure it is. `--heads` writes the numbers of every head
 """
 
 import argparse
+import importlib.util
 import os
 import sys
 import time
@@ -35,6 +36,7 @@ import torch
 from scipy.stats import spearmanr
 
 from headtypes.analyses.ablation.evaluation import Evaluator, Settings
+from headtypes.analyses.ablation.results import sizes_in
 from headtypes.analyses.company.costs import costly_heads, head_costs
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.company.sets import evaluate_company
@@ -83,8 +85,8 @@ def away_alone(of: dict[str, Any], sets: list[list[tuple[int, int]]]) -> Company
     ]
     known = tables[0]["gold_loss"].notna()
     losses = np.stack([table.loc[known, "gold_loss"] for table in tables])[..., None]
-    rows, sizes = tables[0][known], np.ones(known.sum())
-    sizes = rows["tokens"].to_numpy(float) if "tokens" in rows else sizes
+    rows = tables[0][known]
+    sizes = np.ones(len(rows)) if sizes_in(rows) is None else sizes_in(rows)
     articles = rows["article"].tolist() if "article" in rows else [""] * len(rows)
     return Company(away[1:], losses[1:], losses[0], sizes, ["loss"], rows["id"].tolist(), articles)
 
@@ -170,7 +172,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--heads", help="file to write the numbers of every head to")
     given = parser.parse_args()
-    ways = list(WAYS)[: 3 if given.kind == "text" else 2]
+    is_gated = given.kind == "text" and importlib.util.find_spec("causal_head_gating")
+    ways = [way for way in WAYS if way != "gates" or is_gated]
     with ProcessPoolExecutor(len(ways)) as processes:
         found = dict(zip(ways, processes.map(partial(timed, given=given), ways), strict=True))
     numbers = {way: of_way[0] for way, of_way in found.items()}

@@ -4,15 +4,19 @@
 ANSWERED = {
     "model": paths.MODEL,
     "partition": paths.PARTITION,
-    "questions": of_task(paths.QUESTIONS),
-    "windows": of_task(paths.WINDOWS),
+    "questions": of(paths.QUESTIONS, plan.partition),
+    "windows": of(paths.WINDOWS, plan.partition),
+    # Where the condition replaces a head's output by its mean.
+    "head_outputs": of(
+        paths.HEAD_OUTPUTS,
+        lambda condition, **by: plan.needs_head_outputs(plan.reading(condition)[0]) and plan.partition(**by),
+    ),
 }
 
 
 rule evaluate_condition:
     input:
         **ANSWERED,
-        head_outputs=head_outputs_of,
     output:
         predictions=paths.PREDICTIONS,
         metrics=paths.METRICS,
@@ -54,7 +58,6 @@ rule measure_intervals:
 rule evaluate_controls:
     input:
         **ANSWERED,
-        head_outputs=head_outputs_of,
     output:
         scores=paths.CONTROLS,
     log:
@@ -108,6 +111,7 @@ rule measure_costs:
                 for it in NUMBERED
                 for file in it.files
             },
+            own=each(paths.OWN, plan.own_analyses_of),
         ),
         sets=paths.COMPANY,
     output:
@@ -130,8 +134,4 @@ rule measure_costs:
 
 rule ablation:
     input:
-        of_each(paths.METRICS, plan.ablations),
-        of_each(paths.INTERVALS, plan.ablated),
-        of_each(paths.CONTROLS, plan.controlled),
-        of_each(rules.plot_controls.output.png, plan.beside_random_heads),
-        of_each(paths.COSTS, plan.company),
+        files_of(plan, [*ABLATION.results, *COMPANY.results]),

@@ -1,29 +1,33 @@
-# What analyses read of a model and measure, where their stages name the results that a job reads.
+# What analyses read of a model and measure, where their stages say what a job reads.
 
-# Inputs that depend on the task, by the names that stages have for them; others are results of these names.
-BY_TASK = {
-    "test": lambda wildcards: of_test(wildcards.task),
-    "texts": texts_of_gradients,
-    "answered_windows": windows_of_gradients,
-    "company_outputs": head_outputs_of_company,
-}
+
+def path_of(read):
+    """The path of what a stage reads: of a result, or by a function for each job."""
+    return read.path if isinstance(read, Result) else lambda wildcards: read(plan, **wildcards)
+
 
 for stage in STAGES.values():
     if stage.inputs:
-        outputs = {result.name: result.path for result in RESULTS if result.rule == stage.name}
-        first = Path(next(iter(outputs.values())))
+        made = [result for result in RESULTS if result.rule == stage.name]
+        first = Path(made[0].path)
+        # Several rules make the same of different tasks.
+        others = {result.path for result in RESULTS if result.rule != stage.name}
+        shared = [result for result in made if result.path in others]
+        tasks = {"task": any_of(entry.task for entry in shared[0].of(plan))} if shared else {}
 
         rule:
             name:
                 stage.name
             input:
-                **{name: BY_TASK.get(name) or getattr(paths, name.upper()) for name in stage.inputs},
+                **{name: path_of(read) for name, read in stage.named_inputs.items()},
             output:
-                **outputs,
+                **{result.name: result.path for result in made},
             log:
                 Path("logs", stage.name, *first.parts[2:]).with_suffix(".log").as_posix(),
             benchmark:
                 first.with_suffix(f".{stage.name}.benchmark.tsv").as_posix()
+            wildcard_constraints:
+                **tasks,
             conda:
                 ENVIRONMENT
             resources:

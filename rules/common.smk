@@ -11,6 +11,8 @@ ROOT = Path(workflow.current_basedir).parent
 SCRIPTS = ROOT / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
+from headtypes.analyses.ablation.analysis import ABLATION
+from headtypes.analyses.company.analysis import COMPANY
 from headtypes.analyses.coreference.analysis import COREFERENCE
 from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.analyses.divergence.analysis import DIVERGENCE
@@ -18,6 +20,7 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
+from headtypes.core.results import Result
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning import resources
@@ -134,9 +137,14 @@ def any_of(names):
 
 
 def entry(path, caption, category, content, subcategory=None, **labels):
-    """A file with its entry in the report."""
-    caption, labels = f"../report/{caption}.rst", {**labels, "content": content}
+    """A file with its entry in the report, which names the function that computed it."""
+    caption, labels = f"../report/{caption}.rst", {**labels, "content": content, "computed by": function_of}
     return report(path, caption=caption, category=category, subcategory=subcategory, labels=labels)
+
+
+def function_of(wildcards, params):
+    """The full name of the function that a job calls."""
+    return f"headtypes.{params.calls.replace(':', '.')}"
 
 
 def figure(path, caption, name, content, category="Figures", suffix="", by="partition"):
@@ -159,24 +167,24 @@ def figure_of_clark(name, content, suffix=""):
     return figure(path, f"clark_figure{name}", name, content, "Figures of Clark et al.", suffix, by="task")
 
 
-def table(path, caption, name, content, category="Tables", suffix=""):
-    """The outputs of a table: CSV, Markdown, and HTML with its entry in the report."""
+def table(path, caption, name, content, category="Tables", further=(), suffix=""):
+    """The outputs of a table: CSV, Markdown, HTML with its entry in the report, and files with further endings."""
     html = entry(f"{path}.html", caption, category, content, table=name)
-    return {f"csv{suffix}": f"{path}.csv", f"markdown{suffix}": f"{path}.md", f"html{suffix}": html}
+    outputs = {"csv": f"{path}.csv", "markdown": f"{path}.md", "html": html}
+    outputs |= {ending.partition(".")[0]: f"{path}.{ending}" for ending in further}
+    return {f"{name}{suffix}": file for name, file in outputs.items()}
 
 
-def tables(paper, category, **named):
-    """The outputs of those tables of a paper that show something.
+def table_of_guan(number, content, further, suffix=""):
+    """The outputs of a table of Guan et al."""
+    path = f"results/guan2020/table{number}"
+    return table(path, f"table{number}", number, content, further=further, suffix=suffix)
 
-    named: by name a caption, the content, of what it is, and the endings of further files.
-    """
-    outputs = {}
-    for name, (caption, content, entries, *further) in named.items():
-        number, path = name.removeprefix("table"), f"results/{paper}/{name}"
-        if entries:
-            outputs |= table(path, caption, number, content, category, f"_{number}")
-            outputs |= {f"{ending.partition('.')[0]}_{number}": f"{path}.{ending}" for ending in further}
-    return outputs
+
+def table_of_clark(number, content):
+    """The outputs of a table of Clark et al."""
+    path = f"results/clark2019/table{number}"
+    return table(path, f"clark_table{number}", number, content, "Tables of Clark et al.", ["tex"])
 
 
 def result_of(rule, wildcards):
@@ -222,18 +230,10 @@ KEYED = {}
 
 def keyed(rule, **inputs):
     """Inputs that are many files of a kind, which a job finds by their keys: {key: path}, or a function (`each`)."""
-    KEYED[rule] = {name: files if callable(files) else partial(always, files) for name, files in inputs.items()}
-    return {name: paths_by(files) for name, files in KEYED[rule].items()}
-
-
-def always(files, wildcards):
-    """The same for every job."""
-    return files
-
-
-def paths_by(files):
-    """An input function: the paths alone."""
-    return lambda wildcards: list(files(wildcards).values())
+    KEYED[rule] = {
+        name: files if callable(files) else lambda wildcards, files=files: files for name, files in inputs.items()
+    }
+    return {name: lambda wildcards, files=files: list(files(wildcards).values()) for name, files in KEYED[rule].items()}
 
 
 def of(pattern, find):
@@ -244,32 +244,6 @@ def of(pattern, find):
         return expand(pattern, **entry.wildcards)[0] if entry else []
 
     return path
-
-
-def of_task(pattern):
-    """An input function: the path for a partition's model and task."""
-    return lambda wildcards: pattern.format(
-        model=wildcards.model,
-        task=plan.partitions[wildcards.model, wildcards.partition].task,
-    )
-
-
-def of_test(task):
-    """The sentences on which choices made on a treebank are scored, if it has a file of them."""
-    return paths.TEST_ROWS.format(task=task) if plan.files.of_test(task) else []
-
-
-def head_outputs_of(wildcards):
-    """The mean outputs of the model's heads, where the condition replaces a head's output by its mean."""
-    condition, _ = plan.reading(wildcards.condition)
-    if not plan.needs_head_outputs(condition):
-        return []
-    return of_task(paths.HEAD_OUTPUTS)(wildcards)
-
-
-def head_outputs_of_company(wildcards):
-    """The mean outputs of the model's heads, where heads that are away have these instead."""
-    return paths.HEAD_OUTPUTS.format(**wildcards) if plan.company_needs_head_outputs else []
 
 
 def _by_kind(task, treebank, coreference):
@@ -286,16 +260,6 @@ def best_of(wildcards):
     return _by_kind(wildcards.task, paths.RELATIONS_BEST, paths.COREFERENCE).format(**wildcards)
 
 
-def texts_of_gradients(wildcards):
-    """The samples of a task of texts; the questions, or pairs, of a task that the model answers."""
-    return (paths.SAMPLES if plan.is_text(wildcards.task) else paths.QUESTIONS).format(task=wildcards.task)
-
-
-def windows_of_gradients(wildcards):
-    """The windows of a task that the model answers."""
-    return [] if plan.is_text(wildcards.task) else paths.WINDOWS.format(**wildcards)
-
-
 def compared_with(*names):
     """The comparisons with those of the papers that there is something to compare with."""
     compared = [name for name in names if PAPERS[name].inputs(plan, paths)]
@@ -310,3 +274,4 @@ wildcard_constraints:
     partition=any_of(partition.name for partition in plan.partitions.values()),
     clustering=any_of(plan.clusterings),
     paper=any_of(PAPERS),
+    analysis=any_of(plan.config.analyses),

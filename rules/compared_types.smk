@@ -12,6 +12,7 @@ rule compare_types:
             },
             controls=each(paths.CONTROLS, plan.left_out, "name"),
             scores=each(paths.SCORES, plan.left_out, "name"),
+            own=each(paths.OWN, plan.own_analyses_of),
             projections=each(paths.PROJECTION, partial(plan.files_of, DIVERGENCE), "task"),
         ),
         partition=paths.PARTITION,

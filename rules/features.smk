@@ -3,60 +3,6 @@
 # much a model's own loss depends on the attention to each kind of token (section 3.2).
 
 
-rule extract_features:
-    input:
-        model=paths.MODEL,
-        samples=paths.SAMPLES,
-    output:
-        features=paths.FEATURES,
-        same_word=paths.SAME_WORD,
-        maps=paths.MAPS,
-        samples=paths.SAMPLE_MAPS,
-    log:
-        "logs/extract_features/{model}/{task}.log",
-    benchmark:
-        "results/features/{model}/{task}.benchmark.tsv"
-    wildcard_constraints:
-        task=any_of(task for task in plan.config.tasks if not plan.is_text(task)),
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("extract_features"),
-    params:
-        **identity("extract_features"),
-    script:
-        CALL
-
-
-rule extract_text_features:
-    input:
-        model=paths.MODEL,
-        samples=paths.SAMPLES,
-    output:
-        features=paths.FEATURES,
-        same_word=paths.SAME_WORD,
-        maps=paths.MAPS,
-        samples=paths.SAMPLE_MAPS,
-        surface=paths.SURFACE,
-        outputs=paths.OUTPUTS,
-        divergence=paths.DIVERGENCE,
-        examples=paths.EXAMPLES,
-    log:
-        "logs/extract_text_features/{model}/{task}.log",
-    benchmark:
-        "results/features/{model}/{task}.benchmark.tsv"
-    wildcard_constraints:
-        task=any_of(task for task in plan.config.tasks if plan.is_text(task)),
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("extract_text_features"),
-    params:
-        **identity("extract_text_features"),
-    script:
-        CALL
-
-
 rule features:
     input:
         of_each(paths.FEATURES, plan.features),

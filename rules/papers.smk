@@ -1,4 +1,4 @@
-# What each paper published beside what was found, and the verdicts on its claims.
+# What each paper published beside what was found: its tables, and the verdicts on its claims.
 
 # Relative to the working directory: a folder that was moved has the same inputs.
 REFERENCE = {name: of_user([os.path.relpath(ROOT / "reference" / f"{name}.yaml")])[0] for name in PAPERS}
@@ -12,6 +12,83 @@ if workflow.is_main_process:
                 plan.check_published(name, paper.published.read(REFERENCE[name]).rows)
     except InputError as error:
         raise WorkflowError(str(error)) from None
+
+
+# By its rule, each table from what it shows: its paper, the files by their keys, and what is written. Where there is
+# nothing to show, there is no rule.
+TABLES = {
+    "tabulate_types": (
+        "guan2020",
+        {
+            "partitions": each(paths.PARTITION, plan.clustered),
+            "stabilities": each(paths.STABILITY, plan.clustered),
+            "counted": each(paths.SAMPLES, plan.clustered),
+        },
+        table_of_guan("1", "stability and shares of the types", ["tex"]),
+    ),
+    "tabulate_ablations": (
+        "guan2020",
+        {
+            "partitions": each(paths.PARTITION, plan.ablated),
+            "metrics": each(paths.METRICS, plan.tabulated),
+            "intervals": each(paths.INTERVALS, plan.ablated),
+            "scores": each(
+                paths.SCORES, [*plan.controlled, *(plan.baseline(*it.key) for it in plan.beside_random_heads)]
+            ),
+            "controls": each(paths.CONTROLS, plan.controlled),
+        },
+        {
+            **table_of_guan("2", "types left out or made uniform", ["tex", "all.csv"], "_2"),
+            **table_of_guan("3", "attention within and between sentences", ["tex", "all.csv"], "_3"),
+        },
+    ),
+    "tabulate_readings": (
+        "guan2020",
+        {
+            "partitions": each(paths.PARTITION, plan.ablated),
+            "scores": each(paths.SCORES, plan.ablations),
+        },
+        table("results/guan2020/readings", "readings", "readings", "the paper's claims under other readings"),
+    ),
+    "tabulate_relations": (
+        "clark2019",
+        {"best": each(paths.RELATIONS_BEST, plan.inputs_of("treebank"))},
+        table_of_clark("1", "dependency relations"),
+    ),
+    "tabulate_coreference": (
+        "clark2019",
+        {"accuracies": each(paths.COREFERENCE, plan.inputs_of("coreference"))},
+        table_of_clark("2", "coreference"),
+    ),
+    "tabulate_probes": (
+        "clark2019",
+        {"scores": each(paths.PROBE_SCORES, plan.probed), "probes": each(paths.PROBES, plan.probed)},
+        table_of_clark("3", "probes"),
+    ),
+}
+
+for name, (paper, shown, written) in TABLES.items():
+    if any(result.of(plan) for result in RESULTS if result.rule == name):
+
+        rule:
+            name:
+                name
+            input:
+                **keyed(name, **shown),
+                reference=REFERENCE[paper],
+            output:
+                **written,
+            log:
+                f"logs/{name}.log",
+            benchmark:
+                f"results/{paper}/{name}.benchmark.tsv"
+            localrule: True
+            conda:
+                ENVIRONMENT
+            params:
+                **identity(name, lambda wildcards, paper=paper: [REFERENCE[paper]]),
+            script:
+                CALL
 
 
 rule compare_with_paper:
@@ -38,8 +115,3 @@ rule compare_with_paper:
         **identity("compare_with_paper", lambda wildcards: [REFERENCE[wildcards.paper]]),
     script:
         CALL
-
-
-rule papers:
-    input:
-        compared_with(*PAPERS),

@@ -52,23 +52,3 @@ for drawing, (drawn, path) in DRAWN.items():
             **identity(drawing),
         script:
             CALL
-
-
-rule prepare_windows:
-    input:
-        model=paths.MODEL,
-        questions=paths.QUESTIONS,
-    output:
-        windows=paths.WINDOWS,
-    log:
-        "logs/prepare_windows/{model}/{task}.log",
-    benchmark:
-        "results/windows/{model}/{task}.benchmark.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("prepare_windows"),
-    params:
-        **identity("prepare_windows"),
-    script:
-        CALL

@@ -55,4 +55,4 @@ rule downloads:
         expand(paths.MODEL, model=[name for name in READ_MODELS if not plan.is_made(name)]),
         expand(paths.ROWS, task=dict.fromkeys(it.task for it in plan.inputs)),
         expand(paths.TRAINING_ROWS, task=dict.fromkeys(LEARNT_TASKS)),
-        [of_test(task) for task in plan.tasks_of("treebank")],
+        expand(paths.TEST_ROWS, task=filter(plan.files.of_test, plan.tasks_of("treebank"))),

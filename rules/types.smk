@@ -3,7 +3,7 @@
 
 rule cluster_heads:
     input:
-        features=of_task(paths.FEATURES),
+        features=of(paths.FEATURES, plan.partition),
     output:
         **figure("results/stability/{model}/{partition}", "stability", "stability", "how many types, and how stable"),
         partition=paths.PARTITION,
@@ -29,7 +29,7 @@ rule cluster_heads:
 rule import_partition:
     input:
         table=lambda wildcards: of_user([plan.partitions[wildcards.model, wildcards.partition].file])[0],
-        features=of_task(paths.FEATURES),
+        features=of(paths.FEATURES, plan.partition),
     output:
         partition=paths.PARTITION,
     log:

@@ -5,10 +5,10 @@ import json
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any
 
 # Snakemake has scripts find this folder last, so that an installed package of the same name would be found before ours.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from headtypes.core.errors import InputError
 from headtypes.core.files import refusal
 from headtypes.core.processor import arithmetic
-from headtypes.core.progress import title_of
+from headtypes.core.progress import logged, title_of
 from headtypes.models.placement import limit
 from headtypes.planning.code import check_code, loaded_modules
 from headtypes.planning.provenance import forget, provenance_of, record, results_folder, state_of, verified
@@ -31,27 +31,6 @@ def _say_stopped(kind, error, trace, otherwise=sys.excepthook) -> None:
 
 # Before anything heavy is loaded: Ctrl-C reaches every job, most of them while they load libraries.
 sys.excepthook = _say_stopped
-
-
-class _Tee:
-    """A text stream that also writes to a log, so that a run can be watched and read afterwards."""
-
-    def __init__(self, stream: TextIO, log: BinaryIO):
-        self._stream, self._log = stream, log
-
-    def write(self, text: str) -> int:
-        self._stream.write(text)
-        self._stream.flush()
-        # Where the disk is full, the text has at least been shown.
-        with suppress(OSError):
-            self._log.write(text.encode())
-        return len(text)
-
-    def flush(self) -> None:
-        pass
-
-    def isatty(self) -> bool:
-        return False
 
 
 @contextmanager
@@ -70,9 +49,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     title, wildcards = title_of(snakemake.rule, snakemake.wildcards), dict(snakemake.wildcards.items())
     with ExitStack() as opened:
         try:
-            log = opened.enter_context(_log(snakemake.log[0]))
-            opened.enter_context(redirect_stdout(_Tee(sys.stdout, log)))
-            opened.enter_context(redirect_stderr(_Tee(sys.stderr, log)))
+            opened.enter_context(logged(snakemake.log[0]))
             # Others than Snakemake may run a script.
             if folder := getattr(snakemake, "scriptdir", None):
                 check_code(snakemake.params.code, loaded_modules(snakemake.params.calls, spec), Path(folder))
@@ -121,12 +98,6 @@ def _computed_in(spec: dict) -> dict[str, str]:
     """Where bfloat16 is asked for, in which precision a job computed."""
     asked = spec.get("precision") == "bfloat16" or spec.get("bf16")
     return {"computed_in": arithmetic("bfloat16")} if asked else {}
-
-
-def _log(path: str) -> BinaryIO:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    # Unbuffered: nothing is left over to fail when the log is closed.
-    return open(path, "wb", buffering=0)
 
 
 # Snakemake sets it; tests import this module.

@@ -54,7 +54,7 @@ def test_jobs_of_which_some_fail_in_every_way_make_the_tables_of_a_local_run(slu
     for rule in ("cluster_heads", "measure_intervals"):
         assert not any("gpu" in slurm.about(job) for job in cluster_workdir.states_of(rule))
     assert all("gpu:1" in slurm.about(job) for job in evaluations)
-    for rule in ("fetch_model", "fetch_task", "sample_inputs", "sample_questions", "tabulate_guan2020"):
+    for rule in ("fetch_model", "fetch_task", "sample_inputs", "sample_questions", "tabulate_types"):
         assert not cluster_workdir.states_of(rule)
     assert set(slurm.states().values()) <= set(ENDED)
 

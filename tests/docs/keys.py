@@ -26,8 +26,9 @@ _ENTRIES = {
         "source.trained.": "Trained",
     },
     "Partitions": {"": "Partition"},
+    "Analyses of your own": {"": "Analysis"},
 }
-_SHOWN_BY_EXAMPLES = ("tasks", "models", "partitions", "conditions", "select")
+_SHOWN_BY_EXAMPLES = ("tasks", "models", "partitions", "analyses", "conditions", "select")
 
 
 def with_keys(page: str) -> str:

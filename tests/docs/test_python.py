@@ -84,6 +84,8 @@ def test_the_recipes_run_and_do_what_they_say(folder, capsys):
     answers = re.findall(r"^\[\{'label'.*$", printed, re.MULTILINE)
     assert len(set(answers)) == len(answers) == 3
     assert (folder / "heads.html").stat().st_size > 10_000
+    assert (folder / "head.pdf").read_bytes().startswith(b"%PDF")
+    assert re.search(r"^\S+ looks most at \S+: \d+%$", printed, re.MULTILINE)
     prompt, decoder = names["prompt"], names["decoder"]
     with torch.inference_mode():
         assert decoder(**prompt).logits.isfinite().all()

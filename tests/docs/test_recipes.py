@@ -204,6 +204,16 @@ def test_labels_of_other_names_are_those_of_the_model(place):
     assert label_numbers(rows, labels_of(record), "models.judge").tolist() == [1, 0, 2, 1]
 
 
+def test_figures_are_asked_for_with_the_configuration_of_a_run(place):
+    (command,) = commands("Tables and figures for a paper")
+    pdf = place.folder / "runs/mine/results/stability/mine/questions-kmeans-k4.pdf"
+    pdf.parent.mkdir(parents=True)
+    with pytest.raises(AssertionError, match="no figure yet; run snakemake first"):
+        place.run(command)
+    pdf.write_bytes(b"%PDF")
+    assert place.run(command).startswith("1 figures and captions.md are in ")
+
+
 def test_an_experiment_runs_from_the_folder_of_the_data(place, tmp_path):
     (command,) = re.findall(r"^snakemake -s .*$", (ROOT / "docs/run/own-model.md").read_text("utf-8"), re.MULTILINE)
     shutil.copyfile(place.folder / "mine.yaml", tmp_path / "mine.yaml")

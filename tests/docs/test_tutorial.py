@@ -1,19 +1,20 @@
-"""The tutorial's code works as it stands: in a copy of the repository, its rules run on a tiny model, offline."""
+"""The tutorial's examples work as they stand: files of a user's own, and what is added to a copy of the repository."""
 
 import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
-from headtypes.planning.config.schema import read_config
-from headtypes.planning.plan import Plan
+from headtypes.analyses.own.measure import load_analysis
+from headtypes.api.reading import read_heads
 from tests.support.commands import run
 from tests.support.demo import demo_task
-from tests.support.models import saved, tiny_bert
+from tests.support.models import plain_attentions, saved, tiny_bert
 from tests.support.places import ROOT
 from tests.support.workplace import copy_workflow
 
@@ -24,7 +25,7 @@ FOLDERS = ("commands", "docs", "tests")
 
 # "Create `path`:" or "In `path`, insert before `anchor`:", each followed by a block of code.
 STEP = re.compile(
-    r"^(Create|In) `(?P<path>[^`\n]+)`(?:, (?P<how>insert before|insert after) `(?P<anchor>[^`\n]+)`)?:\n\n"
+    r"(Create|In)\s`(?P<path>[^`\n]+)`(?:, (?P<how>insert before|insert after) `(?P<anchor>[^`\n]+)`)?:\n\n"
     r"```\w+\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -69,9 +70,8 @@ def copy_repository(folder: Path) -> None:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-# The tutorial's own test, and tests of the repository that a new rule could break.
+# Tests of the repository that a new rule could break.
 TESTS = [
-    "tests/unit/analyses/entropy/test_entropy.py",
     "tests/unit/test_layers.py::test_a_job_that_runs_no_model_loads_no_torch",
     "tests/unit/planning/test_stages.py",
     "tests/docs/test_examples.py::test_the_lists_of_results_and_rules_are_those_that_are_declared",
@@ -79,6 +79,19 @@ TESTS = [
     "tests/unit/planning/test_specs.py",
     "tests/workflow/test_end_to_end.py::test_all_19_conditions_are_planned_by_default",
 ]
+PACKAGE = "workflow_scripts/"
+TEXTS = [
+    "the cat sat by the river and ran",
+    "a dog",
+    "the old house under the river was by the old dog and the young cat",
+]
+
+
+def of_user(folder: Path) -> None:
+    """Follow the steps that are about files of one's own."""
+    for step in steps():
+        if not step.path.startswith(PACKAGE):
+            step.apply(folder)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +100,8 @@ def followed(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("tutorial")
     copy_repository(folder)
     for step in steps():
-        step.apply(folder)
+        if step.path.startswith(PACKAGE):
+            step.apply(folder)
     # As `make docs` and `make contract` do.
     run_in(folder, "tests.docs.lists", "docs/lookup/outputs.md")
     run_in(folder, "tests.contract.tables")
@@ -101,18 +115,53 @@ def run_in(folder: Path, *command: str) -> None:
 def test_every_block_of_code_of_the_tutorial_is_a_step():
     """But for commands, which have no language."""
     text = TUTORIAL.read_text(encoding="utf-8")
-    assert len(steps()) == sum(line.startswith("```") and line != "```" for line in text.splitlines()) == 5
+    blocks = sum(line.startswith("```") and line != "```" for line in text.splitlines())
+    assert len(steps()) == blocks == 9
 
 
-def test_the_file_that_its_command_makes_is_one_of_the_demo():
-    (path,) = re.findall(r"^snakemake --cores 2 (results/\S+)$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE)
-    texts = Plan(read_config(yaml.safe_load((ROOT / "config.yaml").read_bytes()))).texts
-    assert path in {"results/entropy/{model}/{task}.csv".format(**text.wildcards) for text in texts}
+def test_its_files_give_what_the_whole_attention_gives(tmp_path):
+    of_user(tmp_path)
+    named = yaml.safe_load((tmp_path / "mine.yaml").read_text())["analyses"]
+    analyses = [
+        load_analysis(
+            tmp_path / entry["file"],
+            {
+                **entry.get("parameters", {}),
+                "inputs": {key: tmp_path / file for key, file in entry.get("inputs", {}).items()},
+            },
+        )
+        for entry in named.values()
+    ]
+    model, tokenizer = tiny_bert()
+    _, *tables = read_heads(model, tokenizer, TEXTS, analyses=analyses)
+    expected = {name: [] for name in named}
+    for text in TEXTS:
+        encoded = tokenizer(text)
+        attention = plain_attentions(model, encoded["input_ids"], encoded["token_type_ids"])
+        index = np.arange(attention.shape[-1])
+        distance = abs(index[:, None] - index)
+        expected["reach"].append((attention * distance).sum(-1).mean(-1))
+        far = distance >= 5
+        shares = 100 * (attention * far).sum(-1)[..., far.any(-1)]
+        if shares.size:
+            expected["far"].append(shares.mean(-1))
+        listed = np.isin(encoded.tokens(), ["and", "in", "of", "the"])
+        assert listed.any() == ("the" in text)
+        expected["listed"].append(100 * attention[..., listed].sum(-1).mean(-1))
+    for name, table in zip(named, tables, strict=True):
+        np.testing.assert_allclose(table["value"], np.mean(expected[name], 0).ravel(), rtol=1e-4)
+    assert [table["samples"][0] for table in tables] == [3, 2, 3]
+    assert {table["label"][0]: table["unit"][0] for table in tables} == {
+        "reach": "tokens",
+        "to far tokens": "%",
+        "to listed words": "%",
+    }
 
 
 @pytest.mark.slow
 def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
     saved(*tiny_bert(layers=4, heads=3), tmp_path / "model")
+    of_user(tmp_path)
     config = {
         "tasks": {"made": demo_task(tmp_path, "text", 6) | {"samples": 6}},
         "models": {"tiny": {"source": {"folder": str(tmp_path / "model")}, "tasks": ["made"]}},
@@ -120,20 +169,25 @@ def test_its_rules_run_on_a_tiny_model(followed, tmp_path):
     }
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(config))
     shown = ["results/compared_types/tiny/made-kmeans-k4.csv", "results/atlas/tiny.html"]
-    run_in(followed, "tests.workflow.replay", str(tmp_path), str(tmp_path / "tiny.yaml"), "--", *shown)
-    table = pd.read_csv(tmp_path / "results/entropy/tiny/made.csv")
-    assert list(table) == ["layer", "head", "entropy", "low", "high"]
-    assert len(table) == 4 * 3
-    assert (table["entropy"] > 0).all()
-    assert (tmp_path / "results/provenance/entropy/tiny/made.csv.json").exists()
+    configs = [str(tmp_path / "tiny.yaml"), str(tmp_path / "mine.yaml")]
+    run_in(followed, "tests.workflow.replay", str(tmp_path), *configs, "--", *shown, "results/reach/tiny/made.png")
+    labels = {"entropy": "entropy", "reach": "reach", "far": "to far tokens", "listed": "to listed words"}
     compared, page = pd.read_csv(tmp_path / shown[0]), (tmp_path / shown[1]).read_text(encoding="utf-8")
-    assert set(compared.loc[compared["analysis"] == "entropy", "statistic"]) == {"mean", "smallest", "largest"}
-    assert "entropy on made" in page
+    for name, label in labels.items():
+        table = pd.read_csv(tmp_path / f"results/{name}/tiny/made.csv")
+        assert list(table) == ["layer", "head", "value", "low", "high", "samples", "label", "unit"]
+        assert len(table) == 4 * 3
+        assert (tmp_path / f"results/provenance/{name}/tiny/made.csv.json").exists()
+        assert set(compared.loc[compared["analysis"] == name, "statistic"]) == {"mean", "smallest", "largest"}
+        assert f"{label} on made" in page
+    assert (tmp_path / "results/reach/tiny/made.pdf").stat().st_size > 1000
 
 
 @pytest.mark.slow
-def test_the_repositorys_own_tests_and_style_hold_with_it(followed):
-    code = sorted({step.path for step in steps() if step.path.endswith(".py")})
+def test_the_repositorys_own_tests_and_style_hold_with_it(followed, tmp_path):
+    of_user(tmp_path)
+    code = sorted({step.path for step in steps() if step.path.startswith(PACKAGE) and step.path.endswith(".py")})
+    code += map(str, tmp_path.glob("*.py"))
     run_in(followed, "ruff", "check", *code)
     run_in(followed, "ruff", "format", "--check", *code)
     run_in(followed, "pytest", "-q", "-p", "no:cacheprovider", *TESTS)

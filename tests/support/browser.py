@@ -93,3 +93,19 @@ NAMELESS = """() => [...document.querySelectorAll("a, button, summary, input, se
   .filter((it) => !it.textContent.trim() && !it.getAttribute("aria-label") && !it.labels?.length)
   .filter((it) => !it.querySelector("img[alt]:not([alt=''])"))
   .map((it) => it.outerHTML.slice(0, 80))"""
+
+# Words that are broken into lines inside.
+BROKEN_WORDS = """() => {
+  const broken = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (node.parentElement.closest("script, style") || !node.parentElement.checkVisibility()) continue;
+    for (const word of node.textContent.matchAll(/\\p{L}+/gu)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+}"""

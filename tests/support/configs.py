@@ -24,6 +24,7 @@ def full_config(folder: Path) -> dict:
         "other_texts/a.txt": "Five.\n\nSix.\n",
         "vectors.txt": "the 1 2\n",
         "other_vectors.txt": "the 2 1\n",
+        **{f"{name}.py": f"class {name.title()}(HeadAnalysis): pass\n" for name in ("reach", "other")},
         "mine.csv": "layer, head, type\n0, 0, near\n0, 1, far\n",
         "other.csv": "layer, head, type\n0, 0, far\n0, 1, near\n",
     }.items():
@@ -131,6 +132,13 @@ def full_config(folder: Path) -> dict:
             "first_token": True,
         },
         "partitions": {"mine": {"file": str(folder / "mine.csv"), "model": "tuned+1.0", "task": "squad"}},
+        "analyses": {
+            "reach": {
+                "file": str(folder / "reach.py"),
+                "parameters": {"least": 3},
+                "inputs": {"features": "results/features/{model}/{task}.h5"},
+            }
+        },
         "windows": {"max_seq_length": 100, "doc_stride": 20, "max_query_length": 30, "max_answer_length": 10},
         "ablation": {
             "sentences": "splitter",

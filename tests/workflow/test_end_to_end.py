@@ -60,9 +60,10 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     absent = {"fetch_training", "finetune_model", "train_model", "import_partition", "measure_head_outputs"}
     absent |= {"measure_detectors"}
     # There are no tasks of text, treebanks or coreference.
-    absent |= rules_of_texts() | {"compare_norms", "plot_sentences", "tabulate_clark2019"}
+    absent |= rules_of_texts() | {"compare_norms", "plot_sentences", "tabulate_readings"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
     absent |= {"extract_antecedents", "measure_coreference"}
+    absent |= {"tabulate_relations", "tabulate_coreference", "tabulate_probes"}
     # Controls are of all but the baseline.
     several = {"evaluate_condition": 19, "evaluate_controls": 18}
     assert planned == dict.fromkeys(STAGES.keys() - absent, 1) | several
@@ -104,7 +105,7 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert table2["published_exact_match"].tolist() == [82.85, 79.92]
     assert table2["control_draws"].tolist()[1:] == [1]
     said = "animals-kmeans-k4: 9 questions for random heads were asked for, and there are 6."
-    assert said in (workdir.path / "logs/tabulate_guan2020.log").read_text()
+    assert said in (workdir.path / "logs/tabulate_ablations.log").read_text()
     said = "Beside 1 draw of as many heads of each layer on 6 questions (9 asked for)."
     assert said in (results / "guan2020/table2.md").read_text()
     printed = pd.read_csv(results / "guan2020/table2.csv")

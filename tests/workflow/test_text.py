@@ -29,7 +29,7 @@ def test_a_causal_model_and_a_text_file_are_enough(tmp_path, monkeypatch):
 
     planned = workdir.planned()
     assert not {"sample_questions", "prepare_windows", "evaluate_condition"} & planned.keys()
-    further = ("cluster_heads", "plot_partition", "plot_text")
+    further = ("cluster_heads", "plot_partition", "plot_surface", "plot_divergence")
     assert [planned.get(rule) for rule in further] == [1] * len(further)
 
     # What else is planned reads the features alone.

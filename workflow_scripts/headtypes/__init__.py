@@ -20,16 +20,21 @@ import it: otherwise an edit of it would run everything again.
 
 from typing import Any
 
-__all__ = ["ablated", "detect_heads", "head_types", "read_heads", "show"]
+__all__ = ["HeadAnalysis", "ablated", "attention_map", "detect_heads", "head_types", "read_heads", "show"]
 
 
 def __getattr__(name: str) -> Any:
     """What to call from one's own Python; loaded when it is asked for, since jobs and plans import this package too."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from headtypes.api import ablation, detecting, reading, showing
+    if name == "HeadAnalysis":
+        # What an analysis of the user's needs is all that its job loads.
+        from headtypes.analyses.own.measure import HeadAnalysis
 
-    return next(getattr(room, name) for room in (ablation, detecting, reading, showing) if hasattr(room, name))
+        return HeadAnalysis
+    from headtypes.api import ablation, detecting, maps, reading, showing
+
+    return next(getattr(room, name) for room in (ablation, detecting, maps, reading, showing) if hasattr(room, name))
 
 
 def __dir__() -> list[str]:

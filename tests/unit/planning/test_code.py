@@ -25,6 +25,7 @@ FILES = {
         if TYPE_CHECKING:
             from headtypes.typed import Typed
         SMALL = 0.05
+        RESULT = dict(path="heads.csv", content="each head")
 
         class Settings:
             restarts = 10
@@ -53,6 +54,7 @@ COUNTS = {
     "the body of a function": ("headtypes/heads.py", "* 2", "* 3"),
     "a default argument": ("headtypes/heads.py", "most=3", "most=4"),
     "an attribute of a class": ("headtypes/heads.py", "restarts = 10", "restarts = 11"),
+    "what else a result is": ("headtypes/heads.py", "heads.csv", "of_heads.csv"),
     "a constant": ("headtypes/heads.py", "0.05", "0.06"),
     "a table that is filled at import": ("headtypes/table.py", '"vertical"', '"vertical", "diagonal"'),
     "a function that is handed over as a value": ("headtypes/values.py", "return 1", "return 2"),
@@ -63,6 +65,7 @@ DOES_NOT_COUNT = {
     "a docstring": ("headtypes/heads.py", '"""Measure."""', '"""Measures heads."""'),
     "what stands below an attribute": ("headtypes/heads.py", "How often", "Restarts"),
     "a comment": ("headtypes/heads.py", "# Doubled.", "# Twice."),
+    "what the documentation says of a result": ("headtypes/heads.py", "each head", "of each head, its values"),
     "formatting": ("headtypes/heads.py", "given=chosen, most=3", "given = chosen,\n        most = 3,"),
     "another kind of task": ("headtypes/kinds/treebank.py", "1", "2"),
     "what only type checkers import": ("headtypes/typed.py", "pass", "of = int"),
@@ -109,6 +112,16 @@ def test_a_job_refuses_code_that_was_edited_since_it_was_planned_and_that_of_ano
         InputError, match=f"was imported from {SCRIPTS}, and is not the one of this workflow in {tmp_path}"
     ):
         check_code(code_hash(loaded), loaded, tmp_path)
+
+
+def test_a_file_of_the_users_counts_by_its_syntax_tree_alone(tmp_path):
+    hashes = []
+    for number, text in enumerate(("least = 1", "# How many.\nleast  = 1", "least = 2")):
+        file = tmp_path / f"{number}" / "mine.py"
+        file.parent.mkdir()
+        file.write_text(f"from headtypes import HeadAnalysis\n{text}\n")
+        hashes.append(code_hash(loaded_modules("analyses.own.measure:run", {"kind": "text", "file": str(file)})))
+    assert hashes[0] == hashes[1] != hashes[2]
 
 
 def test_the_kind_of_a_task_and_the_function_of_a_rule_are_loaded_by_their_names():

@@ -36,10 +36,14 @@ def test_a_stage_reads_the_texts_that_its_function_reads():
 
 def test_a_stage_that_names_its_inputs_names_what_its_function_reads():
     naming = [stage for stage in STAGES.values() if stage.inputs]
-    assert {stage.name: set(stage.inputs) for stage in naming} == {stage.name: inputs_of(stage) for stage in naming}
+    assert {stage.name: set(stage.named_inputs) for stage in naming} == {
+        stage.name: inputs_of(stage) for stage in naming
+    }
 
 
 def test_a_stage_has_results_and_reads_its_texts_by_an_input():
     """Their names are texts, which a slip of a letter makes others."""
     assert STAGES.keys() == {result.rule for result in RESULTS}
-    assert [stage.name for stage in STAGES.values() if stage.inputs and stage.reads not in (None, *stage.inputs)] == []
+    assert [
+        stage.name for stage in STAGES.values() if stage.inputs and stage.reads not in (None, *stage.named_inputs)
+    ] == []

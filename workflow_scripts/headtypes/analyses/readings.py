@@ -29,5 +29,5 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     write_arrays(outputs.outputs, written, provenance)
     write_arrays(outputs.divergence, measure_divergence(run, samples, **how), provenance)
     write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)
-    write_arrays(outputs.samples, map_samples(run, samples, **how), provenance)
+    write_arrays(outputs.sample_maps, map_samples(run, samples, **how), provenance)
     write_arrays(outputs.examples, map_examples(run, samples, surface, kind=how["kind"]), provenance)

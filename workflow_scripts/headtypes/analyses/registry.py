@@ -1,5 +1,7 @@
 """All analyses, in the order in which tables and pages have them."""
 
+from collections.abc import Mapping
+
 from headtypes.analyses.ablation.analysis import ABLATION
 from headtypes.analyses.company.analysis import COMPANY
 from headtypes.analyses.coreference.analysis import COREFERENCE
@@ -11,11 +13,13 @@ from headtypes.analyses.gradients.analysis import GRADIENTS
 from headtypes.analyses.maps.analysis import MAPS
 from headtypes.analyses.norms.analysis import NORMS
 from headtypes.analyses.outputs.analysis import WRITING
+from headtypes.analyses.own.analysis import FIGURE, VALUES, own_analysis, plot_analysis, read_analysis
 from headtypes.analyses.probes.analysis import PROBES
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.analyses.same_word.analysis import SAME_WORD
 from headtypes.analyses.surface.analysis import SURFACE
 from headtypes.analyses.types.analysis import TYPES
+from headtypes.core.files import StrPath
 
 ANALYSES: tuple[Analysis, ...] = (
     DISTANCES,
@@ -34,3 +38,19 @@ ANALYSES: tuple[Analysis, ...] = (
     TYPES,
     MAPS,
 )
+_BY_NAME = {analysis.name: analysis for analysis in ANALYSES}
+# What all analyses of a user's own have together; each is an `own_analysis`.
+OWN = Analysis("own", section=VALUES.section, results=(VALUES, FIGURE), stages=(read_analysis, plot_analysis))
+
+
+def analysis_named(name: str) -> Analysis:
+    """One of these, or an analysis of the user's by its name in the config."""
+    return _BY_NAME.get(name) or own_analysis(name)
+
+
+def by_analysis(files: Mapping[tuple[str, ...], StrPath]) -> dict[str, dict[str, StrPath]]:
+    """The files of analyses of the user's, by analysis and task; files: by these and, between them, the model."""
+    found: dict[str, dict[str, StrPath]] = {}
+    for (analysis, _, task), path in files.items():
+        found.setdefault(analysis, {})[task] = path
+    return found

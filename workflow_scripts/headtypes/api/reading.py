@@ -5,14 +5,17 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 from pydantic import InstanceOf, PositiveInt, SkipValidation
 
 from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.distances.measure import reducers_of, shares_of
 from headtypes.analyses.distances.results import SHARES, Features
+from headtypes.analyses.own.measure import HeadAnalysis, QueryMeans, value_table
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.stability import cluster_halves
 from headtypes.api.arguments import Model, Seed, Tokenizer, alone, check_readable, checked, tokens_of_longest
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.settings import Of
@@ -35,7 +38,8 @@ def read_heads(
     max_length: PositiveInt | None = None,
     batch_tokens: PositiveInt = 4096,
     norms: bool = False,
-) -> Features:
+    analyses: SkipValidation[Sequence[type[HeadAnalysis] | HeadAnalysis]] = (),
+) -> Features | tuple[Features | pd.DataFrame, ...]:
     """Read the distance features of every head of a loaded model on texts (Guan et al. 2020, section 3).
 
     model:  in evaluation mode, on any device; afterwards it is as before.
@@ -43,9 +47,14 @@ def read_heads(
     kind:   of task, which says how long texts are cut (`encoding.encode_samples`).
     max_length, batch_tokens: most tokens of a text, by default what model and tokenizer take, and of a batch.
     norms:  whether the features of norms are read as well (Kobayashi et al. 2020).
-    returns the features, as the workflow stores them in `results/features/`; a text's id is its number, from 0.
+    analyses: of your own, each a subclass of `headtypes.HeadAnalysis` or, with parameters, an instance of one.
+    returns the features, as the workflow stores them in `results/features/`; a text's id is its number, from 0. With
+        analyses, these and the table of each: layer, head, value, low, high, as in `results/{analysis}/`.
     Raises `InputError` where the texts are no such list, there is no such kind, or the model's heads cannot be read.
     """
+    made = [analysis() if isinstance(analysis, type) else analysis for analysis in analyses]
+    if wrong := [analysis for analysis in made if not isinstance(analysis, HeadAnalysis)]:
+        raise InputError(f"analyses should be subclasses of HeadAnalysis; found a {type(wrong[0]).__name__}.")
     check_readable(model, tokenizer)
     samples = samples_of(texts)
     encoded = encode_samples(samples, tokenizer, kind, tokens_of_longest(model, tokenizer, max_length))
@@ -53,11 +62,14 @@ def read_heads(
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
     # The body alone: a language model's logits of every token would be computed for nothing.
     body, what = body_of(model), type(model).__name__
+    reducers = [*reducers_of(encoded, norms), *(QueryMeans(analysis, encoded) for analysis in made)]
     with alone(model):
-        results = read_attention(body, encoded, reducers_of(encoded, norms), batch_tokens=batch_tokens, what=what)
+        results = read_attention(body, encoded, reducers, batch_tokens=batch_tokens, what=what)
+    shares, values = results[: len(results) - len(made)], results[len(results) - len(made) :]
     lengths = np.array(encoded.lengths, dtype=np.int32)
     ids = [sample.id for sample in samples]
-    return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares_of(results))
+    features = Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares_of(shares))
+    return (features, *map(value_table, made, values)) if made else features
 
 
 @checked
@@ -92,7 +104,10 @@ def head_types(
     mean = by_head.mean(0, dtype=np.float64)
     if not np.isfinite(mean).all():
         raise InputError("The features are not finite numbers, of at least one text; read them again.")
-    clustering = cluster_heads(mean, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
+    settings = {"method": method, "k": k, "scale": scale, "restarts": restarts, "seed": seed}
+    clustering = cluster_heads(mean, **settings)
+    if samples > 1:
+        clustering = clustering.beside(cluster_halves(by_head, clustering.labels, **settings)[1])
     return partition_of(clustering, mean, (layers, heads))
 
 

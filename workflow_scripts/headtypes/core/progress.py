@@ -1,8 +1,11 @@
-"""What a job says while it runs: progress with an estimate of the time left, and warnings."""
+"""What a job says while it runs: progress with an estimate of the time left, and warnings; and the log of all this."""
 
 import io
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
+from typing import BinaryIO, TextIO
 
 from tqdm import tqdm
 
@@ -35,3 +38,37 @@ def warn(provenance: dict, sentences: Iterable[str]) -> None:
 def title_of(rule: str, wildcards: Iterable) -> str:
     """How messages call a job: its rule and its wildcards."""
     return " ".join([rule, *map(str, wildcards)])
+
+
+class _Tee:
+    """A text stream that also writes to a log, so that a run can be watched and read afterwards."""
+
+    def __init__(self, stream: TextIO, log: BinaryIO):
+        self._stream, self._log = stream, log
+
+    def write(self, text: str) -> int:
+        self._stream.write(text)
+        self._stream.flush()
+        # Where the disk is full, the text has at least been shown.
+        with suppress(OSError):
+            self._log.write(text.encode())
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
+
+
+@contextmanager
+def logged(path: str) -> Iterator[None]:
+    """Have what is printed also written to a log, until the `with` block is left."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    # Unbuffered: nothing is left over to fail when the log is closed.
+    with (
+        open(path, "wb", buffering=0) as log,
+        redirect_stdout(_Tee(sys.stdout, log)),
+        redirect_stderr(_Tee(sys.stderr, log)),
+    ):
+        yield

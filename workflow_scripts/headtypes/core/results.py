@@ -28,7 +28,8 @@ class Result:
     of: Callable[[Any], Iterable] | None = None
     """From a plan to the entries that have it, whose `wildcards` fill in the path; None for what a job alone needs."""
     content: str = ""
-    """What is in it, for the documentation: columns, units, shapes; empty if the row of another result says it."""
+    """What is in it, for the documentation: columns, units, shapes; empty if the row of another result says it. As a
+    keyword, it is no part of a job's code (`planning.code`)."""
     section: str = ""
     """The heading of the documentation under which it is listed."""
     name: str = ""

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from headtypes.core.results import Result
+
 # `headtypes.planning.plan.Plan`, which is in a later room and so not imported.
 Plan = Any
 Computation = Literal["forward", "divergence", "gradients", "training"]
@@ -30,14 +32,20 @@ class Stage:
     """Name of the input that holds the texts."""
     passes: Callable[[Plan, Any, int], float] | None = None
     """How often a job reads all texts, by plan, wildcards and number of texts; None for once."""
-    inputs: tuple[str, ...] = ()
-    """Names of the results that its jobs read, where `rules/analyses.smk` makes the rule; it writes all results that
-    are declared as those of the rule, by their names."""
+    inputs: tuple[Result | Callable, ...] = ()
+    """What its jobs read, where `rules/analyses.smk` makes the rule: results, and functions from the plan and the
+    wildcards to a path, or to [] where there is none. It writes all results that are declared as those of the rule.
+    Jobs find either by its name."""
 
     @property
     def name(self) -> str:
         """Name of the rule."""
         return self.spec.__name__
+
+    @property
+    def named_inputs(self) -> dict[str, Result | Callable]:
+        """What its jobs read, by its name."""
+        return {read.name if isinstance(read, Result) else read.__name__: read for read in self.inputs}
 
     @property
     def runs_model(self) -> bool:

@@ -16,13 +16,19 @@ from headtypes.core.table_files import write_csv
 
 # A page shows what is in it: it runs nothing, and loads nothing from elsewhere.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+# On a narrow screen tables are scrolled, not the page.
 _STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2em; color: #222 }
-table { border-collapse: collapse; margin: 1em 0 }
-th, td { padding: .25em .6em; border-bottom: 1px solid #ccc }
+:root { color-scheme: light dark }
+body {
+  font: 15px/1.5 system-ui, sans-serif; margin: clamp(.75em, 3vw, 2em); overflow-wrap: break-word;
+  color: CanvasText; background: Canvas;
+}
+.scroll { overflow-x: auto; margin: 1em 0 }
+table { border-collapse: collapse }
+th, td { padding: .25em .6em; border-bottom: 1px solid #8886 }
 td { white-space: nowrap; vertical-align: top }
 td.text { white-space: normal; min-width: 18em }
-thead th { border-bottom: 2px solid #222; text-align: left; vertical-align: bottom }
+thead th { border-bottom: 2px solid; text-align: left; vertical-align: bottom }
 """
 
 
@@ -263,9 +269,11 @@ def to_html(page: str, provenance: dict) -> str:
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     body = _SENTENCE.sub('<td class="text">', renderer.render(page))
     body = re.sub(r"<h2>(.*?)</h2>", lambda heading: f'<h2 id="{anchor(unescape(heading[1]))}">{heading[1]}</h2>', body)
+    body = body.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
     title = escape(page.partition("\n")[0].removeprefix("# "))
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><title>{title}</title>'
         f'<meta name="provenance" content="{escape(canonical_json(provenance))}">'
         f"<style>{_STYLE}</style></head>\n<body>\n{body}</body>\n</html>\n"

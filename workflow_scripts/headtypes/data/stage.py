@@ -8,6 +8,75 @@ from headtypes.core.results import TEXT, Result
 from headtypes.core.stage import Plan, given, stage
 from headtypes.data.kinds.protocol import LANGUAGE_MODEL
 from headtypes.data.kinds.registry import KINDS
+from headtypes.models.stage import RECORD
+
+
+def _read(plan: Plan) -> list[dict[str, str]]:
+    return [{"task": task} for task in dict.fromkeys(entry.task for entry in plan.inputs)]
+
+
+def _tested(plan: Plan) -> list[dict[str, str]]:
+    return [{"task": task} for task in plan.tasks_of("treebank") if plan.files.of_test(task)]
+
+
+def _answered(plan: Plan) -> list:
+    return [*plan.ablations, *(gradient for gradient in plan.gradients if not plan.is_text(gradient.task))]
+
+
+SECTION = "Inputs and fine-tuned models"
+
+
+def fetched(
+    rule: str, of: Callable, about: str, place: str, names: tuple[str, str], content: str
+) -> tuple[Result, ...]:
+    """The rows that a rule fetches, and the record of where they come from; place: their folder; names: of both."""
+    declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
+    path = f"results/sources/{place}/{{task}}"
+    return (
+        declared(f"{path}.jsonl", name=names[0], content=content, withheld=TEXT),
+        declared(f"{path}.json", name=names[1], content="where they come from"),
+    )
+
+
+ROWS, ROWS_RECORD = fetched(
+    *("fetch_task", _read, "where data come from", "tasks", ("rows", "rows_record")), content="the data of the task"
+)
+TEST_ROWS, TEST_RECORD = fetched(
+    *("fetch_test", _tested, "where test sentences come from", "test", ("test_rows", "test_record")),
+    content="the sentences of a treebank on which choices are scored",
+)
+_declared = partial(Result, section=SECTION, withheld=TEXT)
+SAMPLES = _declared(
+    "results/samples/{task}.jsonl",
+    "sample_inputs",
+    "samples",
+    of=lambda plan: plan.features,
+    name="samples",
+    content="the samples drawn for the distance features: `id`, and one text or two, `first` and `second`; the "
+    "id of a segment is that of its document and its index there, from 0",
+)
+QUESTIONS = _declared(
+    "results/questions/{task}.jsonl",
+    "sample_questions",
+    "questions, pairs or documents",
+    of=_answered,
+    name="questions",
+    content="the questions, pairs or documents that conditions are evaluated on",
+)
+WINDOWS = _declared(
+    "results/windows/{model}/{task}.h5",
+    "prepare_windows",
+    "questions as inputs of a model",
+    of=_answered,
+    name="windows",
+    content="these questions as inputs of the model; of a text and of multiple choice, with the tokens to predict",
+)
+RESULTS = (ROWS, ROWS_RECORD, TEST_ROWS, TEST_RECORD, SAMPLES, QUESTIONS, WINDOWS)
+
+
+def test(plan: Plan, task: str, **others: str) -> str | list:
+    """The sentences on which choices made on a treebank are scored, if it has a file of them."""
+    return TEST_ROWS.path.format(task=task) if plan.files.of_test(task) else []
 
 
 @stage(calls="data.fetching:run")
@@ -38,7 +107,7 @@ def sample_questions(plan: Plan, task: str) -> dict:
     return {"questions": questions, "seed": seed}
 
 
-@stage(reads="questions", calls="data.encoding:run")
+@stage(reads="questions", calls="data.encoding:run", inputs=(RECORD, QUESTIONS))
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
     """The shape of a window and, for what language models answer, the seed of the words that are hidden."""
     kind = plan.kind_of(task)
@@ -72,69 +141,3 @@ def encoding_of(plan: Plan, task: str) -> dict:
     kind = KINDS[entry.kind]
     longest = {"max_seq_length": entry.max_seq_length} if "max_seq_length" in kind.keys else {}
     return {"kind": kind.name, **longest}
-
-
-def _read(plan: Plan) -> list[dict[str, str]]:
-    return [{"task": task} for task in dict.fromkeys(entry.task for entry in plan.inputs)]
-
-
-def _tested(plan: Plan) -> list[dict[str, str]]:
-    return [{"task": task} for task in plan.tasks_of("treebank") if plan.files.of_test(task)]
-
-
-def _answered(plan: Plan) -> list:
-    return [*plan.ablations, *(gradient for gradient in plan.gradients if not plan.is_text(gradient.task))]
-
-
-SECTION = "Inputs and fine-tuned models"
-
-
-def fetched(
-    rule: str, of: Callable, about: str, place: str, names: tuple[str, str], content: str
-) -> tuple[Result, ...]:
-    """The rows that a rule fetches, and the record of where they come from; place: their folder; names: of both."""
-    declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
-    path = f"results/sources/{place}/{{task}}"
-    return (
-        declared(f"{path}.jsonl", name=names[0], content=content, withheld=TEXT),
-        declared(f"{path}.json", name=names[1], content="where they come from"),
-    )
-
-
-_declared = partial(Result, section=SECTION, withheld=TEXT)
-RESULTS = (
-    *fetched("fetch_task", _read, "where data come from", "tasks", ("rows", "rows_record"), "the data of the task"),
-    *fetched(
-        "fetch_test",
-        _tested,
-        "where test sentences come from",
-        "test",
-        ("test_rows", "test_record"),
-        "the sentences of a treebank on which choices are scored",
-    ),
-    _declared(
-        "results/samples/{task}.jsonl",
-        "sample_inputs",
-        "samples",
-        of=lambda plan: plan.features,
-        name="samples",
-        content="the samples drawn for the distance features: `id`, and one text or two, `first` and `second`; the "
-        "id of a segment is that of its document and its index there, from 0",
-    ),
-    _declared(
-        "results/questions/{task}.jsonl",
-        "sample_questions",
-        "questions, pairs or documents",
-        of=_answered,
-        name="questions",
-        content="the questions, pairs or documents that conditions are evaluated on",
-    ),
-    _declared(
-        "results/windows/{model}/{task}.h5",
-        "prepare_windows",
-        "questions as inputs of a model",
-        of=_answered,
-        name="windows",
-        content="these questions as inputs of the model; of a text and of multiple choice, with the tokens to predict",
-    ),
-)

@@ -1,6 +1,7 @@
 """The code that a job runs, as one hash: the modules that it loads by name, and what these import.
 
-A module counts as a whole, by its syntax tree without docstrings: how code is written changes no hash.
+A module counts as a whole, by its syntax tree without docstrings and texts of documentation in declarations: how code
+is written changes no hash.
 """
 
 import ast
@@ -44,7 +45,7 @@ _FOLDER = Path(__file__).resolve().parents[2]
 def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
     """The hash of modules, of those that they import, directly or not, and of the versions of their packages.
 
-    loaded: names of the modules that a job loads; folder: where their packages lie. A package that is not installed
+    loaded: as of `loaded_modules`; folder: where their packages lie. A package that is not installed
     counts as absent, so that jobs can be planned anywhere.
     """
     files = covered_files(loaded, folder)
@@ -52,7 +53,10 @@ def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
     packages = [
         package for name in imported & NUMERIC_PACKAGES.keys() for package in (name, *_UNDERNEATH.get(name, ()))
     ]
-    parts = {file.relative_to(folder).as_posix(): _read(file)[1] for file in files}
+    parts = {
+        file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name: _read(file)[1]
+        for file in files
+    }
     return _sha256(canonical_json({**parts, **{name: package_version(name) for name in packages}}))
 
 
@@ -84,9 +88,10 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 
 
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
-    """The modules that a job loads by their names: that of the function it calls, and that of the kind of its task."""
+    """What a job loads by name: the modules of the function that it calls and of its task's kind, a user's file."""
     called = f"headtypes.{calls.partition(':')[0]}"
-    return (called, module_of(spec["kind"])) if "kind" in spec else (called,)
+    kind = (module_of(spec["kind"]),) if "kind" in spec else ()
+    return (called, *kind, *([spec["file"]] if "file" in spec else ()))
 
 
 @cache
@@ -103,7 +108,9 @@ def _imported_files(file: Path, folder: Path) -> frozenset[Path]:
 
 @cache
 def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
-    """The file of a module of ours and those of the packages that it lies in; nothing for others."""
+    """The file of a module of ours and those of the packages that it lies in, or of the user's; nothing for others."""
+    if name.endswith(".py"):
+        return (Path(name),)
     parts = name.split(".")
     names = {".".join(parts[:count]) for count in range(1, len(parts) + 1)} - NOT_COUNTED
     paths = (folder.joinpath(*part.split(".")) for part in names)
@@ -116,7 +123,13 @@ def _read(file: Path) -> tuple[frozenset[str], str]:
 
     Imports that type checkers alone read do not count, nor do statements that are mere strings.
     """
-    tree, names = ast.parse(file.read_bytes()), set()
+    text, names = file.read_bytes(), set()
+    tree = ast.parse(text)
+    if b"content=" in text:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                # What a result holds is for the documentation alone (`core.results.Result`).
+                node.keywords[:] = [keyword for keyword in node.keywords if keyword.arg != "content"]
     ahead = [tree]
     while ahead:
         node = ahead.pop()

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.registry import ANALYSES
+from headtypes.analyses.registry import ANALYSES, analysis_named
 from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, reading_matters
 from headtypes.attention.settings import Of
@@ -22,7 +22,7 @@ from headtypes.models.files import model_files
 from headtypes.planning.config.checks import check, check_evaluated, left_out, types_in
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import ConfigError, unknown
-from headtypes.planning.config.schema import Config, Finetuned, changes_nothing, read_config, types_of
+from headtypes.planning.config.schema import Config, Finetuned, changes_nothing, is_result, read_config, types_of
 
 # Between a condition and a reading; no name holds it.
 UNDER = "@"
@@ -33,6 +33,24 @@ RANDOM_TOKENS = "random tokens"
 class FeaturePlan(NamedTuple):
     """The heads of one model on the samples of one task."""
 
+    model: str
+    task: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What identifies its files among those of one kind."""
+        return tuple(self)
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """Its wildcards in the paths of results."""
+        return self._asdict()
+
+
+class AnalysisPlan(NamedTuple):
+    """The heads of one model on the samples of one task, read by an analysis of the user's."""
+
+    analysis: str
     model: str
     task: str
 
@@ -117,7 +135,7 @@ class AblationPlan:
 
 @dataclass(frozen=True)
 class UserFiles:
-    """The user's files of models, of tasks and of the vectors of probes, so that a change of them is seen."""
+    """The user's files of models, tasks, analyses and the vectors of probes, so that a change of them is seen."""
 
     config: Config
 
@@ -143,6 +161,10 @@ class UserFiles:
     def of_test(self, task: str) -> list[str]:
         """The file on which choices made on a treebank are scored."""
         return _given(self.config.tasks[task].source.test_file)
+
+    def of_analysis(self, analysis: str) -> dict[str, str]:
+        """The files that an analysis of the user's reads, by their names, without results."""
+        return {name: path for name, path in self.config.analyses[analysis].inputs.items() if not is_result(path)}
 
     def of_vectors(self) -> list[str]:
         """The file of the probes' word vectors."""
@@ -210,6 +232,20 @@ class Plan:
         """Every extraction of distance features: of each model, on each of its tasks from which samples are drawn."""
         return [entry for entry in self.inputs if self.config.has_features(entry.task)]
 
+    @cached_property
+    def own_analyses(self) -> list[AnalysisPlan]:
+        """Each analysis of the user's, of each model, on each of its tasks from which samples are drawn."""
+        return [AnalysisPlan(name, *entry) for name in self.config.analyses for entry in self.features]
+
+    def own_analyses_of(self, model: str, **others: str) -> list[AnalysisPlan]:
+        """Those of one model."""
+        return [entry for entry in self.own_analyses if entry.model == model]
+
+    @property
+    def analyses(self) -> list[Analysis]:
+        """Our analyses, and the user's."""
+        return [*ANALYSES, *map(analysis_named, self.config.analyses)]
+
     def inputs_of(self, kind: str) -> list[FeaturePlan]:
         """Each model with each of its tasks of one kind."""
         return [entry for entry in self.inputs if self.kind_of(entry.task).name == kind]
@@ -245,6 +281,10 @@ class Plan:
             types = types_in(f"partitions.{name}.file", entry.file)
             planned.append(PartitionPlan(entry.model, name, entry.task, types, file=entry.file))
         return {(partition.model, partition.name): partition for partition in planned}
+
+    def partition(self, model: str, partition: str, **others: str) -> PartitionPlan:
+        """One of these, by wildcards of a job."""
+        return self.partitions[model, partition]
 
     @cached_property
     def clustered(self) -> list[PartitionPlan]:
@@ -381,7 +421,7 @@ class Plan:
         return [
             partition
             for partition in self.partitions.values()
-            if any(self.files_of(analysis, *partition.key) for analysis in ANALYSES if analysis.is_compared)
+            if any(self.files_of(analysis, *partition.key) for analysis in self.analyses if analysis.is_compared)
         ]
 
     def is_text(self, task: str) -> bool:

@@ -36,7 +36,7 @@ def test_every_condition_stands_beside_its_draws_with_what_both_have_in_common()
     assert [text.get_text() for text in axes.texts] == ["20 %", "5 %", "9 %", "7 %", "in common"]
 
 
-def test_the_numbers_are_those_of_table_2(tmp_path):
+def test_the_numbers_are_those_of_table_2_by_the_score_that_tells_worse_answers_apart(tmp_path):
     rng = np.random.default_rng(0)
     questions = pd.DataFrame({"id": [f"q{number}" for number in range(30)], "article": "a"})
     tables = {
@@ -51,10 +51,10 @@ def test_the_numbers_are_those_of_table_2(tmp_path):
         table.to_parquet(tmp_path / name)
     found = read_drops_of_draws(tmp_path / "controls", tmp_path / "own", tmp_path / "baseline")
     expected = control_drops(tables["controls"], tables["own"], tables["baseline"])
-    assert found.metric == "exact_match"
-    assert found.own == pytest.approx(expected["own_drop_exact_match"])
+    assert found.metric == "f1"
+    assert found.own == pytest.approx(expected["own_drop_f1"])
     assert found.low < found.own < found.high
     assert [found.draws.mean(), found.draws.min(), found.draws.max()] == pytest.approx(
-        [expected[f"control_drop_exact_match{end}"] for end in ("", "_low", "_high")]
+        [expected[f"control_drop_f1{end}"] for end in ("", "_low", "_high")]
     )
     assert found.overlap == expected["control_overlap"] == 0.5

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
+from headtypes.analyses.distances.columns import Groups, attention_groups
 from headtypes.analyses.types.clustering import (
     TYPES,
     cluster_heads,
@@ -50,7 +50,7 @@ def test_planted_types_are_found_and_named(method, scale):
     features, names = heads(COUNTS, noise=0.01, seed=3)
     found = cluster_heads(features, **SETTINGS | {"method": method, "scale": scale})
     assert [found.naming.names[label] for label in found.labels] == list(names)
-    assert found.naming.warnings == ()
+    assert found.naming.doubts == ("",) * 4
     for name, near in zip(found.naming.names, found.naming.groups.near, strict=True):
         assert near == pytest.approx(features[names == name][:, [0, BINS]].sum(axis=1).mean())
     points = (features - features.mean(axis=0)) / features.std(axis=0) if scale else features
@@ -64,7 +64,7 @@ def test_clusters_are_counted_by_rising_special_attention(method):
     special = [features[found.labels == label, -4:].sum(axis=1).mean() for label in range(5)]
     assert special == sorted(special)
     assert found.naming.names == ("type-1", "type-2", "type-3", "type-4", "type-5")
-    assert (found.naming.margin, found.naming.warnings) == (None, ())
+    assert (found.naming.margin, found.naming.doubts) == (None, ("",) * 5)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -119,15 +119,10 @@ def test_seeds_are_stable_and_apart():
     assert all(0 <= seed < 2**32 for seed in seeds)
 
 
-def centroid(near, special, far):
-    """A centroid with these shares, spread unevenly over the columns of each group."""
-    row = np.zeros(WIDTH)
-    row[0], row[BINS] = 0.25 * near, 0.75 * near
-    uneven = np.arange(len(SELF_AND_SPECIAL) - 1, 0, -1.0)
-    row[BINS + 1 :] = special * uneven / uneven.sum()
-    falling = np.arange(BINS - 1, 0, -1.0)
-    row[1:BINS] = far * falling / falling.sum()
-    return row
+def named(shares, halves=(), errors=0.0):
+    """Names of clusters by near, special and far, known to `errors` over heads, and to what halves of samples give."""
+    groups = [Groups(*np.array(of_clusters, dtype=float).T) for of_clusters in (shares, *halves)]
+    return name_types(groups[0], Groups(*np.full((3, len(shares)), errors)), groups[1:])
 
 
 CLEAR = {
@@ -140,10 +135,9 @@ CLEAR = {
 
 @pytest.mark.parametrize("order", permutations(TYPES))
 def test_clear_patterns_get_their_names_in_any_order(order):
-    naming = name_types(np.stack([centroid(*CLEAR[name]) for name in order]))
+    naming = named([CLEAR[name] for name in order])
     assert naming.names == order
     assert naming.doubts == ("",) * 4
-    assert naming.warnings == ()
 
 
 def test_names_and_margin_are_those_of_brute_force():
@@ -162,7 +156,7 @@ def test_names_and_margin_are_those_of_brute_force():
             ((sum(score[name] for score, name in zip(scores, names, strict=True)), names))
             for names in permutations(TYPES)
         )
-        naming = name_types(centroids)
+        naming = name_types(attention_groups(centroids), Groups(*np.zeros((3, 4))))
         assert naming.names == ranked[-1][1]
         assert naming.margin == pytest.approx(ranked[-1][0] - ranked[-2][0])
 
@@ -170,28 +164,56 @@ def test_names_and_margin_are_those_of_brute_force():
 def test_name_that_is_left_over_is_doubtful():
     # Shares of a real model's clusters: the last is a diagonal with a stripe, vertical by what is left.
     shares = [(0.14, 0.20, 0.66), (0.53, 0.19, 0.28), (0.10, 0.47, 0.43), (0.39, 0.40, 0.21)]
-    naming = name_types(np.stack([centroid(*share) for share in shares]))
+    naming = named(shares)
     assert naming.names == ("dense", "diagonal", "dense_vertical", "vertical")
     assert [doubt != "" for doubt in naming.doubts] == [False, False, False, True]
     assert "would be named diagonal" in naming.doubts[3]
-    assert naming.warnings == (naming.doubts[3],)
     assert naming.as_dict()["types"]["vertical"]["doubt"] == naming.doubts[3]
 
 
 def test_name_without_the_largest_share_is_doubtful_though_it_is_the_best_score():
     # dense has the best score for dense (far - special = 0.50), but dense_vertical has more far.
     shares = [(0.40, 0.05, 0.55), (0.95, 0.03, 0.02), (0.02, 0.40, 0.58), (0.02, 0.96, 0.02)]
-    naming = name_types(np.stack([centroid(*share) for share in shares]))
+    naming = named(shares)
     assert naming.names == ("dense", "diagonal", "dense_vertical", "vertical")
     assert [doubt != "" for doubt in naming.doubts] == [True, False, False, False]
     assert "its far is 0.55, and another type has 0.58" in naming.doubts[0]
 
 
-def test_small_margin_is_a_warning():
-    shares = [(0.1, 0.1, 0.8), (0.1, 0.1, 0.8), (0.1, 0.45, 0.45), (0.05, 0.9, 0.05)]
-    naming = name_types(np.stack([centroid(*share) for share in shares]))
+def test_names_that_tie_are_doubtful():
+    naming = named([(0.1, 0.1, 0.8), (0.1, 0.1, 0.8), (0.1, 0.45, 0.45), (0.05, 0.9, 0.05)])
     assert naming.margin == pytest.approx(0)
-    assert any("second-best" in warning for warning in naming.warnings)
+    assert "second-best assignment by 0.000" in naming.doubts[naming.names.index("dense")]
+
+
+# Vertical has the most special attention, by 0.015.
+CLOSE = [(0.10, 0.15, 0.75), (0.80, 0.10, 0.10), (0.05, 0.549, 0.401), (0.30, 0.564, 0.136)]
+
+
+def test_a_name_is_doubtful_whose_lead_is_no_larger_than_what_halves_of_the_samples_change():
+    def half(change):
+        return [*CLOSE[:3], (0.30, 0.564 + change, 0.136 - change)]
+
+    assert named(CLOSE).doubts == ("",) * 4
+    assert named(CLOSE, [half(0.010), half(-0.012)]).doubts == ("",) * 4
+    naming = named(CLOSE, [half(0.010), half(-0.020)])
+    assert naming.names == ("dense", "diagonal", "dense_vertical", "vertical")
+    assert naming.doubts[:3] == ("",) * 3
+    assert "ahead of the special of another type by 0.015, which is known to 0.020 only" in naming.doubts[3]
+    # A half that has no such cluster.
+    assert named(CLOSE, [[*CLOSE[:3], (0, 0, 0)]]).doubts[3]
+
+
+def test_a_name_is_doubtful_whose_share_is_the_largest_by_less_than_heads_differ():
+    # Two standard errors of the difference of two means.
+    assert named(CLOSE, errors=0.0074 / np.sqrt(2)).doubts == ("",) * 4
+    assert [doubt != "" for doubt in named(CLOSE, errors=0.0076 / np.sqrt(2)).doubts] == [False, False, False, True]
+    features, _ = heads(COUNTS, noise=0.3, seed=2)
+    found = cluster_heads(features, **SETTINGS)
+    special = features[:, BINS + 1 :].sum(axis=1)
+    for label, error in enumerate(found.naming.errors.special):
+        own = special[found.labels == label]
+        assert error == pytest.approx(own.std(ddof=1) / np.sqrt(len(own)))
 
 
 def test_an_embedding_keeps_planted_types_apart_and_comes_out_the_same_again():

@@ -84,6 +84,33 @@ def test_agreement_equals_naive_loops(kind):
     np.testing.assert_allclose(found["by_head"], np.reshape(expected["by_head"], (-1, 44)).mean(0))
 
 
+def test_samples_that_differ_make_a_narrow_name_doubtful_and_equal_ones_do_not():
+    """Vertical heads look at special tokens a little more than dense_vertical ones: on average, or in every sample."""
+    features, names = heads(COUNTS, noise=0.01, seed=1)
+    by_sample = np.repeat(features[None], 40, axis=0)
+    sep = 18
+    of = {name: np.flatnonzero(names == name) for name in COUNTS}
+    by_sample[:, of["vertical"]] = 0
+    by_sample[:, of["vertical"], sep], by_sample[:, of["vertical"], 16] = 0.56, 0.44
+    by_sample[:, of["dense_vertical"]] = 0
+    by_sample[:, of["dense_vertical"], sep], by_sample[:, of["dense_vertical"], 5] = 0.55, 0.45
+
+    def doubts(by_sample):
+        mean = by_sample.mean(axis=0, dtype=float)
+        clustering = cluster_heads(mean, seed=0, **CLUSTERING)
+        stability = measure_stability(by_sample, clustering.labels, models=6, seed=3, pairs=False, **CLUSTERING)
+        judged = clustering.beside(stability["profiles"]).naming
+        return {name for name, doubt in zip(judged.names, judged.doubts, strict=True) if doubt}
+
+    assert doubts(by_sample) == set()
+    varied = by_sample.copy()
+    for sample, more in enumerate(np.resize([0.1, -0.1], 40)):
+        varied[sample][np.ix_(of["vertical"], [sep])] += more
+        varied[sample][np.ix_(of["vertical"], [16])] -= more
+    np.testing.assert_allclose(varied.mean(axis=0), by_sample.mean(axis=0))
+    assert doubts(varied) == {"vertical"}
+
+
 def test_pairs_are_nearest_to_their_heads_cluster_or_not():
     by_sample = samples_of(heads(COUNTS, noise=0.3, seed=5)[0], 7, noise=2, seed=6)
     labels = full_fit(by_sample)

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.maps.measure import readable
@@ -17,7 +18,7 @@ from headtypes.data.records import Sample
 from headtypes.pages.atlas.live import Live
 from headtypes.pages.atlas.live_server import LOOPBACK, LiveServer
 from tests.support.atlases import attention_in
-from tests.support.browser import opened
+from tests.support.browser import BEYOND_THE_EDGE, opened
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
 from tests.support.reading import distance_features
 from tests.support.records import classifier, recorded, without_heads
@@ -252,6 +253,24 @@ def test_clicks_switch_heads_off_and_change_the_answer_and_the_maps(page, served
     page.locator(".said", has_text=f"{value:.{0 if value >= 9.95 else 1}f} %").wait_for()
     assert [(row[0], row[-1]) for row in said(page, 2)] == shown(read["answers"][0]["rows"])
     assert page.locator("#tiles .off").count() == 2
+
+
+def test_on_a_phone_boxes_lie_apart_and_a_tap_says_what_it_does(chromium, served):
+    answers = {off: read_in_turn(served, *TEXTS, off)["answers"][0]["rows"] for off in ((), ("3-1",))}
+    whole, now = (max(answers[off], key=lambda row: row[2])[0] for off in answers)
+    with opened(chromium, served.address, 390) as page:
+        page.locator("#says table").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        first, second = (page.locator(name).bounding_box() for name in ("#first", "#second"))
+        assert first["y"] + first["height"] < second["y"]
+        page.locator(".tile").nth(10).tap()
+        said(page, 1)
+        expect(page.locator("#without")).to_contain_text(
+            "Without 1 of 15 heads: " + (f"“{now}” as before" if whole == now else f"“{now}” in place of “{whole}”")
+        )
+        box = page.locator("#without").bounding_box()
+        assert 0 <= box["y"] < box["y"] + box["height"] <= 900
+        assert page.evaluate(BEYOND_THE_EDGE.replace('"main, main *, ', '"#says, #says *, ')) == []
 
 
 def test_another_text_is_read_when_it_is_asked_for(page, served):

@@ -9,7 +9,7 @@ from headtypes.papers.comparison import NAMED, TOGETHER
 from headtypes.papers.ledger.models import over_models
 from headtypes.papers.ledger.table import ledger_table, together_table
 from headtypes.papers.quantities import NO_VERDICT
-from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, opened
+from tests.support.browser import BEYOND_THE_EDGE, BROKEN_WORDS, LOW_CONTRAST, NAMELESS, opened
 from tests.support.ledgers import made_ledger
 from tests.support.summaries import PROVENANCE, RESULTS
 
@@ -76,6 +76,7 @@ def test_it_fits_has_contrast_and_names_its_controls(chromium, page_file, width,
         assert page.evaluate(BEYOND_THE_EDGE) == []
         assert page.evaluate(LOW_CONTRAST, 4.5) == []
         assert page.evaluate(NAMELESS) == []
+        assert page.evaluate(BROKEN_WORDS) == []
 
 
 def test_every_claim_has_a_strip_of_all_its_cells(chromium, page_file, ledger):

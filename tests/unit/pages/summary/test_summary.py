@@ -164,9 +164,9 @@ def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
     table = pd.read_csv(results[1]["compared_types"][MODEL, PARTITION])
     assert compared_types_sentence(table, MODEL) == (
         "Among what sets types of minilm-qa apart is the gradient for attention to cls tokens of its vertical heads: "
-        "0.15, where as many random heads of the same layers have 0.24 (0.19 to 0.28 over draws; p = 0.004); in 1 of 2 "
+        "0.15, where as many random heads of the same layers have 0.24 (0.19 to 0.28 over draws; p = 0.008); in 1 of 2 "
         "comparisons the types of minilm-qa differ from as many random heads of the same layers (p < 0.05, corrected "
-        "for all of these)."
+        "for all comparisons)."
     )
     assert compared_types_sentence(table.assign(p_holm=0.5), MODEL).startswith("In 0 of 2 comparisons")
     assert compared_types_sentence(table.assign(p=np.nan), MODEL) is None

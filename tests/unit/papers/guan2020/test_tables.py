@@ -6,7 +6,13 @@ import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.papers.guan2020.table1 import reservations, stability_page, stability_shown, stability_table
+from headtypes.papers.guan2020.table1 import (
+    reservations,
+    stability_page,
+    stability_shown,
+    stability_table,
+    with_published,
+)
 from headtypes.papers.guan2020.tables2_3 import (
     ablation_page,
     ablation_shown,
@@ -86,6 +92,9 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
     assert "| a | p | 94.37 | 90.00 | 91.00 | 92.00 | 90.50 | 91.50 | 92.50 | 70.00 |  |" in page
     assert "| a | p | 1000 | 50.00 | 25.00 | 25.00 |  |  | vertical |" in page
     assert "| published |  |  | 26.04 | 25.56 | 13.28 |" in page
+    rows = stability_shown(with_published(table, REFERENCE)).latex().split(r"\midrule")[1].splitlines()
+    assert rows[3].startswith("published &  &  &  &  & 26.04 & 25.56 & 13.28 &")
+    assert len(with_published(table[1:], REFERENCE)) == 1
 
 
 def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown():

@@ -7,6 +7,8 @@ from headtypes.analyses.declaration import Analysis, samples_of, share_of
 from headtypes.attention.operations import seeded
 from headtypes.core.results import ARTICLES, TEXT, Result
 from headtypes.core.stage import Plan, given, stage
+from headtypes.data.stage import SAMPLES
+from headtypes.models.stage import RECORD
 
 OF_CONDITION = "results/ablation/{model}/{partition}/{condition}/"
 _of_condition = partial(
@@ -83,7 +85,7 @@ def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
     return controls.draws * share_of(controls.questions, rows)
 
 
-@stage("forward", reads="samples", calls="analyses.ablation.head_outputs:run", inputs=("model", "samples"))
+@stage("forward", reads="samples", calls="analyses.ablation.head_outputs:run", inputs=(RECORD, SAMPLES))
 def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, and the arithmetic."""
     return samples_of(plan, task)

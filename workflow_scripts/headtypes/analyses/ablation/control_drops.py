@@ -9,7 +9,7 @@ from headtypes.analyses.ablation.results import metrics_in, sizes_in
 from headtypes.core.files import StrPath
 from headtypes.core.statistics import mean_intervals, mean_over
 from headtypes.core.table_files import read_parquet
-from headtypes.data.kinds.metrics import Metric
+from headtypes.data.kinds.metrics import Metric, tested_metric
 
 
 class DropsOfDraws(NamedTuple):
@@ -74,13 +74,14 @@ def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[
 
 
 def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
-    """The drops of a task's first score beside heads of the same layers, from the files of `control_drops`."""
+    """The drops of a task's `tested_metric` beside heads of the same layers, from the files of `control_drops`."""
     controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, sizes = lost_answers(controls, *own)
-    low, high = mean_intervals(own_lost[0], sizes=sizes, reach=metrics[0].reach)
-    value = float(mean_over(own_lost[0], sizes))
-    drops = mean_over(lost[0], sizes)
-    return DropsOfDraws(metrics[0].name, value, float(low), float(high), drops, _overlap(controls))
+    metric = tested_metric([metric.name for metric in metrics])
+    lost, own_lost = lost[metrics.index(metric)], own_lost[metrics.index(metric)]
+    low, high = mean_intervals(own_lost, sizes=sizes, reach=metric.reach)
+    value, drops = float(mean_over(own_lost, sizes)), mean_over(lost, sizes)
+    return DropsOfDraws(metric.name, value, float(low), float(high), drops, _overlap(controls))
 
 
 def _overlap(controls: pd.DataFrame) -> float:

@@ -2,12 +2,14 @@
 
 from typing import Any
 
-from headtypes.analyses.ablation.analysis import answers_of
+from headtypes.analyses.ablation.analysis import OUTPUTS, answers_of
 from headtypes.analyses.declaration import Analysis, share_of
 from headtypes.attention.operations import reading_matters, seeded
 from headtypes.core.files import StrPath
 from headtypes.core.results import ARTICLES, Result
 from headtypes.core.stage import Plan, stage
+from headtypes.data.stage import QUESTIONS, WINDOWS
+from headtypes.models.stage import RECORD
 
 # What most models have of sets, for estimates of time.
 _SETS = 160
@@ -81,12 +83,17 @@ def _sets(plan: Plan, wildcards: Any, rows: int) -> float:
     return (company.sets or _SETS) * share_of(company.questions, rows)
 
 
+def company_outputs(plan: Plan, model: str, task: str) -> str | list:
+    """The mean outputs of the model's heads, where heads that are away have these instead."""
+    return OUTPUTS.path.format(model=model, task=task) if plan.company_needs_head_outputs else []
+
+
 @stage(
     "forward",
     reads="questions",
     passes=_sets,
     calls="analyses.company.sets:run",
-    inputs=("model", "questions", "windows", "company_outputs"),
+    inputs=(RECORD, QUESTIONS, WINDOWS, company_outputs),
 )
 def evaluate_company(plan: Plan, model: str, task: str) -> dict:
     """Spec: how heads are drawn, what is done to them, on how many questions, precision and batch size."""

@@ -7,7 +7,7 @@ from headtypes.analyses.company.costs import costly_heads, head_costs
 from headtypes.analyses.company.labels import compare_labels, families_of, without
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.per_head import Column
-from headtypes.analyses.registry import ANALYSES
+from headtypes.analyses.registry import ANALYSES, analysis_named, by_analysis
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_each, write_json
@@ -34,12 +34,13 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 def _columns(inputs: Any) -> dict[str, Column]:
     """What other analyses say of each head, each by its label and task."""
     columns = {}
-    for analysis in ANALYSES:
-        files = [inputs.get(file.name, {}) for file in analysis.files]
+    ours = {analysis.name: [inputs.get(file.name, {}) for file in analysis.files] for analysis in ANALYSES}
+    own = {name: [of_tasks] for name, of_tasks in by_analysis(inputs.own).items()}
+    for analysis, files in (ours | own).items():
         for task in files[0] if files else ():
-            for column in analysis.per_head(task, *(of_task[task] for of_task in files)):
+            for column in analysis_named(analysis).per_head(task, *(of_task[task] for of_task in files)):
                 name = f"{column.label} ({task})"
                 if name in columns:
-                    raise InputError(f"Two columns of heads are called {name}; rename that of {analysis.name}.")
+                    raise InputError(f"Two columns of heads are called {name}; rename that of {analysis}.")
                 columns[name] = column
     return columns

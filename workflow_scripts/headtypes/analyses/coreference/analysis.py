@@ -11,6 +11,8 @@ from headtypes.analyses.declaration import Analysis, words_of
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, of_inputs_alone, stage
+from headtypes.data.stage import ROWS
+from headtypes.models.stage import RECORD
 
 # Guesses of antecedents that stand for a head: those by which claims are decided, and those that the atlas shows.
 _DECIDING, _SHOWN = "words", "mentions"
@@ -96,14 +98,14 @@ SUMS = _measured(
 )
 
 
-@stage("forward", reads="rows", calls="analyses.coreference.measure:run", inputs=("model", "rows"))
+@stage("forward", reads="rows", calls="analyses.coreference.measure:run", inputs=(RECORD, ROWS))
 def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
     """Which words of a document are read, how tokens become words, and the arithmetic."""
     return {**words_of(plan, task), "extent": plan.config.coreference.documents}
 
 
 measure_coreference = of_inputs_alone(
-    "measure_coreference", reads="rows", calls="analyses.coreference.accuracy:run", inputs=("antecedents", "rows")
+    "measure_coreference", reads="rows", calls="analyses.coreference.accuracy:run", inputs=(ANTECEDENTS, ROWS)
 )
 
 

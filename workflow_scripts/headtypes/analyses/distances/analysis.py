@@ -9,15 +9,17 @@ from typing import Any
 from headtypes.analyses.declaration import Analysis, norms_of, samples_of
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
+from headtypes.data.stage import SAMPLES
+from headtypes.models.stage import RECORD
 
 
-@stage("forward", reads="samples", calls="analyses.distances.measure:run")
+@stage("forward", reads="samples", calls="analyses.distances.measure:run", inputs=(RECORD, SAMPLES))
 def extract_features(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, the arithmetic, and whether norms are read beside weights."""
     return {**samples_of(plan, task), **norms_of(plan, task)}
 
 
-@stage("divergence", reads="samples", calls="analyses.readings:run")
+@stage("divergence", reads="samples", calls="analyses.readings:run", inputs=(RECORD, SAMPLES))
 def extract_text_features(plan: Plan, model: str, task: str) -> dict:
     """The same."""
     return extract_features.spec(plan, model, task)
@@ -48,6 +50,6 @@ DISTANCES = Analysis(
     stages=(extract_features, extract_text_features),
     results=(
         FEATURES,
-        replace(FEATURES, rule="extract_text_features", of=lambda plan: plan.texts, name="", content=""),
+        replace(FEATURES, rule="extract_text_features", of=lambda plan: plan.texts, content=""),
     ),
 )

@@ -248,4 +248,4 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     write_arrays(outputs.features, features, provenance)
     write_arrays(outputs.same_word, same_word, provenance)
     write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)
-    write_arrays(outputs.samples, map_samples(run, samples, **how), provenance)
+    write_arrays(outputs.sample_maps, map_samples(run, samples, **how), provenance)

@@ -7,6 +7,7 @@ from typing import Any
 from headtypes.analyses.declaration import Analysis
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
+from headtypes.core.stage import Plan, stage
 
 
 def per_pair(path: StrPath) -> Any:
@@ -54,7 +55,7 @@ PAIRS = Result(
 )
 _projected = partial(
     Result,
-    rule="plot_text",
+    rule="project_heads",
     about="heads in two dimensions, by how differently they attend",
     of=lambda plan: plan.texts,
 )
@@ -71,12 +72,21 @@ PROJECTION_FIT = _projected(
     "the mean divergence of a row `within` layers and `between` them, and `low`, `high` and `p` by "
     "permutation",
 )
+
+
+@stage(calls="analyses.divergence.projection:run", inputs=(PAIRS,))
+def project_heads(plan: Plan, model: str, task: str) -> dict:
+    """The seed of the projection."""
+    return {"seed": plan.seed("project_heads", model, task)}
+
+
 DIVERGENCE = Analysis(
     "divergence",
     "divergence from other heads (nats)",
     section="Heads and types",
     files=(PAIRS,),
     results=(PAIRS, PROJECTION, PROJECTION_FIT),
+    stages=(project_heads,),
     per_pair=per_pair,
     per_set=per_set,
     line=lambda quantity, statistic: statistic + ", by norms" * quantity.endswith("norms"),

@@ -1,5 +1,7 @@
 """Heads in two dimensions by how they differ, and whether heads of a layer are alike (Clark et al. 2019, section 6)."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -8,7 +10,10 @@ from sklearn.manifold import MDS
 from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.divergence.results import PROJECTION_COLUMNS, Divergence
+from headtypes.core.files import write_json
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import per_head
+from headtypes.core.table_files import write_csv
 
 _STARTS, _STEPS, _EPS = 5, 1000, 1e-10
 _PERMUTATIONS = 2000
@@ -92,3 +97,10 @@ def layer_test(
         "p": (1 + as_low) / (1 + permutations),
         "permutations": permutations,
     }
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `project_heads`."""
+    projection, summary = project_heads(read_arrays(inputs.divergence, Divergence), **spec)
+    write_csv(outputs.projection, projection)
+    write_json(outputs.projection_fit, {**summary, "provenance": provenance})

@@ -7,7 +7,8 @@ from headtypes.analyses.declaration import Analysis, share_of
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, given, stage
-from headtypes.data.stage import encoding_of
+from headtypes.data.stage import QUESTIONS, SAMPLES, WINDOWS, encoding_of
+from headtypes.models.stage import RECORD
 
 # What each kind of token is called in the atlas.
 LABELS = {
@@ -62,12 +63,22 @@ TABLE = Result(
 )
 
 
+def texts(plan: Plan, model: str, task: str) -> str:
+    """The samples of a task of texts; the questions, or pairs, of a task that the model answers."""
+    return (SAMPLES if plan.is_text(task) else QUESTIONS).path.format(task=task)
+
+
+def answered_windows(plan: Plan, model: str, task: str) -> str | list:
+    """The windows of a task that the model answers."""
+    return [] if plan.is_text(task) else WINDOWS.path.format(model=model, task=task)
+
+
 @stage(
     "gradients",
     reads="texts",
     passes=lambda plan, wildcards, rows: share_of(plan.config.gradients.samples, rows),
     calls="analyses.gradients.measure:run",
-    inputs=("model", "texts", "answered_windows"),
+    inputs=(RECORD, texts, answered_windows),
 )
 def measure_gradients(plan: Plan, model: str, task: str) -> dict:
     """How samples are cut, how many are drawn, and the arithmetic.

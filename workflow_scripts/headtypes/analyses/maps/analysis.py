@@ -26,5 +26,5 @@ _MAPS = (
         withheld=TEXT,
     ),
 )
-_OF_TEXTS = {"rule": "extract_text_features", "of": lambda plan: plan.texts, "name": "", "content": ""}
+_OF_TEXTS = {"rule": "extract_text_features", "of": lambda plan: plan.texts, "content": ""}
 MAPS = Analysis("maps", section="Heads and types", results=(*_MAPS, *(replace(maps, **_OF_TEXTS) for maps in _MAPS)))

@@ -58,12 +58,12 @@ def _result(name: str, ending: str, about: str, content: str) -> Result:
 
 HEADS = _result(
     *("norms", ".csv", "what heads look at by weights and by norms"),
-    "where norms are read, for each head: `near`, `special`, `far` by weights and, as `near_by_norms` and so "
+    content="where norms are read, for each head: `near`, `special`, `far` by weights and, as `near_by_norms` and so "
     "on, by [norms](../understand/method.md#norms)",
 )
 DIVISIONS = _result(
     *("norms_types", ".types.csv", "types of heads by weights beside those by norms"),
-    "where heads are divided by both, for each method and number of types: how far both divisions agree "
+    content="where heads are divided by both, for each method and number of types: how far both divisions agree "
     "(`adjusted_rand`, at most 1; `same_type` and `same_cluster`, in percent), and the heads `changed`",
 )
 NORMS = Analysis(

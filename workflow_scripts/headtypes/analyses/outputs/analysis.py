@@ -9,6 +9,7 @@ from typing import Any
 from headtypes.analyses.declaration import Analysis
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
+from headtypes.core.stage import of_inputs_alone
 
 # Of each column that is shown: what it is called, and the factor that makes its unit.
 LABELS = {
@@ -65,34 +66,40 @@ def _result(name: str, ending: str, rule: str, about: str, content: str) -> Resu
 
 OUTPUTS = _result(
     *("outputs", ".h5", "extract_text_features", "what heads write into the residual stream, on each sample"),
-    "for tasks of text: `written` float32 [segment, layer, head, 12], means over tokens of the length of what a head "
-    "adds, divided by that of the residual stream (all tokens, the first, other special ones, comma and period, the "
-    "rest, each quarter), the mean length, and the shares of attention to the first token and to that with the "
-    "largest number of the stream; `stream` [segment, layer, 3]: that number, the median magnitude, and the token; "
-    "`length` and `sample_id` of each segment; where there are no values, the `reason`",
+    content="for tasks of text: `written` float32 [segment, layer, head, 12], means over tokens of the length of "
+    "what a head adds, divided by that of the residual stream (all tokens, the first, other special ones,"
+    " comma and period, the rest, each quarter), the mean length, and the shares of attention to the "
+    "first token and to that with the largest number of the stream; `stream` [segment, layer, 3]: that "
+    "number, the median magnitude, and the token; `length` and `sample_id` of each segment; where there "
+    "are no values, the `reason`",
 )
 HEADS = _result(
-    *("outputs_heads", ".csv", "plot_text", "how much heads write, and on how many samples they are off"),
-    "for each head, means over segments of the above, with the interval of `written` (`low`, `high`); `relative`: what "
-    "it writes, divided by the mean of the layer's heads; percent of segments on which that is below a quarter "
-    "(`off`), and on which it is although the first token gets at most half of the attention (`off_no_sink`)",
+    *("outputs_heads", ".csv", "plot_outputs", "how much heads write, and on how many samples they are off"),
+    content="for each head, means over segments of the above, with the interval of `written` (`low`, `high`); "
+    "`relative`: what it writes, divided by the mean of the layer's heads; percent of segments on which "
+    "that is below a quarter (`off`), and on which it is although the first token gets at most half of "
+    "the attention (`off_no_sink`)",
 )
 LAYERS = _result(
-    *("outputs_layers", ".layers.csv", "plot_text", "massive activations beside sinks of attention"),
-    "for each layer, the `largest` number and the `median` magnitude of the residual stream, their `ratio`, percent of "
-    "segments with a `massive` activation; the `token` where the largest stands most often (from 1), the share of "
-    "attention `to_largest` and what `even` attention would give; percent of heads and segments that are `off`, and "
-    "that are so without a sink (`off_no_sink`); number of heads for which this `varies`",
+    *("outputs_layers", ".layers.csv", "plot_outputs", "massive activations beside sinks of attention"),
+    content="for each layer, the `largest` number and the `median` magnitude of the residual stream, their "
+    "`ratio`, percent of segments with a `massive` activation; the `token` where the largest stands most "
+    "often (from 1), the share of attention `to_largest` and what `even` attention would give; percent of"
+    " heads and segments that are `off`, and that are so without a sink (`off_no_sink`); number of heads "
+    "for which this `varies`",
 )
 FIGURE = _result(
-    *("", ".{pdf,png}", "plot_text", "how much heads write, and massive activations"), "these tables as a figure"
+    *("", ".{pdf,png}", "plot_outputs", "how much heads write, and massive activations"),
+    content="these tables as a figure",
 )
+plot_outputs = of_inputs_alone("plot_outputs", calls="analyses.outputs.tables:run")
 WRITING = Analysis(
     "outputs",
     "what heads write (mean of the heads)",
     section="What single heads look at",
     files=(HEADS,),
     results=(OUTPUTS, HEADS, LAYERS, FIGURE),
+    stages=(plot_outputs,),
     per_head=per_head,
     per_set=per_set,
     repeats=("written_first", "written_special", "written_punctuation", "written_other"),

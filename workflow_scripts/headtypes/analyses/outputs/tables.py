@@ -3,6 +3,8 @@
 As tables, and as a figure.
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
@@ -10,9 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headtypes.analyses.outputs.results import HEADS, QUARTERS, STREAM, TOKENS, Outputs
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import head_name, per_head
 from headtypes.core.statistics import mean_intervals, mean_of_known
-from headtypes.core.style import PAGE, PALETTE, legend_key, styled
+from headtypes.core.style import PAGE, PALETTE, legend_key, save_figure, styled
+from headtypes.core.table_files import write_csv
 
 # A head is off on a sample if it writes less than this share of the mean of its layer's heads; a sink is a first token
 # that gets more than half of a head's attention. Both limits are ours.
@@ -165,3 +169,12 @@ def _draw_stream(axes: Axes, layers: pd.DataFrame) -> None:
     # Matplotlib writes powers of ten in its own notation, which our figures show as it stands.
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter("")
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `plot_outputs`."""
+    written = read_arrays(inputs.outputs, Outputs)
+    heads, layers = heads_table(written), layers_table(written)
+    write_csv(outputs.heads, heads)
+    write_csv(outputs.layers, layers)
+    save_figure(outputs_figure(heads, layers), outputs.pdf, outputs.png, provenance)

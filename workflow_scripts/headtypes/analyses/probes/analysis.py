@@ -6,8 +6,10 @@ Parsers that read the attention of all heads, and what they are compared with (C
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis, words_of
+from headtypes.analyses.relations.analysis import ARCS
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, of_inputs_alone, stage
+from headtypes.data.stage import ROWS
 
 WORDS = Result(
     "results/probes/{model}/{task}.json",
@@ -58,7 +60,7 @@ def train_probes(plan: Plan, model: str, task: str) -> dict:
 
 
 measure_probes = of_inputs_alone(
-    "measure_probes", reads="rows", calls="analyses.probes.scores:run", inputs=("probes", "rows", "arcs")
+    "measure_probes", reads="rows", calls="analyses.probes.scores:run", inputs=(WORDS, ROWS, ARCS)
 )
 
 

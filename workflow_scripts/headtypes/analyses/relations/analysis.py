@@ -11,6 +11,8 @@ from headtypes.analyses.declaration import Analysis, words_of
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, given, stage
+from headtypes.data.stage import ROWS, test
+from headtypes.models.stage import RECORD
 
 _DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent": "from head to dependent"}
 
@@ -146,19 +148,19 @@ OFFSETS = Result(
 )
 
 
-@stage("forward", reads="rows", calls="analyses.relations.measure:run", inputs=("model", "rows", "test"))
+@stage("forward", reads="rows", calls="analyses.relations.measure:run", inputs=(RECORD, ROWS, test))
 def extract_arcs(plan: Plan, model: str, task: str) -> dict:
     """Which sentences are read, how tokens become words, and the arithmetic."""
     return words_of(plan, task)
 
 
-@stage(reads="rows", calls="analyses.relations.accuracy:run", inputs=("arcs", "rows", "test"))
+@stage(reads="rows", calls="analyses.relations.accuracy:run", inputs=(ARCS, ROWS, test))
 def measure_relations(plan: Plan, model: str, task: str) -> dict:
     """Return which relations are listed."""
     return given(plan.config.relations)
 
 
-@stage(reads="rows", calls="analyses.relations.pairs:run", inputs=("rows", "test"))
+@stage(reads="rows", calls="analyses.relations.pairs:run", inputs=(ROWS, test))
 def measure_offsets(plan: Plan, task: str) -> dict:
     """Nothing."""
     return {}

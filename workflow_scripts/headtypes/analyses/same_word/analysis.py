@@ -56,7 +56,7 @@ WORDS = Result(
     "that are left out",
     withheld=TEXT,
 )
-OF_TEXTS = replace(WORDS, rule="extract_text_features", of=lambda plan: plan.texts, name="", content="")
+OF_TEXTS = replace(WORDS, rule="extract_text_features", of=lambda plan: plan.texts, content="")
 SAME_WORD = Analysis(
     "same_word",
     "to the same word (mean of the heads)",

@@ -54,7 +54,7 @@ STABILITY = _clustered(
     "that are nearest to the head's own cluster; `gaps`: whether heads have gaps between them, "
     "`line`, `paths` (dips in percent) and the `position` of each head on the line; `chosen`: the number of "
     "types that each criterion chooses; `mixtures`: adjusted Rand index of k-means and Gaussian mixtures by their "
-    "covariance",
+    "covariance; `profiles`: near, special and far of the types in each half of the samples",
 )
 
 
@@ -75,7 +75,7 @@ TYPES = Analysis(
             "results/partitions/{model}/{partition}.naming.json",
             about="the type of each head, and how the types were named",
             name="naming",
-            content="the centroids, their names, and the margin over the second-best assignment",
+            content="the centroids, their names and doubts about these, and the margin over the second-best assignment",
         ),
         STABILITY,
         _clustered(

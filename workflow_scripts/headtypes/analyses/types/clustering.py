@@ -1,8 +1,8 @@
 """Clusters of heads with similar attention, and the names that follow from what their heads look at."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import permutations
 from typing import Any
 
@@ -24,34 +24,25 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.heads import per_head
 
-# Below this margin the user is warned: on random halves of 50 samples of SQuAD the margin of a model varied
-# by about this much (standard deviation 0.05).
-SMALL_MARGIN = 0.05
-
 _LARGEST_OF = {"diagonal": "near", "dense": "far", "vertical": "special"}
+# The second-best assignment names the cluster otherwise; its centroid has a score for each name; others have a share.
+_RUNNERS_UP = ("the second-best assignment", "another name for the same centroid", "the {} of another type")
 
 
 @dataclass(frozen=True)
 class Naming:
     """Names of k clusters, and how certain they are.
 
-    names: by cluster; groups: near, special and far of the centroids; doubts: by cluster, the sentence that says why
-    its name is doubtful, empty where it is not; margin: how far the assignment is ahead of the second best, None unless
-    k = 4.
+    names: by cluster; groups: near, special and far of the centroids; errors: standard errors of these over heads;
+    doubts: by cluster, the sentence that says why its name is doubtful, empty where it is not; margin: how far the
+    assignment is ahead of the second best, None unless k = 4.
     """
 
     names: tuple[str, ...]
     groups: Groups
+    errors: Groups
     doubts: tuple[str, ...]
     margin: float | None
-
-    @cached_property
-    def warnings(self) -> tuple[str, ...]:
-        """Sentences that the user should see: every doubt, and a small margin."""
-        warnings = tuple(doubt for doubt in self.doubts if doubt)
-        if self.margin is not None and self.margin < SMALL_MARGIN:
-            warnings += (f"The names are ahead of the second-best assignment by only {self.margin:.3f}.",)
-        return warnings
 
     def as_dict(self) -> dict:
         """Return plain Python for JSON: margin, and by type near, special, far and doubt."""
@@ -66,28 +57,34 @@ class Naming:
         }
 
 
-def name_types(centroids: np.ndarray) -> Naming:
-    """Name clusters by what their centroids look at, [k, column] mean distance features (unscaled), by rising special.
+def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) -> Naming:
+    """Name clusters by what their centroids (unscaled) look at, by rising special.
 
     For k = 4 the names of Guan et al. 2020, section 4, which gives no rule for them. They go to the clusters by the
     one-to-one assignment with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far,
-    special), vertical special - far. A name is doubtful if another one scores higher for its centroid, or if the
-    centroid of diagonal, dense or vertical does not have the largest near, far or special. For any other k: `type-1`,
-    and so on.
-    """
-    groups = attention_groups(centroids)
-    k = len(centroids)
-    if k != len(TYPES):
-        return Naming(type_names(k), groups, doubts=("",) * k, margin=None)
+    special), vertical special - far. A name is doubtful if another one scores higher for its centroid, if the centroid
+    of diagonal, dense or vertical does not have the largest near, far or special, or if it is ahead, in this or of the
+    second-best assignment, by no more than that is known: than halves of the samples change it, and, for the largest
+    near, far or special, than two standard errors over heads. For any other k: `type-1`, and so on.
 
-    scores = _name_scores(groups)
-    _, chosen = linear_sum_assignment(scores, maximize=True)
-    totals = sorted(float(scores[range(k), names].sum()) for names in permutations(range(k)))
+    groups, errors: as in `Naming`; halves: the same clusters as halves of the samples give them.
+    """
+    k = len(groups.near)
+    if k != len(TYPES):
+        return Naming(type_names(k), groups, errors, doubts=("",) * k, margin=None)
+    _, chosen = linear_sum_assignment(_name_scores(groups), maximize=True)
+    ahead, of_heads = _ahead(groups, chosen), np.zeros((3, k))
+    of_heads[2] = [_two_errors(groups, errors, cluster, name) for cluster, name in enumerate(chosen)]
+    known = np.max([of_heads, *(abs(_ahead(half, chosen) - ahead) for half in halves)], axis=0)
     return Naming(
         names=tuple(TYPES[name] for name in chosen),
         groups=groups,
-        doubts=tuple(_doubt(cluster, int(name), scores, groups) for cluster, name in enumerate(chosen)),
-        margin=totals[-1] - totals[-2],
+        errors=errors,
+        doubts=tuple(
+            _doubt(*of_cluster, groups, *leads)
+            for of_cluster, *leads in zip(enumerate(chosen), ahead.T, known.T, strict=True)
+        ),
+        margin=float(ahead[0].min()),
     )
 
 
@@ -97,22 +94,53 @@ def _name_scores(groups: Groups) -> np.ndarray:
     return np.stack([far - special, near, np.minimum(far, special), special - far], axis=1)
 
 
-def _doubt(cluster: int, name: int, scores: np.ndarray, groups: Groups) -> str:
-    best = int(scores[cluster].argmax())
-    if scores[cluster, name] < scores[cluster, best]:
-        return (
-            f"{TYPES[name]} is doubtful: judged alone, its centroid (near {groups.near[cluster]:.2f}, "
-            f"special {groups.special[cluster]:.2f}, far {groups.far[cluster]:.2f}) would be named {TYPES[best]}."
-        )
+def _ahead(groups: Groups, chosen: np.ndarray) -> np.ndarray:
+    """How far each cluster's name is ahead, [3, cluster], of what `_RUNNERS_UP` says; chosen: indices of `TYPES`."""
+    scores, clusters = _name_scores(groups), np.arange(len(chosen))
+    others = np.array([names for names in permutations(range(len(TYPES))) if tuple(chosen) != names])
+    totals, differs = scores[clusters, others].sum(axis=1), others != chosen
+    of_assignment = scores[clusters, chosen].sum() - np.where(differs, totals[:, None], -np.inf).max(axis=0)
+    own, best_other = scores[clusters, chosen], np.where(np.eye(len(chosen))[chosen], -np.inf, scores).max(axis=1)
+    # No share is ahead by more.
+    of_group = np.ones(len(chosen))
+    for cluster, name in enumerate(chosen):
+        if group := _LARGEST_OF.get(TYPES[name]):
+            values = getattr(groups, group)
+            of_group[cluster] = values[cluster] - np.delete(values, cluster).max()
+    return np.stack([of_assignment, own - best_other, of_group])
+
+
+def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> float:
+    """Two standard errors of the lead of a centroid's near, far or special, by its name, over that of the next one."""
+    if (group := _LARGEST_OF.get(TYPES[name])) is None:
+        return 0.0
+    values = getattr(groups, group).copy()
+    values[cluster] = -np.inf
+    return 2 * float(np.hypot(*getattr(errors, group)[[cluster, values.argmax()]]))
+
+
+def _doubt(cluster: int, name: int, groups: Groups, ahead: np.ndarray, known: np.ndarray) -> str:
+    """Why a cluster's name is doubtful, if it is; ahead: of each of `_RUNNERS_UP`; known: how well, as `name_types`."""
+    near, special, far = groups.near[cluster], groups.special[cluster], groups.far[cluster]
     group = _LARGEST_OF.get(TYPES[name])
-    if group is not None:
+    _, of_centroid, of_group = ahead
+    if of_centroid < 0:
+        best = TYPES[int(_name_scores(groups)[cluster].argmax())]
+        why = (
+            f"judged alone, its centroid (near {near:.2f}, special {special:.2f}, far {far:.2f}) would be named {best}"
+        )
+    elif of_group < 0:
         values = getattr(groups, group)
-        if values[cluster] < values.max():
-            return (
-                f"{TYPES[name]} is doubtful: its {group} is {values[cluster]:.2f}, "
-                f"and another type has {values.max():.2f}."
-            )
-    return ""
+        why = f"its {group} is {values[cluster]:.2f}, and another type has {values.max():.2f}"
+    elif (close := ~(ahead > known)).any():
+        first = int(close.argmax())
+        why = (
+            f"it is ahead of {_RUNNERS_UP[first].format(group)} by {ahead[first]:.3f}, "
+            f"which is known to {known[first]:.3f} only"
+        )
+    else:
+        return ""
+    return f"{TYPES[name]} is doubtful: {why}."
 
 
 class IndivisibleError(InputError):
@@ -130,6 +158,11 @@ class Clustering:
     silhouette: np.ndarray
     naming: Naming
 
+    def beside(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
+        """The clusters with names that halves of the samples may make doubtful (`profiles` of `stability`)."""
+        groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
+        return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))
+
 
 def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> Clustering:
     """Divide heads into k clusters and name them; raises `InputError` as `fit` does.
@@ -144,12 +177,12 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
     """
     points = features.astype(float)
     labels = fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
-    special = attention_groups(_means(points, labels, k)).special
+    special = cluster_groups(points, labels, k).special
     labels = np.argsort(np.argsort(special))[labels]
     return Clustering(
         labels=labels,
         silhouette=head_silhouettes(StandardScaler().fit_transform(points) if scale else points, labels),
-        naming=name_types(_means(points, labels, k)),
+        naming=name_types(cluster_groups(points, labels, k), _errors(points, labels, k)),
     )
 
 
@@ -273,7 +306,29 @@ def _nearest_centroid(centroids: np.ndarray) -> Callable[[np.ndarray], np.ndarra
 
 
 def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
-    return np.stack([points[labels == cluster].mean(axis=0) for cluster in range(k)])
+    """The mean of each cluster, [cluster, column]; zeros for one without points."""
+    return np.stack([points[labels == of].sum(axis=0) / max(1, (labels == of).sum()) for of in range(k)])
+
+
+def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
+    """What the centroids of k clusters look at; features: [head, column], unscaled; labels: [head] int, 0..k-1."""
+    return attention_groups(_means(features.astype(float), labels, k))
+
+
+def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
+    """Standard errors of `cluster_groups` over the heads of each cluster."""
+    centroids = cluster_groups(points, labels, k)
+    apart = {
+        name: (shares - getattr(centroids, name)[labels]) ** 2
+        for name, shares in vars(attention_groups(points)).items()
+    }
+    sizes = np.bincount(labels, minlength=k)
+    return Groups(
+        **{
+            name: np.sqrt(np.bincount(labels, squares, k) / np.maximum(1, sizes - 1) / sizes)
+            for name, squares in apart.items()
+        }
+    )
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:

@@ -19,6 +19,7 @@ from headtypes.analyses.distances.results import read_distance, read_head_featur
 from headtypes.analyses.types.clustering import (
     Clustering,
     IndivisibleError,
+    cluster_groups,
     cluster_heads,
     fit_and_predict,
     one_thread,
@@ -199,29 +200,49 @@ def measure_stability(
         "proportion of input samples", but not whether heads, samples or pairs of both are meant; hence all three;
       pairwise: heads (or pairs) to which two models give the same cluster, mean over all pairs of models;
       by_head: [head], models that give the head (or its pairs, on average) the cluster of the full fit.
+    And `profiles`, as `cluster_halves` returns them.
     Raises `InputError` for fewer than two samples, and where half of the heads are too few for k clusters.
     """
     settings |= {"method": method, "k": k}
-    samples, heads = features_by_sample.shape[:2]
-    if samples < 2:
-        raise InputError(f"Stability by samples needs at least 2 samples, and there are {samples}.")
-    halves = _draw_halves(samples, models, seed, "samples")
-    features, *half_features = _weighted_means(features_by_sample, np.vstack([np.ones(samples), halves]))
-
-    def predict(train: np.ndarray, kind: str, model: int) -> np.ndarray:
-        fit_seed = derive_seed(seed, kind, "fit", model)
-        predicted = fit_and_predict(train, features, seed=fit_seed, **settings)
-        return match_labels(predicted, labels, k)
-
-    head_halves = _draw_halves(heads, models, seed, "heads")
-    by_heads = [predict(features[half], "heads", model) for model, half in enumerate(head_halves)]
-    by_samples = [predict(train, "samples", model) for model, train in enumerate(half_features)]
+    features, heads = features_by_sample.mean(axis=0, dtype=float), features_by_sample.shape[1]
+    by_samples, profiles = cluster_halves(features_by_sample, labels, models=models, seed=seed, **settings)
+    by_heads = [
+        _cluster(features[half], features, labels, derive_seed(seed, "heads", "fit", model), **settings)
+        for model, half in enumerate(_draw_halves(heads, models, seed, "heads"))
+    ]
     return {
         "models": models,
         "heads": agreement(np.stack(by_heads), labels),
         "samples": agreement(np.stack(by_samples), labels),
         "pairs": _pair_agreement(features_by_sample, models, seed, **settings) if pairs else None,
+        "profiles": profiles,
     }
+
+
+def cluster_halves(
+    features_by_sample: np.ndarray, labels: np.ndarray, *, models: int = MODELS, seed: int, k: int, **settings: Any
+) -> tuple[list[np.ndarray], list[dict[str, list[float]]]]:
+    """Cluster heads by their features on random halves of the samples; arguments as of `measure_stability`.
+
+    returns for each half the clusters of the heads, [head] int, matched to `labels`, and the near, special and far of
+        each cluster in this half.
+    """
+    samples = len(features_by_sample)
+    if samples < 2:
+        raise InputError(f"Stability by samples needs at least 2 samples, and there are {samples}.")
+    halves = _draw_halves(samples, models, seed, "samples")
+    features, *of_halves = _weighted_means(features_by_sample, np.vstack([np.ones(samples), halves]))
+    clusters = [
+        _cluster(half, features, labels, derive_seed(seed, "samples", "fit", model), k=k, **settings)
+        for model, half in enumerate(of_halves)
+    ]
+    groups = [cluster_groups(half, of_half, k) for half, of_half in zip(of_halves, clusters, strict=True)]
+    return clusters, [{name: shares.tolist() for name, shares in vars(of_half).items()} for of_half in groups]
+
+
+def _cluster(train: np.ndarray, features: np.ndarray, labels: np.ndarray, seed: int, *, k: int, **settings: Any):
+    """Clusters of heads, [head] int, fitted on others and matched to `labels`."""
+    return match_labels(fit_and_predict(train, features, k=k, seed=seed, **settings), labels, k)
 
 
 def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> float:
@@ -304,13 +325,13 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `cluster_heads`."""
     read, stability_seeds = spec.pop("features"), spec.pop("stability")
     features, shape = read_head_features(inputs.features, **read)
-    clustering = cluster_heads(features, **spec)
-    warn(provenance, clustering.naming.warnings)
+    clustering, distance = cluster_heads(features, **spec), read_distance(inputs.features, **read)
+    stability, numbers = measure_types(distance, clustering.labels, **{**spec, **stability_seeds})
+    clustering = clustering.beside(stability["profiles"])
+    warn(provenance, filter(None, clustering.naming.doubts))
     write_json(outputs.naming, {**clustering.naming.as_dict(), "provenance": provenance})
     partition = partition_of(clustering, features, shape)
     write_partition(outputs.partition, partition)
-    distance, labels = read_distance(inputs.features, **read), partition.table["cluster"].to_numpy()
-    stability, numbers = measure_types(distance, labels, **{**spec, **stability_seeds})
     write_json(outputs.stability, {**stability, "provenance": provenance})
     write_csv(outputs.numbers, numbers)
     save_figure(stability_figure(stability, numbers, partition), outputs.pdf, outputs.png, provenance)

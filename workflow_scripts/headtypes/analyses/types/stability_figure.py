@@ -49,7 +49,9 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
         _draw_tiles(axes, percent, np.reshape(colours, (layers, heads, 3)), min(PAGE / columns / heads, tall / layers))
         axes.set(title=f"clusterings of half of the {half} that give a head its type, %", xlabel="head", ylabel="layer")
         axes.title.set_fontsize(SMALL)
-    lower.legend(handles=type_patches(type_styles(partition.types), labels), loc="outside lower center", ncols=_COLUMNS)
+    # Tiles and points have colours alone.
+    keys = type_patches(type_styles(partition.types), labels, hatched=False)
+    lower.legend(handles=keys, loc="outside lower center", ncols=_COLUMNS)
     return figure
 
 

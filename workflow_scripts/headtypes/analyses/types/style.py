@@ -50,10 +50,10 @@ def type_labels(partition: Partition) -> dict[str, str]:
     return {name: f"{name} (doubtful)" if name in doubtful else name for name in partition.types}
 
 
-def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str]) -> list[Patch]:
-    """Coloured rectangles for a legend of the types."""
+def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str], *, hatched: bool = True) -> list[Patch]:
+    """Coloured rectangles for a legend of the types; hatched: whether the figure's areas are."""
     return [
-        Patch(facecolor=styles[name].colour, hatch=styles[name].hatch, edgecolor="white", label=label)
+        Patch(facecolor=styles[name].colour, hatch=styles[name].hatch * hatched, edgecolor="white", label=label)
         for name, label in labels.items()
     ]
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from headtypes.analyses.divergence.results import read_projection
-from headtypes.analyses.registry import ANALYSES
+from headtypes.analyses.registry import ANALYSES, analysis_named, by_analysis
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import frame_projection, scatter_types, type_labels, type_styles
 from headtypes.comparisons.types.table import compare_files, read_compared_types, shown_rows
@@ -36,7 +36,6 @@ _LEGENDS = {
 }
 # The p-value below which a comparison is shaded by itself.
 _SINGLE = 0.01
-_ANALYSES = {analysis.name: analysis for analysis in ANALYSES}
 _TITLE_OF_LOSS = "rise of the loss without the heads (nats)"
 
 
@@ -57,11 +56,11 @@ class _Group(NamedTuple):
     @property
     def title(self) -> str:
         of_loss = self.analysis == "ablation" and all(line.name.endswith("rise of loss") for line in self.lines)
-        return _TITLE_OF_LOSS if of_loss else _ANALYSES[self.analysis].title
+        return _TITLE_OF_LOSS if of_loss else analysis_named(self.analysis).title
 
     @property
     def of_language(self) -> bool:
-        return _ANALYSES[self.analysis].of_language
+        return analysis_named(self.analysis).of_language
 
 
 @styled
@@ -111,7 +110,7 @@ def _lines(analysis: str, rows: pd.DataFrame, partition: Partition) -> Iterator[
     for (quantity, statistic), some in rows.groupby(["quantity", "statistic"], sort=False):
         if some["value"].notna().any():
             cells = {row["type"]: row for _, row in some.iterrows() if row["draws"]}
-            yield _Line(_ANALYSES[analysis].line(quantity, statistic), cells)
+            yield _Line(analysis_named(analysis).line(quantity, statistic), cells)
 
 
 def _height(group: "_Group") -> float:
@@ -198,6 +197,7 @@ def _add_legend(axes: Axes) -> None:
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `compare_types`."""
     files = {analysis.name: inputs[analysis.name] for analysis in ANALYSES if analysis.is_compared}
+    files |= by_analysis(inputs.own)
     partition = read_partition(inputs.partition)
     left_out = [
         (spec["left_out"][condition], controls, inputs.scores[condition], inputs.baseline)

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 
 from headtypes.analyses.ablation.control_drops import lost_answers, read_scored
 from headtypes.analyses.per_set import Measure
-from headtypes.analyses.registry import ANALYSES
+from headtypes.analyses.registry import ANALYSES, analysis_named
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
@@ -206,16 +206,14 @@ def compare_files(
 ) -> pd.DataFrame:
     """Call `compare_types` with what files hold; raises `InputError` that names a damaged file.
 
-    files: of each analysis that there is, by its task. left_out: type, operation and task of each condition, and the
-    files of scores with random heads, with the type's own, and of the baseline.
+    files: of each analysis that there is, in the order of the rows, by its task. left_out: type, operation and task of
+    each condition, and the files of scores with random heads, with the type's own, and of the baseline.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
     measures = []
-    for analysis in ANALYSES:
-        for task, path in files.get(analysis.name, {}).items():
-            own = derive_seed(seed, analysis.name, task)
-            if analysis.per_set:
-                measures += analysis.per_set(task, path, types, own)
+    for name, of_tasks in files.items():
+        for task, path in of_tasks.items():
+            measures += analysis_named(name).per_set(task, path, types, derive_seed(seed, name, task))
     costs = []
     for names, *paths in left_out:
         controls, *others = read_scored(*paths)

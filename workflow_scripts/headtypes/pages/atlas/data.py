@@ -16,7 +16,7 @@ from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import has_first_token, read_head_features, read_lengths
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.per_head import WHOLE, Column, rounded
-from headtypes.analyses.registry import ANALYSES
+from headtypes.analyses.registry import ANALYSES, analysis_named
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.files import StrPath, read_json, undamaged
@@ -48,7 +48,8 @@ def gather(
         of any other, up to `SAMPLES` in all and as long as the page stays small.
     files: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
         parents (partitions of the model's parent; the name of each begins with that of the model's own), stability,
-        intervals; and those of each analysis by the names of its results. Any may be absent.
+        intervals; those of each analysis by the names of its results; own, by analysis, model and task. Any may be
+        absent.
     conditions: what each condition of the intervals does: {type or head: operation}.
     distance_bins, first_token: as in `distances.results.read_distance`.
     Raises `InputError` that names a damaged file.
@@ -97,6 +98,11 @@ def _columns(files: ResultFiles) -> list[Column]:
             if analysis.per_head
             for task, *paths in of_each_task(analysis, files)
             for column in analysis.per_head(task, *paths)
+        ),
+        *(
+            column
+            for (analysis, _, task), path in files.get("own", ())
+            for column in analysis_named(analysis).per_head(task, path)
         ),
     ]
 

@@ -41,9 +41,18 @@ async function askModel() {
   draw(null);
 }
 
+// Beside the heads, what leaving some out does to the likeliest answer.
+function sayWithout(answers = []) {
+  const off = headsOff().length, how = touched.matches ? "Tap" : "Click";
+  const [whole, now] = [1, 2].map((at) => answers.length && answers[0].rows.reduce((best, row) => (row[at] > best[at] ? row : best)));
+  const said = whole ? `: ${whole === now ? `“${now[0]}” as before` : `“${now[0]}” in place of “${whole[0]}”`}` : "";
+  byId("without").textContent = off ? `Without ${off} of ${headCount} heads${said}` : `${how} heads or a type to leave out.`;
+}
+
 // What the whole model answers, and what it answers now; without heads that are off, once.
 function showSaid(answers) {
   const off = headsOff().length, titles = off ? ["whole", `without ${off}`] : [""];
+  sayWithout(answers);
   byId("says").replaceChildren(...answers.map(({ title, unit, rows }) => {
     const best = rows.length > 1 && Math.max(...rows.map(([, , now]) => now));
     const most = unit ? Math.max(...rows.flat().filter((it) => it > 0)) : 1;
@@ -65,7 +74,7 @@ function drawOff(before) {
   byId("what").hidden = !state.off;
   byId("what-if").setAttribute("aria-pressed", String(Boolean(state.off)));
   tiles.forEach((tile, head) => tile.classList.toggle("off", off.includes(head)));
-  byId("without").textContent = off.length ? `Without ${off.length} of ${headCount} heads` : "Click heads or a type to leave out.";
+  if (String(off) !== asked) sayWithout();
   byId("of-types").replaceChildren(...(type ? type.categories : []).map(({ name }, index) => {
     const heads = [...tiles.keys()].filter((head) => type.values[head] === index);
     const others = off.filter((head) => !heads.includes(head)), all = others.length + heads.length === off.length;

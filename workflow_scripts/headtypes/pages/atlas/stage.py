@@ -4,6 +4,7 @@ from typing import Any
 
 from headtypes.analyses.ablation.analysis import INTERVALS
 from headtypes.analyses.distances.analysis import FEATURES
+from headtypes.analyses.own.analysis import VALUES
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.analysis import PARTITION, STABILITY
 from headtypes.core.results import TEXT, Result
@@ -17,6 +18,7 @@ SHOWN = {
     "stability": STABILITY,
     "intervals": INTERVALS,
     **{file.name: file for analysis in ANALYSES if analysis.in_atlas for file in analysis.files},
+    VALUES.name: VALUES,
 }
 
 
@@ -31,6 +33,8 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}
+    if kind == VALUES.name:
+        return {entry.key: entry for entry in plan.own_analyses_of(model)}
     if kind not in ("partitions", "parents", "stability", "intervals"):
         # Of several that read the same file, any.
         analysis = next(analysis for analysis in ANALYSES if SHOWN[kind] in analysis.files)

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from typing import Any
 
-from headtypes.analyses.registry import ANALYSES
 from headtypes.comparisons.types import stage as compared_types
 from headtypes.core.results import PICTURED, Result
 from headtypes.core.stage import Plan, stage
@@ -61,7 +60,7 @@ _OPENED = (".csv", ".json", ".safetensors", ".png")
 def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
     """The files of each partition, and under None those of its model that are of no partition, by what they are."""
     by_subject: dict[tuple[str, str | None], dict[str, list[str]]] = defaultdict(dict)
-    of_all = (result for declared in (*PAPERS.values(), *ANALYSES) for result in declared.results)
+    of_all = (result for declared in (*PAPERS.values(), *plan.analyses) for result in declared.results)
     for result in (*compared_types.RESULTS, *of_all):
         paths = [path for path in result.paths if path.endswith(_OPENED)]
         for entry in result.of(plan) if paths and result.of else []:

@@ -30,21 +30,33 @@ if TYPE_CHECKING:
     from headtypes.core.tables import Table
 
 
-@stage(calls="papers.clark2019.figures.figure6:run")
-def plot_text(plan: Plan, model: str, task: str) -> dict:
-    """Spec: whether published values are drawn beside ours, and the seed of the projection."""
-    # Named for the rule that once did this.
-    projection = {"seed": plan.seed("project_heads", model, task)}
-    return {"beside": is_beside(plan, model), "projection": projection}
+@stage(calls="papers.clark2019.figures.by_layer:run_surface")
+def plot_surface(plan: Plan, model: str, task: str) -> dict:
+    """Whether published values are drawn beside ours."""
+    return {"beside": is_beside(plan, model)}
 
 
-plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figures.by_layer:run")
+plot_examples = of_inputs_alone("plot_examples", calls="papers.clark2019.figures.lines:run")
+plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figures.by_layer:run_gradients")
+plot_divergence = of_inputs_alone("plot_divergence", calls="papers.clark2019.figures.figure6:run")
 
 
-@stage(calls="papers.clark2019.tables:run")
-def tabulate_clark2019(plan: Plan) -> dict:
-    """The models beside which the published values stand."""
-    return {"beside": list(dict.fromkeys(model for model, _ in _of_words(plan) if is_beside(plan, model)))}
+@stage(calls="papers.clark2019.tables:run_relations")
+def tabulate_relations(plan: Plan) -> dict:
+    """As `_beside`."""
+    return _beside(plan, plan.inputs_of("treebank"))
+
+
+@stage(calls="papers.clark2019.tables:run_coreference")
+def tabulate_coreference(plan: Plan) -> dict:
+    """As `_beside`."""
+    return _beside(plan, plan.inputs_of("coreference"))
+
+
+@stage(calls="papers.clark2019.tables:run_probes")
+def tabulate_probes(plan: Plan) -> dict:
+    """As `_beside`."""
+    return _beside(plan, plan.probed)
 
 
 # Of all rows, it reads a few.
@@ -53,6 +65,11 @@ def plot_sentences(plan: Plan, model: str, task: str) -> dict:
     """The kind of task, how tokens become words, and the arithmetic."""
     words = words_of(plan, task)
     return {"kind": plan.kind_of(task).name, **{name: words[name] for name in words if name != "batch_tokens"}}
+
+
+def _beside(plan: Plan, entries: Iterable) -> dict:
+    """Those models of some entries beside which the published values stand."""
+    return {"beside": list(dict.fromkeys(entry.model for entry in entries if is_beside(plan, entry.model)))}
 
 
 def _of_words(plan: Plan) -> list:
@@ -64,17 +81,18 @@ def is_beside(plan: Plan, model: str) -> bool:
     return "clark2019" in plan.config.models[model].published
 
 
-_of_text = partial(to_read_first, rule="plot_text", of=lambda plan: plan.texts)
-_of_tables = partial(to_read_first, rule="tabulate_clark2019")
+_of_text = partial(to_read_first, of=lambda plan: plan.texts)
 RESULTS = (
     _of_text(
         "results/clark2019/{model}/{task}/figure1.{pdf,png}",
+        "plot_examples",
         about="heads that show a pattern best",
         content="Clark's Figure 1: heads that show a pattern best",
         withheld=PICTURED,
     ),
     _of_text(
         "results/clark2019/{model}/{task}/figure{2,4}.{pdf,png}",
+        "plot_surface",
         about="attention to special tokens and neighbours, and its entropy",
         content="Clark's Figures 2 and 4: attention to special tokens and neighbours, and entropy, by layer",
     ),
@@ -82,17 +100,12 @@ RESULTS = (
         "results/clark2019/{model}/{task}/figure3.{pdf,png}",
         "plot_gradients",
         "gradients by kind of token",
-        of=lambda plan: [entry for entry in plan.gradients if not plan.is_text(entry.task)],
+        of=lambda plan: plan.gradients,
         content="Clark's Figure 3: gradients by kind of token; also for a task that the model answers",
-    ),
-    Result(
-        "results/clark2019/{model}/{task}/figure3.{pdf,png}",
-        "plot_text",
-        "gradients by kind of token",
-        of=lambda plan: [entry for entry in plan.gradients if plan.is_text(entry.task)],
     ),
     _of_text(
         "results/clark2019/{model}/{task}/figure6.{pdf,png}",
+        "plot_divergence",
         about="heads in two dimensions, by how differently they attend",
         content="Clark's Figure 6: heads in two dimensions by how differently they attend",
     ),
@@ -107,8 +120,9 @@ RESULTS = (
         "segment",
         withheld=TEXT,
     ),
-    _of_tables(
+    to_read_first(
         "results/clark2019/table1.{csv,tex,md,html}",
+        "tabulate_relations",
         about="dependency relations, Table 1 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.inputs_of("treebank") else [],
         content="Clark's Table 1: the best head of each dependency relation and the best offset, chosen and scored "
@@ -116,16 +130,18 @@ RESULTS = (
         "`published_...`, with a `remark`; `derived`, `differs`: from which labels a relation is derived, and "
         "what differs in the annotation",
     ),
-    _of_tables(
+    to_read_first(
         "results/clark2019/table2.{csv,tex,md,html}",
+        "tabulate_coreference",
         about="antecedents, Table 2 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.inputs_of("coreference") else [],
         content="Clark's Table 2: how often the best head and the baselines select an antecedent, by type of mention "
         "and by `candidates`, the words among which a head's guess is taken; `comparable`: whether the "
         "published value measures the same",
     ),
-    _of_tables(
+    to_read_first(
         "results/clark2019/table3.{csv,tex,md,html}",
+        "tabulate_probes",
         about="probes, Table 3 of Clark et al. (2019)",
         of=lambda plan: [{}] if plan.probed else [],
         content="Clark's Table 3: attachment scores of probes and baselines, with the number and the range of the "
@@ -180,7 +196,10 @@ class _Clark2019(Paper):
     subject = "task"
     row = "base, the only one"
     judged = "text, treebank and set of documents of every model, with the kind of token that each layer looks at most"
-    stages = (plot_text, plot_gradients, tabulate_clark2019, plot_sentences)
+    stages = (
+        *(plot_examples, plot_surface, plot_gradients, plot_sentences, plot_divergence),
+        *(tabulate_relations, tabulate_coreference, tabulate_probes),
+    )
     results = RESULTS
     figures = (
         _figure(1, "examples", "Examples of patterns"),

@@ -439,16 +439,24 @@ def _head_names(layers: Iterable, heads: Iterable) -> list[str]:
     ]
 
 
-def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `tabulate_clark2019`: those of the tables that some model has."""
-    published, beside = Clark2019.read(inputs.reference), spec["beside"]
-    if inputs.best:
-        table = relations_table(read_each(read_best_heads, inputs.best), beside, published)
-        write_table(outputs, table, relations_page(table, published), provenance, "_1", relation_tables(table))
-    if inputs.accuracies:
-        table = coreference_table(read_each(accuracy.read_coreference, inputs.accuracies), beside, published)
-        write_table(outputs, table, coreference_page(table, published), provenance, "_2", coreference_tables(table))
-    if inputs.scores:
-        probes = read_each(read_probes, inputs.probes)
-        table = probes_table(read_each(read_probe_scores, inputs.scores), probes, beside, published)
-        write_table(outputs, table, probes_page(table, published), provenance, "_3", probe_tables(table))
+def run_relations(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `tabulate_relations`."""
+    published = Clark2019.read(inputs.reference)
+    table = relations_table(read_each(read_best_heads, inputs.best), spec["beside"], published)
+    write_table(outputs, table, relations_page(table, published), provenance, printed=relation_tables(table))
+
+
+def run_coreference(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `tabulate_coreference`."""
+    published = Clark2019.read(inputs.reference)
+    accuracies = read_each(accuracy.read_coreference, inputs.accuracies)
+    table = coreference_table(accuracies, spec["beside"], published)
+    write_table(outputs, table, coreference_page(table, published), provenance, printed=coreference_tables(table))
+
+
+def run_probes(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `tabulate_probes`."""
+    published = Clark2019.read(inputs.reference)
+    scores, probes = read_each(read_probe_scores, inputs.scores), read_each(read_probes, inputs.probes)
+    table = probes_table(scores, probes, spec["beside"], published)
+    write_table(outputs, table, probes_page(table, published), provenance, printed=probe_tables(table))

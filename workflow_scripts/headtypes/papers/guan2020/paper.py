@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from headtypes.core.tables import Table
 
 
-@stage(calls="papers.guan2020.tables:run")
-def tabulate_guan2020(plan: Plan) -> dict:
-    """The rows of Tables 1 to 3 and of that of readings, and the controls."""
-    stability = [
+@stage(calls="papers.guan2020.table1:run")
+def tabulate_types(plan: Plan) -> dict:
+    """The rows of Table 1."""
+    rows = [
         {
             "model": partition.model,
             "partition": partition.name,
@@ -40,7 +40,13 @@ def tabulate_guan2020(plan: Plan) -> dict:
         }
         for partition in plan.clustered
     ]
-    ablations = [
+    return {"rows": rows}
+
+
+@stage(calls="papers.guan2020.tables2_3:run")
+def tabulate_ablations(plan: Plan) -> dict:
+    """The rows of Tables 2 and 3, and the controls, each with its baseline."""
+    rows = [
         {
             **_row(plan, ablation),
             "questions": _number(plan.config.tasks[ablation.task].questions),
@@ -49,13 +55,14 @@ def tabulate_guan2020(plan: Plan) -> dict:
         }
         for ablation in plan.tabulated
     ]
-    return {
-        "stability": stability,
-        "ablations": ablations,
-        "controls": [(*entry.key, plan.baseline(entry.model, entry.partition).name) for entry in plan.controlled],
-        "readings": plan.readings,
-        "rows_of_readings": [_row(plan, ablation) for ablation in plan.ablations] if plan.readings else [],
-    }
+    controls = [(*entry.key, plan.baseline(entry.model, entry.partition).name) for entry in plan.controlled]
+    return {"rows": rows, "controls": controls}
+
+
+@stage(calls="papers.guan2020.readings:run")
+def tabulate_readings(plan: Plan) -> dict:
+    """The further readings, and what is done under each condition."""
+    return {"rows": [_row(plan, ablation) for ablation in plan.ablations], "readings": plan.readings}
 
 
 @stage(calls="papers.guan2020.figures.figures_by_type:run")
@@ -95,43 +102,42 @@ def clusterings(plan: Plan) -> list[dict[str, str]]:
     return [{"clustering": clustering} for clustering in plan.clusterings]
 
 
-_of_tables = partial(to_read_first, rule="tabulate_guan2020")
 _of_partition = partial(to_read_first, rule="plot_partition", of=lambda plan: plan.partitions.values())
 _of_models = partial(to_read_first, rule="compare_models", of=clusterings)
+_of_ablations = partial(to_read_first, rule="tabulate_ablations", of=if_any(lambda plan: plan.ablations))
 _RESULTS = (
-    _of_tables(
+    to_read_first(
         "results/guan2020/table1.{csv,tex,md,html}",
+        "tabulate_types",
         about="types and their stability, Table 1 of Guan et al. (2020)",
         of=if_any(lambda plan: plan.clustered),
         content="Table 1: stability and shares of the types; stability over halves of heads, samples and pairs of "
         "both, by agreement of all clusterings and pairwise; `own_cluster`, as in the file of stability; `gaps_p`, "
         "the p-value of heads without gaps between them; how many samples were asked for and taken",
     ),
-    _of_tables(
+    _of_ablations(
         "results/guan2020/table2.{csv,tex,md,html}",
         about="what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
-        of=if_any(lambda plan: plan.ablations),
         content="Table 2: types left out or made uniform; scores and drops with intervals over questions, and the "
         "published values; random heads in Markdown and HTML; the `tex` files of all tables need booktabs",
     ),
-    _of_tables(
+    _of_ablations(
         "results/guan2020/table{2,3}.all.csv",
         about="what the model loses under each condition, with all that is known of random heads",
-        of=if_any(lambda plan: plan.ablations),
         content="Tables 2 and 3 with all columns: types next to random heads (`operation_*`: what is done to each "
         "type, and to each head that a condition names; for each score `control_drop_*`, the mean drop of "
         "the draws with the lowest and the highest; `own_drop_*`; `control_overlap`, the share of the drawn heads "
         "that are the condition's own); drops with p-value and "
         "false discovery rate",
     ),
-    _of_tables(
+    _of_ablations(
         "results/guan2020/table3.{csv,tex,md,html}",
         about="what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
-        of=if_any(lambda plan: plan.ablations),
         content="Table 3: attention within and between sentences taken away, in the same way",
     ),
-    _of_tables(
+    to_read_first(
         "results/guan2020/readings.{csv,md,html}",
+        "tabulate_readings",
         about="conditions under other readings of the paper",
         of=if_any(lambda plan: plan.readings and plan.ablations),
         content="the paper's claims under each reading, if the config has `readings`",
@@ -248,7 +254,7 @@ class _Guan2020(Paper):
     subject = "partition"
     row = "a row of Table 1"
     judged = "partition of every model"
-    stages = (tabulate_guan2020, plot_partition, compare_models)
+    stages = (tabulate_types, tabulate_ablations, tabulate_readings, plot_partition, compare_models)
     results = _RESULTS
     figures = (
         _figure(1, "heads", "Typical heads of each type"),

@@ -1,17 +1,19 @@
 """The paper's claims under every reading of its text on ablation, and which of them depend on it."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from headtypes.analyses.types.partitions import Partition
-from headtypes.core.tables import document, markdown_table
+from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.core.files import read_each
+from headtypes.core.tables import document, markdown_table, write_table
 from headtypes.papers import comparison
 from headtypes.papers.claims import BASES
 from headtypes.papers.comparison import OWN_READING
 from headtypes.papers.guan2020.claims_of_answers import claim
 from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.quantities import Answers, collect_quantities, published_quantities
+from headtypes.papers.guan2020.quantities import Answers, collect_quantities, published_quantities, read_answers
 from headtypes.papers.paper import PARTITION_KEYS, Key
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, join
 
@@ -98,3 +100,10 @@ def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.Da
             said = join(f"{verdict} under {reading}" for reading, verdict in verdicts.items())
             compared.loc[index, ["verdict", "verdict_holm", "reason"]] = OPEN, OPEN, f"{said}; {row['reason']}"
     return compared
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `tabulate_readings`."""
+    partitions, answers = read_each(read_partition, inputs.partitions), read_answers(inputs.scores)
+    table = readings_table(spec["rows"], spec["readings"], partitions, answers, Guan2020.read(inputs.reference))
+    write_table(outputs, table, readings_page(table), provenance)

@@ -2,14 +2,17 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pandas as pd
 
 from headtypes.analyses.types.gaps import p_of_gaps
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.stability import HALVES
+from headtypes.core.files import numbered_rows, read_each, read_json
+from headtypes.core.progress import warn
 from headtypes.core.statistics import ALPHA
-from headtypes.core.tables import Column, Table, TextColumn, document, probability
+from headtypes.core.tables import Column, Table, TextColumn, document, probability, write_table
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.paper import Key
 
@@ -131,6 +134,14 @@ def stability_shown(table: pd.DataFrame) -> Table:
     )
 
 
+def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
+    """Table 1 with the paper's shares as its last row, if it has such types of a model that stands beside the paper."""
+    paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
+    if not paper or table["published_stability"].isna().all():
+        return table
+    return pd.concat([table, pd.DataFrame([{"model": "published", "partition": "", "doubtful": "", **paper}])])
+
+
 def _with_text(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(gaps=["" if math.isnan(p) else probability(p) for p in table["gaps_p"]])
 
@@ -138,9 +149,6 @@ def _with_text(table: pd.DataFrame) -> pd.DataFrame:
 def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
     """Table 1 as Markdown, with the paper's shares below ours; table: as `stability_table` makes it."""
     shares = [column for column in table if column.startswith("share_")]
-    paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in shares}
-    beside = paper and table["published_stability"].notna().any()
-    with_paper = pd.concat([table, pd.DataFrame([{"model": "published", **paper}])]) if beside else table
     stability = ("published_stability", *(column.name for column in _STABILITY))
     parts = [
         "Stability of the types: percent of the heads to which clusterings, each fitted on a random half of the heads "
@@ -151,7 +159,20 @@ def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
         stability_shown(table).markdown("model", "partition", *stability),
         "Shares of the types, in percent of the heads. A type is marked as doubtful if its name does not fit what "
         "its heads look at.",
-        stability_shown(with_paper).markdown("model", "partition", "samples", *shares, "doubtful"),
+        stability_shown(with_published(table, published)).markdown(
+            "model", "partition", "samples", *shares, "doubtful"
+        ),
         *reservations(table),
     ]
     return document("Table 1: stability and shares of the types", parts)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `tabulate_types`."""
+    published = Guan2020.read(inputs.reference)
+    partitions, stabilities = read_each(read_partition, inputs.partitions), read_each(read_json, inputs.stabilities)
+    samples = read_each(lambda path: sum(1 for _ in numbered_rows(path)), inputs.counted)
+    table = stability_table(spec["rows"], partitions, stabilities, samples, published)
+    warn(provenance, reservations(table))
+    printed = [stability_shown(with_published(table, published))]
+    write_table(outputs, table, stability_page(table, published), provenance, printed=printed)

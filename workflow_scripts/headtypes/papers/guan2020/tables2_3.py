@@ -2,13 +2,19 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
-from headtypes.analyses.types.partitions import Partition, order_types
+from headtypes.analyses.ablation.control_drops import control_drops, read_scored
+from headtypes.analyses.ablation.results import read_intervals
+from headtypes.analyses.types.partitions import Partition, order_types, read_partition
 from headtypes.attention.operations import operations_by_head, table_of
+from headtypes.core.files import read_each, read_json
+from headtypes.core.progress import warn
 from headtypes.core.statistics import LEVELS
-from headtypes.core.tables import Column, Table, TextColumn, document, interval
+from headtypes.core.table_files import write_csv
+from headtypes.core.tables import Column, Table, TextColumn, document, interval, write_table
 from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by
 from headtypes.papers.guan2020.published import MAIN_MODEL, Guan2020
 from headtypes.papers.paper import Key
@@ -263,3 +269,27 @@ def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, counted:
     doubtful = section["doubtful"].iloc[0]
     if isinstance(doubtful, str) and doubtful:
         yield f"Doubtful names: {doubtful}."
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `tabulate_ablations`."""
+    controls = {
+        (*of, name): control_drops(
+            *read_scored(inputs.controls[*of, name], inputs.scores[*of, name], inputs.scores[*of, baseline])
+        )
+        for *of, name, baseline in spec["controls"]
+    }
+    table = ablation_table(
+        spec["rows"],
+        read_each(read_partition, inputs.partitions),
+        read_each(read_json, inputs.metrics),
+        Guan2020.read(inputs.reference),
+        intervals=read_each(read_intervals, inputs.intervals),
+        controls=controls,
+    )
+    warn(provenance, shortages(table))
+    for number in (2, 3):
+        of_number = table[table["table"] == number]
+        page, printed = ablation_page(table, number), ablation_shown(table, number)
+        write_table(outputs, ablation_values(of_number), page, provenance, f"_{number}", printed)
+        write_csv(outputs[f"all_{number}"], of_number)

@@ -8,7 +8,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
+from pathlib import Path
 
+from headtypes.analyses.own.analysis import class_in
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.user_types import types_in_file
@@ -21,7 +23,9 @@ from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.treebank import Treebank
 from headtypes.models.files import config_json
 from headtypes.planning.config.messages import ConfigError, unknown
-from headtypes.planning.config.schema import Ablation, Config, TaskSource, changes_nothing, types_of
+from headtypes.planning.config.schema import Ablation, Config, TaskSource, changes_nothing, is_result, types_of
+from headtypes.planning.provenance import folder_of_records
+from headtypes.planning.registry import RESULTS
 
 Mistakes = Iterator[tuple[str, str]]
 # Types that a message lists.
@@ -45,13 +49,14 @@ def check(config: Config, models: Sequence[str], tasks: Sequence[str]) -> None:
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection, _baseline)):
         if mistakes := [mistake for check in checks for mistake in check(config)]:
             raise ConfigError(mistakes)
-    if mistakes := list(_missing_files(config, models, tasks)):
-        raise ConfigError(mistakes)
+    for checks in (_missing_files(config, models, tasks), _analyses(config)):
+        if mistakes := list(checks):
+            raise ConfigError(mistakes)
 
 
 def _names(config: Config) -> Mistakes:
     """Files are named after entries, in the innermost folder that is called results (`provenance.results_folder`)."""
-    for registry in ("models", "tasks", "partitions", "conditions", "readings"):
+    for registry in ("models", "tasks", "partitions", "conditions", "readings", "analyses"):
         seen: dict[str, str] = {}
         for name in getattr(config, registry):
             if name.lower() == "results":
@@ -274,9 +279,24 @@ def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) 
     named |= {f"tasks.{task}.source.training_file": config.tasks[task].source.training_file for task in learned}
     if config.probes.seeds and any(config.tasks[task].kind == Treebank.name for task in tasks):
         named["probes.vectors"] = config.probes.vectors
+    for name, entry in config.analyses.items():
+        named[f"analyses.{name}.file"] = entry.file
+        named |= {f"analyses.{name}.inputs.{key}": path for key, path in entry.inputs.items() if not is_result(path)}
     for key, path in named.items():
         if path is not None and (sentence := _missing(path, is_folder=key.endswith(".folder"))):
             yield key, sentence
+
+
+def _analyses(config: Config) -> Mistakes:
+    """Analyses of the user's have folders of their own, and files that hold one each."""
+    taken = {analysis.name for analysis in ANALYSES} | {result.path.split("/")[1] for result in RESULTS}
+    for name, entry in config.analyses.items():
+        if name.lower() in {*taken, folder_of_records(Path()).name}:
+            yield f"analyses.{name}", f"results of ours have the name {name.lower()}; choose another one."
+        try:
+            class_in(entry.file)
+        except InputError as error:
+            yield f"analyses.{name}.file", str(error)
 
 
 def _same_files(task: str, source: TaskSource) -> Mistakes:

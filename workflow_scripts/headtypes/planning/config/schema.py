@@ -20,6 +20,7 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     create_model,
+    field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -352,6 +353,34 @@ class Partition(Strict):
     """Task whose features describe the types, and which the conditions are evaluated on."""
 
 
+def is_result(path: str) -> bool:
+    """Whether an input of an analysis is a result of the workflow."""
+    return path.startswith("results/")
+
+
+def _input(path: str) -> str:
+    return path if is_result(path) else _expand(path)
+
+
+class Analysis(Strict):
+    """An analysis of one's own, in a file of Python."""
+
+    file: LocalPath
+    """The file, in which one class derives from `headtypes.HeadAnalysis`."""
+    parameters: dict[Text, Any] = {}
+    """Other values of attributes of this class."""
+    inputs: dict[Text, Annotated[Text, AfterValidator(_input)]] = {}
+    """Files that it reads, by names of your choice: your own, or results, as
+    `results/gradients/{model}/{task}.csv`."""
+
+    @field_validator("file")
+    @classmethod
+    def _check(cls, file: str) -> str:
+        if not file.endswith(".py"):
+            raise ValueError("the name of a file of Python ends with .py")
+        return file
+
+
 class Windows(Strict):
     """How a question and its context become inputs (the original run_squad)."""
 
@@ -497,6 +526,7 @@ class Config(Strict):
     models: Annotated[dict[Name, Model], Field(min_length=1, json_schema_extra=_with_patterns)]
     clustering: Clustering = Clustering()
     partitions: dict[Name, Partition] = {}
+    analyses: dict[Name, Analysis] = {}
     windows: Windows = Windows()
     ablation: Ablation = Ablation()
     readings: dict[Name, Ablation] = {}

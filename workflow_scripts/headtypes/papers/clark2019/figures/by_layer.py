@@ -12,9 +12,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
+from headtypes.analyses.surface.results import Surface
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.style import PAGE, PALETTE, layer_ticks, legend_key, save_figure, styled
 from headtypes.data.kinds.metrics import MEASURES
-from headtypes.papers.clark2019.claims.statistics import Statistics
+from headtypes.papers.clark2019.claims.statistics import Statistics, published_statistics, whole_statistics
+from headtypes.papers.clark2019.published import Clark2019
 
 # Where heads of several series lie in a layer, in layers; all of them together.
 _SPREAD = 0.5
@@ -204,6 +207,15 @@ def _add_legend(figure: Figure, keys: Sequence[Line2D]) -> None:
     figure.legend(handles=keys, loc="outside upper right", ncols=len(keys), columnspacing=1.2, handletextpad=0.5)
 
 
-def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+def run_surface(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `plot_surface`."""
+    published = Clark2019.read(inputs.reference)
+    ours = whole_statistics(read_arrays(inputs.surface, Surface), None, published)
+    theirs = published_statistics(published) if spec["beside"] else None
+    save_figure(surface_figure(ours, theirs), outputs.pdf_2, outputs.png_2, provenance)
+    save_figure(entropy_figure(ours, theirs), outputs.pdf_4, outputs.png_4, provenance)
+
+
+def run_gradients(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """The job of the rule `plot_gradients`."""
     save_figure(gradient_figure(read_gradients(inputs.gradients)), outputs.pdf, outputs.png, provenance)

@@ -1,7 +1,7 @@
 """Clark's Figures 1 and 5: whom tokens look at in the heads that show a pattern best, or that find relations."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.maps.results import PATTERNS, Examples
 from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import head_name
-from headtypes.core.style import PAGE, PALETTE, clipped, styled
+from headtypes.core.style import PAGE, PALETTE, clipped, save_figure, styled
 from headtypes.papers.clark2019.figures.by_layer import say
 from headtypes.papers.clark2019.published import our_relation
 
@@ -167,3 +168,8 @@ def _write_beside(axes: Axes, index: int, label: str, **how) -> None:
     """Write a token at both sides of the lines that lead from it and to it; how: of `Axes.text`."""
     for x, side in ((-0.06, "right"), (1.06, "left")):
         axes.text(x, index, label, ha=side, va="center", fontsize=_SIZE, **how)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `plot_examples`."""
+    save_figure(examples_figure(read_arrays(inputs.examples, Examples)), outputs.pdf, outputs.png, provenance)

@@ -79,7 +79,7 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
         typical = typical_heads(partition, name)
         for row, (layer, head) in enumerate(typical):
             axes = place(left, top + _NAME + row * (_TITLE + _MAP) + _TITLE, _MAP)
-            image = _draw_map(axes, maps.attention[layer, head], maps.tokens)
+            image = draw_map(axes, maps.attention[layer, head], maps.tokens, _MAP)
             axes.tick_params(labelleft=column == 0, labelbottom=row == len(typical) - 1)
             axes.set_title(f"head {head_name(layer, head)}", pad=2.5, fontsize=SMALL)
         heads = by_head[partition.type_of == name]
@@ -96,10 +96,11 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
     return figure
 
 
-def _draw_map(axes: Axes, attention: np.ndarray, tokens: list[str]) -> AxesImage:
+def draw_map(axes: Axes, attention: np.ndarray, tokens: list[str], inches: float) -> AxesImage:
+    """Draw a head's attention, [query, key], queries downwards, and as many tokens as `inches` have room for."""
     image = axes.imshow(attention, cmap=ATTENTION_COLOURS, norm=attention_scale(), interpolation="auto")
     # As many labels as fit: of every token, or of every second, third, ..., and of the last, which heads often look at.
-    step = max(1, int(np.ceil(len(tokens) * _TOKEN / (_MAP * 72 * 1.1))))
+    step = max(1, int(np.ceil(len(tokens) * _TOKEN / (inches * 72 * 1.1))))
     shown = [*range(0, len(tokens) - step, step), len(tokens) - 1]
     texts = [clipped(tokens[index], _LETTERS) for index in shown]
     axes.set_xticks(shown, texts, **_UPRIGHT)

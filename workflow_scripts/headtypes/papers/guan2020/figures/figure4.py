@@ -44,8 +44,8 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
     partitions: by model, in the order in which they are drawn, line by line.
     parents:    by model, the one that it was fine-tuned from, if that is drawn, too.
     A panel's numbers are heads; its strip, where the model has a parent, the percent of each layer's heads that keep
-    their cluster. Above it stand the types whose name is doubtful in this model, and the clusters whose name differs
-    from that of the parent's cluster that they are matched with.
+    their cluster. Above it stand, in bold, the clusters whose name differs from that of the parent's cluster they are
+    matched with, and the types whose name is doubtful in this model.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}
@@ -71,10 +71,10 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
             _draw_layers(axes, partition, styles, bars)
             if column == 0:
                 axes.set_ylabel("layer", labelpad=2)
-            texts = [(line, "black", 7.5) for line in titles[model]] + [(line, _GREY, 6) for line in notes[model]]
-            for number, (line, colour, size) in enumerate(texts, start=1):
+            texts = [(line, {"fontsize": 7.5}) for line in titles[model]] + notes[model]
+            for number, (line, look) in enumerate(texts, start=1):
                 place = 1 + (words - _LINE * number) / tallness
-                axes.text(0, place, line, transform=axes.transAxes, color=colour, fontsize=size, va="baseline")
+                axes.text(0, place, line, transform=axes.transAxes, va="baseline", **look)
             if parent:
                 strip = _place(figure, left + bars + _GAP, top + words, _STRIP, tallness)
                 _draw_kept(strip, 100 * matched_clusters(partition, parent).mean(axis=1))
@@ -102,14 +102,26 @@ def _tallness(partition: Partition) -> float:
     return layers * (_LAYER if layers <= _FEW else _NARROW_LAYER)
 
 
-def _notes(model: str, partitions: Mapping[str, Partition], parent: str | None, inches: float) -> list[str]:
-    partition, notes = partitions[model], []
-    if doubtful := partition.doubtful:
-        notes.append("doubtful: " + ("all types" if doubtful == partition.types else ", ".join(doubtful)))
+def _notes(
+    model: str, partitions: Mapping[str, Partition], parent: str | None, inches: float
+) -> list[tuple[str, dict]]:
+    """Lines above a panel, with their look: in bold, the clusters that have other names than in the parent."""
+    partition, renamed, doubts = partitions[model], [], []
     if parent:
         match = match_clusters(partition, partitions[parent])
-        notes += [f"{ours} was {theirs}" for ours, theirs in match.items() if ours != theirs]
-    return [line for note in notes for line in wrap(note, int(_NOTE_LETTERS * inches))]
+        exchanged = {ours for ours, theirs in match.items() if ours != theirs and match.get(theirs) == ours}
+        if exchanged:
+            renamed.append(f"names exchanged: {', '.join(order_types(exchanged))}")
+        renamed += [f"{ours} was {match[ours]}" for ours in match if ours not in exchanged and ours != match[ours]]
+    if doubtful := partition.doubtful:
+        doubts.append("doubtful: " + ("all types" if doubtful == partition.types else ", ".join(doubtful)))
+    bold, grey = {"fontsize": SMALL, "weight": "bold"}, {"fontsize": 6, "color": _GREY}
+    return [
+        (line, look)
+        for notes, look, room in ((renamed, bold, 0.75), (doubts, grey, 1))
+        for note in notes
+        for line in wrap(note, int(room * _NOTE_LETTERS * inches))
+    ]
 
 
 def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyle], inches: float) -> None:

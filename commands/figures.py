@@ -1,0 +1,59 @@
+"""Copy the figures of a run into one folder, as PDF, with a caption for each that can be copied into a paper.
+
+python commands/figures.py FOLDER [--configfile FILE ...] [--directory FOLDER]
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "workflow_scripts"))
+
+from headtypes.core.errors import InputError
+from headtypes.core.files import write_text
+from headtypes.pages.summary.pictures import caption_of
+from headtypes.papers.paper import shown_files
+from headtypes.papers.registry import PAPERS
+from headtypes.planning.config.messages import mistakes_in
+from headtypes.planning.plan import Plan, plan_of_files
+
+
+def figures(plan: Plan, folder: Path) -> int:
+    """Copy what there is of the figures that the page of results shows, with `captions.md`; returns how many."""
+    captions = []
+    for figure in (figure for paper in PAPERS.values() for figure in paper.figures):
+        for key, png in shown_files(figure, plan).items():
+            pdf = Path(png).with_suffix(".pdf")
+            if pdf.exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                name = "-".join(pdf.parts[1:])
+                shutil.copyfile(pdf, folder / name)
+                of = dict(zip(figure.of, key, strict=True))
+                caption = "\n\n".join(caption_of(ROOT / f"report/{figure.caption}.rst", of))
+                captions.append(f"## {name}\n\n{figure.title}. {caption}\n")
+    if not captions:
+        raise InputError("There is no figure yet; run snakemake first, with the same configuration.")
+    write_text(folder / "captions.md", "\n".join(captions))
+    return len(captions)
+
+
+def main(arguments: list[str]) -> None:
+    """Copy them, and say how many."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where they are put; files of the same names are replaced")
+    parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")
+    parser.add_argument("--directory", type=Path, default=Path(), help="where the results are")
+    asked = parser.parse_args(arguments)
+    files, folder = [ROOT / "config.yaml", *map(Path.resolve, asked.configfile)], asked.folder.resolve()
+    os.chdir(asked.directory)
+    print(f"{figures(plan_of_files(files), folder)} figures and captions.md are in {folder}.")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except (InputError, OSError) as error:
+        sys.exit("\n".join(mistakes_in(str(error))))

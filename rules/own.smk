@@ -1,0 +1,48 @@
+# Analyses of a user's own, each a file that the config names: a pass of the model for each, and a figure.
+
+
+def inputs_of_analysis(wildcards):
+    """The files that an analysis reads, by its names for them: results, and files of the user's."""
+    read, own = plan.config.analyses[wildcards.analysis].inputs, plan.files.of_analysis(wildcards.analysis)
+    return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
+
+
+rule read_analysis:
+    input:
+        **keyed("read_analysis", own=inputs_of_analysis),
+        model=paths.MODEL,
+        samples=paths.SAMPLES,
+    output:
+        own=paths.OWN,
+    log:
+        "logs/read_analysis/{analysis}/{model}/{task}.log",
+    benchmark:
+        "results/{analysis}/{model}/{task}.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("read_analysis"),
+    params:
+        **identity("read_analysis", lambda wildcards: plan.files.of_analysis(wildcards.analysis).values()),
+    script:
+        CALL
+
+
+rule plot_analysis:
+    input:
+        own=paths.OWN,
+        partition=of(paths.PARTITION, lambda analysis, model, task: plan.shown_partition(model, task)),
+    output:
+        **figure("results/{analysis}/{model}/{task}", "own", "{analysis}", "heads by layer and type", by="task"),
+    log:
+        "logs/plot_analysis/{analysis}/{model}/{task}.log",
+    benchmark:
+        "results/{analysis}/{model}/{task}.figure.benchmark.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **needs("plot_analysis"),
+    params:
+        **identity("plot_analysis"),
+    script:
+        CALL

@@ -1,0 +1,164 @@
+"""Analyses of a user's own: the class that such a file derives from, and the job that reads it."""
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from tokenizers import Encoding
+from torch import Tensor
+
+from headtypes.analyses.own.analysis import class_in
+from headtypes.attention.reducers import Block, PerSample
+from headtypes.attention.run import ModelOnTask
+from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
+from headtypes.core.heads import per_head
+from headtypes.core.statistics import mean_of_known, ratio_intervals
+from headtypes.core.table_files import write_csv
+from headtypes.data.encoding import Encoded
+from headtypes.data.records import Sample, read_records
+from headtypes.models.records import ModelRecord, read_model_record
+
+
+@dataclass(frozen=True)
+class SampleBlock:
+    """The attention of some tokens of one sample, by all heads of one layer.
+
+    weights: of each of these tokens (query) to every token of the sample (key), padding left out; a row sums to one.
+    queries: the positions of these tokens in the sample, from 0; keys: those of all of its tokens.
+    ids, kinds: of all tokens, the id, and the kind: 0 for an ordinary token, or from 1 a number of
+        `headtypes.data.tokens.SPECIAL_KINDS` (cls, sep, comma, period).
+    layer: from 0. sample: its id and its one or two texts. encoding: what the tokenizer says of it.
+    """
+
+    weights: Float[Tensor, "head query key"]
+    queries: Int[Tensor, " query"]
+    keys: Int[Tensor, " key"]
+    ids: Int[Tensor, " key"]
+    kinds: Int[Tensor, " key"]
+    layer: int
+    sample: Sample
+    encoding: Encoding
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens of the sample, as the tokenizer writes them."""
+        return self.encoding.tokens
+
+
+class HeadAnalysis:
+    """One number of every head, made of its attention on samples: a subclass says in `add` which.
+
+    label, unit: what the number is called where it is shown, else the name of the class; and its unit.
+    inputs: the paths of files that the analysis reads, by the names that the config gives them.
+
+    Other attributes of a subclass are its parameters: the config, or an argument, gives them other values.
+    """
+
+    label: str = ""
+    unit: str = ""
+    inputs: Mapping[str, str] = {}
+
+    def __init__(self, **parameters: Any) -> None:
+        """Raises `InputError` for a parameter that the class does not have."""
+        for name, value in parameters.items():
+            if not hasattr(type(self), name):
+                raise InputError(f"{type(self).__name__} has no parameter {name}; give it one, as `{name} = ...`.")
+            setattr(self, name, value)
+
+    def add(self, block: SampleBlock) -> Float[Tensor, "head query"]:
+        """A number for each head and each query of a block, NaN where a query has none.
+
+        The value of a head on a sample is the mean over the sample's queries, its value the mean over samples.
+        """
+        raise NotImplementedError
+
+
+class QueryMeans(PerSample):
+    """A reducer whose result is the mean of what an analysis gives for each query, [sample, layer, head] float64."""
+
+    def __init__(self, analysis: HeadAnalysis, encoded: Encoded):
+        # The sum of the numbers, how many there are, and the sum of the attention.
+        super().__init__(3)
+        self._analysis, self._encoded = analysis, encoded
+
+    def add(self, block: Block) -> None:
+        """Add the numbers of some query rows, one sample after the other."""
+        rows = range(self.batch.samples.size)[block.group.samples]
+        keys = torch.arange(block.group.length, device=block.attention.device)
+        for place, weights in zip(rows, block.attention, strict=True):
+            index = int(self.batch.samples[place])
+            kinds = torch.as_tensor(self._encoded.kinds[index], device=keys.device)
+            ids = self.batch.inputs["input_ids"][place, : len(keys)]
+            about = self._encoded.samples[index], self._encoded.encodings[index]
+            of_queries = self._numbers(SampleBlock(weights, keys[block.rows], keys, ids, kinds, block.layer, *about))
+            is_known = ~of_queries.isnan()
+            self.values[place, block.layer, block.heads] += torch.stack(
+                [of_queries.nan_to_num().sum(-1), is_known.sum(-1), weights.sum((-1, -2))], -1
+            )
+
+    def result(self) -> np.ndarray:
+        """The means, NaN where a sample has no number."""
+        total, number, _ = np.moveaxis(super().result().astype(float), -1, 0)
+        return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+
+    def _numbers(self, block: SampleBlock) -> Tensor:
+        given, wanted = self._analysis.add(block), block.weights.shape[:2]
+        name, asked = f"{type(self._analysis).__name__}.add", f"one for each head and query, {[*wanted]}"
+        try:
+            numbers = torch.as_tensor(given, dtype=torch.float32, device=block.weights.device)
+        except (TypeError, ValueError, RuntimeError):
+            raise InputError(f"{name} gave a {type(given).__name__}, and has to give numbers, {asked}.") from None
+        if numbers.shape != wanted:
+            raise InputError(f"{name} gave numbers {[*numbers.shape]}, and has to give {asked}.")
+        # Where the attention itself is not finite, the pass says so.
+        if numbers.isinf().any() and block.weights.isfinite().all():
+            raise InputError(f"{name} gave an infinite number; give NaN where a query has none.")
+        return numbers
+
+
+def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer head"]) -> pd.DataFrame:
+    """One row per head, layer by layer: layer, head (both from 0), value, low, high, samples, label, unit.
+
+    values: NaN where a sample has none. value: the mean over the `samples` that have one, with its interval over these.
+    """
+    known = ~np.isnan(values)
+    low, high = ratio_intervals(np.where(known, values, 0), known.astype(float))
+    numbers = {"value": mean_of_known(values), "low": low, "high": high, "samples": known.sum(0)}
+    words = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(analysis).__name__).lower()
+    columns = {name: of_heads.ravel() for name, of_heads in numbers.items()}
+    return per_head(values.shape[1:], {**columns, "label": analysis.label or words, "unit": analysis.unit})
+
+
+def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
+    """The analysis of a file of the user's; parameters: as of `HeadAnalysis`. Errors as those of `class_in`."""
+    name, spec = class_in(file), spec_from_file_location("own_analysis", file)
+    # Classes look up their module, as dataclasses do.
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)(**parameters)
+
+
+def measure_heads(
+    analysis: HeadAnalysis, samples: list[Sample], record: ModelRecord, *, kind: str, **settings: Any
+) -> pd.DataFrame:
+    """The `value_table` of an analysis on samples; kind: of task; settings: of `ModelOnTask`."""
+    model = ModelOnTask(record, **settings)
+    encoded = model.encode(samples, kind)
+    (values,) = model.read(encoded, QueryMeans(analysis, encoded))
+    return value_table(analysis, values)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    """The job of the rule `read_analysis`."""
+    analysis = load_analysis(spec.pop("file"), {**spec.pop("parameters"), "inputs": inputs.own})
+    del spec["inputs"]
+    samples, model = read_records(inputs.samples, Sample), read_model_record(inputs.model)
+    write_csv(outputs.own, measure_heads(analysis, samples, model, **spec))
