@@ -48,7 +48,9 @@ def analysis_named(name: str) -> Analysis:
 
 
 def by_analysis(files: Mapping[tuple[str, ...], StrPath]) -> dict[str, dict[str, StrPath]]:
-    """The files of analyses of the user's, by analysis and task; files: by these and, between them, the model."""
+    """Return the files of analyses of the user's, by analysis and task; files: by these and, between them, the
+    model.
+    """
     found: dict[str, dict[str, StrPath]] = {}
     for (analysis, _, task), path in files.items():
         found.setdefault(analysis, {})[task] = path

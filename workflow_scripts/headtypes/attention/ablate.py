@@ -116,7 +116,9 @@ class AblatedHeads:
         return self.ablation.pairs_left(self.pairs, dropped, rows.start, rows.stop)
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Their outputs with what a function makes of the attention. Raises `InputError` for another shape of it."""
+        """Return outputs for the attention that a function makes of theirs. Raises `InputError` for another shape of
+        it.
+        """
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
             found, shape = change(attention, rows), list(attention.shape)
@@ -129,7 +131,9 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Where each block lies among the outputs, the layer of its heads, its query rows, and their attention."""
+        """Yield for each block its place among the outputs, the layer of its heads, its query rows, and their
+        attention.
+        """
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.of(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention

@@ -35,7 +35,9 @@ class Scratch:
         self._memory: Tensor | None = None
 
     def of(self, layer: Layer, rows: slice) -> Tensor:
-        """What `Layer.attention` needs for some rows: [batch, head, row, key], on a GPU with room for `skewed`."""
+        """Return memory for `Layer.attention` of some rows: [batch, head, row, key], on a GPU with room for
+        `skewed`.
+        """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
             # Rows whose length is a multiple of 8 are read and written in fewer steps.
@@ -49,10 +51,12 @@ class Scratch:
 
 
 def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
-    """A view in which each row starts some numbers later than the row above, so that a diagonal becomes a column.
+    """Return a view in which each row starts some numbers later than the row above, so that a diagonal becomes a
+    column.
 
-    rows: [..., row, number]; what is before or after the numbers of a row in memory is seen too.
-    columns: of the view; before: where the first row starts, in numbers before its own; step: the rest, of each row.
+    rows: [..., row, number]; numbers before or after a row in memory are seen too.
+    columns: of the view; before: where the first row starts, in numbers before its own; step: the same for each next
+        row.
     """
     *strides, length, one = rows.stride()
     sizes, offset = (*rows.shape[:-1], columns), rows.storage_offset() - before
@@ -114,7 +118,7 @@ class Group:
 
 
 def at_once(device: torch.device) -> bool:
-    """Whether a layer is read at once, as on a GPU, where it counts how often a map is read from memory."""
+    """Tell whether a layer is read at once, as on a GPU, where reading a map from memory takes the time."""
     return device.type != "cpu"
 
 

@@ -89,7 +89,7 @@ class Layer:
         return torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=out)
 
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
-        """The attention of some query rows; each row sums to one, unless the layer has a sink.
+        """Return the attention of some query rows; each row sums to one, unless the layer has a sink.
 
         scratch: [batch, head, row, key] to compute in, and to return a view of. It may be longer in the last two
             dimensions, and has zeros there afterwards.

@@ -94,7 +94,7 @@ class AttentionReader:
             reducer.start(batch)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
-        """The head outputs of a layer; those of padding are zero where they come from blocks of attention."""
+        """Return the head outputs of a layer; those of padding are zero where they come from blocks of attention."""
         # Where it counts how often a map is read, fused attention reads none.
         fused = layer.is_plain and at_once(layer.query.device)
         outputs = layer.head_outputs() if fused or not self._in_blocks else layer.zero_outputs()

@@ -96,7 +96,7 @@ def _resample(heads, number: str = "0") -> "Tensor":
 
 
 def _drop(heads, pairs: Literal["intra", "inter"]) -> "Tensor":
-    """Attention within a sentence, a token's attention to itself included, or between sentences becomes zero."""
+    """Set attention inside sentences, a token's to itself included, or between sentences to zero."""
     outputs = heads.layer.zero_outputs()
     for block, layer, rows, attention in heads.blocks():
         attention *= heads.left(pairs, rows).to(attention.dtype)
@@ -136,7 +136,7 @@ OPERATIONS = {
 
 
 def operation_of(text: str | Callable) -> Operation:
-    """The operation that a text names, such as `zero` or `temperature 2`, with its number.
+    """Return the operation that a text names, such as `zero` or `temperature 2`, with its number.
 
     text: or a function of one's own, as `ablate.AblatedHeads.changed` takes it.
     Raises `InputError` where there is no such operation, or its number cannot be.

@@ -72,10 +72,10 @@ class ModelOnTask:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one analysis reads in a pass, in which others may read as well.
+    """The part of one analysis in a pass that several share.
 
     reducers: (run, encoded, norms) -> the reducers that it needs; none where the model cannot be read so.
-    result:   (run, samples, encoded, what the reducers read) -> its result.
+    result:   (run, samples, encoded, results of the reducers) -> its result.
     """
 
     reducers: Callable[[ModelOnTask, Encoded, bool], Sequence[Reducer]]
@@ -89,7 +89,7 @@ class Measurement:
 def read_samples(
     run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
 ) -> list[Any]:
-    """The result of each measurement, of one forward pass for each batch.
+    """Return the result of each measurement, from one forward pass for each batch.
 
     kind: how samples are encoded, as in `encoding.encode_samples`; norms: whether norms are read beside weights.
     """

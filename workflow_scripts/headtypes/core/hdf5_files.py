@@ -24,7 +24,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 class Stored(NamedTuple):
-    """How a field is stored: under another name; for texts, their dimension; for numbers, a less precise type."""
+    """The way a field is stored: under another name; for texts, their dimension; for numbers, a less precise type."""
 
     name: str = ""
     dimension: str = ""

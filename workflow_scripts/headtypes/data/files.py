@@ -19,9 +19,9 @@ def looked_in(path: str) -> str:
 
 
 def files_in(folder: str, key: str) -> list[str]:
-    """The files in a folder and those below it, in the order of their paths, without hidden ones.
+    """List the files in a folder and those below it, in the order of their paths, without hidden ones.
 
-    key: of the folder in the configuration. Raises `InputError` without folder or files, and for several suffixes.
+    key: that of the folder in the configuration. Raises `InputError` without folder or files, and for several suffixes.
     """
     if not os.path.isdir(folder):
         raise InputError(f"{key}: there is no folder {shortened(folder)}{looked_in(folder)}.")

@@ -75,7 +75,7 @@ RESULTS = (ROWS, ROWS_RECORD, TEST_ROWS, TEST_RECORD, SAMPLES, QUESTIONS, WINDOW
 
 
 def test(plan: Plan, task: str, **others: str) -> str | list:
-    """The sentences on which choices made on a treebank are scored, if it has a file of them."""
+    """Return the sentences on which choices made on a treebank are scored, if it has a file of them."""
     return TEST_ROWS.path.format(task=task) if plan.files.of_test(task) else []
 
 

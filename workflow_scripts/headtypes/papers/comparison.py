@@ -70,11 +70,12 @@ def comparison_table(
     repeats: Mapping[str, Sequence[str]] | None = None,
     tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
-    """For each subject first the verdicts on its claims, then values: the given columns.
+    """Return for each subject first the verdicts on its claims, then values: the given columns.
 
-    repeats: models that differ in a seed alone, by what they are called together, which follow in the same way, as
-        kinds that end in `TOGETHER`.
-    tested: as of `claims.correct`.
+    repeats: models that differ in a seed alone, by their common name, which follow in the same way, as kinds that end
+        in
+        `TOGETHER`.
+    tested: as in `claims.correct`.
     """
     judged = [
         _Judged(

@@ -172,7 +172,7 @@ class Paper:
         return ""
 
     def finding(self, table: "pd.DataFrame", model: str) -> str:
-        """What a reader asks first besides; in a sentence; empty if nothing.
+        """Return a sentence on a reader's first question besides the verdicts; empty if there is none.
 
         table: the rows of the comparison about one subject, by their ids.
         """

@@ -182,7 +182,7 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a claim is about, in words and as a number; scale, unit: as in `Finding`."""
+    """The subject of a claim, in words and as a number; scale, unit: as in `Finding`."""
 
     label: str
     measured: Measured

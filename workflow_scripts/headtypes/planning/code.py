@@ -87,7 +87,7 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 
 
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
-    """What a job loads by name: the modules of the function that it calls and of its task's kind, a user's file."""
+    """Return the modules that a job loads by name: of the function that it calls, of its task's kind, a user's file."""
     called = f"headtypes.{calls.partition(':')[0]}"
     kind = (module_of(spec["kind"]),) if "kind" in spec else ()
     return (called, *kind, *([spec["file"]] if "file" in spec else ()))
@@ -109,7 +109,9 @@ def _imported_files(file: Path, folder: Path) -> frozenset[Path]:
 
 @cache
 def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
-    """The file of a module of ours and those of the packages that it lies in, or of the user's; nothing for others."""
+    """Return the file of a module of ours and those of the packages that it lies in, or a user's file; () for
+    others.
+    """
     if name.endswith(".py"):
         return (Path(name),)
     parts = name.split(".")

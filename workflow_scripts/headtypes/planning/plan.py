@@ -54,7 +54,6 @@ class AnalysisPlan(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What identifies its files among those of one kind."""
         return tuple(self)
 
     @property

@@ -75,7 +75,7 @@ def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[
 
 
 def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
-    """The drops of a task's `tested_metric` beside heads of the same layers, from the files of `control_drops`."""
+    """Read the drops of a task's `tested_metric` beside heads of the same layers, from the files of `control_drops`."""
     controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, sizes = lost_answers(controls, *own)
     metric = tested_metric([metric.name for metric in metrics])

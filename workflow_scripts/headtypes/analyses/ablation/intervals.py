@@ -63,14 +63,14 @@ class Scored:
 
 
 def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None) -> pd.DataFrame:
-    """Each condition's mean scores and their drops from the baseline (`metrics.Metric`), with intervals.
+    """Return each condition's mean scores and their drops from the baseline (`metrics.Metric`), with intervals.
 
     scores: of each question, by condition.
 
-    returns one row per condition, in their order: condition, and for each metric the columns
+    There is one row per condition, in their order: condition, and for each metric the columns
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
-      drop_{metric} and the same four: what is lost from the baseline, in points.
+      drop_{metric} and the same four: the loss from the baseline, in points.
     NaN without a baseline or articles, and over too few of either. (The F1 of sentence pairs is not a mean over pairs,
     so it is not in it.)
     """

@@ -31,7 +31,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def _columns(inputs: Any) -> dict[str, Column]:
-    """What other analyses say of each head, each by its label and task."""
+    """Return the numbers of each head from other analyses, by their label and task."""
     columns = {}
     ours = {analysis.name: [inputs.get(file.name, {}) for file in analysis.files] for analysis in ANALYSES}
     own = {name: [of_tasks] for name, of_tasks in by_analysis(inputs.own).items()}

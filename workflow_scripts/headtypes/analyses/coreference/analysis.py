@@ -46,7 +46,7 @@ def _of_heads(path: StrPath, candidates: str) -> Any:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """The mentions at whose antecedents each head is the best, first with the candidates that figures have."""
+    """Yield the mentions at whose antecedents each head is the best, first with the candidates that figures have."""
     from headtypes.analyses.coreference.accuracy import read_coreference
 
     table = read_coreference(path)

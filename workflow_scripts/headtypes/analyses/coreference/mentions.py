@@ -158,7 +158,7 @@ def sentence_with(document: AnnotatedDocument, word: int) -> tuple[int, Annotate
 
 
 def head_word_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
-    """The head word of the words start ... end of a sentence, counted from 0.
+    """Find the head word of the words start ... end of a sentence, counted from 0.
 
     With a dependency tree, the word whose head is not among them; of several, the nearest to the root, then the first.
     With a parse, by Collins' rules. With neither, the last word before one of `_AFTER_HEAD` that is not the first.

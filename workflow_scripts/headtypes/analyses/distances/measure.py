@@ -90,7 +90,7 @@ class DistanceFeatures(PerSample):
 
 
 class Buckets:
-    """What the reduction needs to know of the samples of a group; float32.
+    """The tokens of a group of samples, as the reduction needs them; float32.
 
     ordinary: [sample, 1, 1, key] 1 where the key is not a special token, else 0.
     special:  [sample, key, 4] one-hot kind of the special tokens.
@@ -118,10 +118,12 @@ class Buckets:
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
 
     def _edges(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
-        """The last query before distances to a special token change their column, [sample, 1, edge, token] int64.
+        """Return the last query before distances to a special token change their column, [sample, 1, edge, token]
+        int64.
 
-        The columns are the bins from the last to the first, the token itself, and the bins again. It is counted from
-        `start`, and beside it stands whether it lies between there and `stop`.
+        The columns are the bins from the last to the first, the token itself, and the bins again. The query is counted
+        from
+        `start`; the second array says whether it lies between there and `stop`.
         """
         least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
         least = least.clamp_min_(1)
@@ -169,18 +171,17 @@ class _InSlices:
             place.addcmul_(part, self._weight)
 
     def by_column(self) -> Tensor:
-        """Ordinary keys alone: [sample, head, 65]."""
+        """Sum over ordinary keys alone, by column: [sample, head, 65]."""
         return skewed(self._rows, 2 * self._keys).sum(2) @ self._buckets.column
 
     def by_special(self) -> Tensor:
-        """[sample, head, 4]."""
         return (self._received if self._lengths is None else self._received * self._lengths) @ self._buckets.special
 
 
 class _AtOnce:
-    """As `_InSlices`, of the memory of weights with zeros behind their rows, which is neither copied nor changed.
+    """`_InSlices` for weights whose memory has zeros behind their rows; it is neither copied nor changed.
 
-    All keys are summed by distance, in one reading; what special tokens have of it, being few, is subtracted.
+    All keys are summed by distance, in one reading; the part of special tokens, being few, is subtracted.
     """
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):

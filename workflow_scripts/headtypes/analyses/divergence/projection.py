@@ -55,10 +55,10 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
 def goodness_of_fit(
     distances: Float[np.ndarray, "head head"], places: Float[np.ndarray, "head 2"]
 ) -> dict[str, float | None]:
-    """How well places in two dimensions show distances.
+    """Measure how well places in two dimensions show distances.
 
-    returns  `stress`: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (shown - distance)^2 over that of
-        shown^2; `correlation`: Pearson's, of both kinds of distances. None where it is not defined.
+    Returns `stress`: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (shown - distance)^2 over that of
+    shown^2; `correlation`: Pearson's, of both kinds of distances. None where it is not defined.
     """
     given, shown = squareform(distances, checks=False), pdist(places)
     stress = float(np.sqrt(((shown - given) ** 2).sum() / (shown**2).sum())) if shown.any() else None

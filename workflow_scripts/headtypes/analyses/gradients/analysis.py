@@ -66,7 +66,7 @@ TABLE = Result(
 
 
 def texts(plan: Plan, model: str, task: str) -> str:
-    """The samples of a task of texts; the questions, or pairs, of a task that the model answers."""
+    """Return the samples of a task of texts; the questions, or pairs, of a task that the model answers."""
     return (SAMPLES if plan.is_text(task) else QUESTIONS).path.format(task=task)
 
 

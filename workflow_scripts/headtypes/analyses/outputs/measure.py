@@ -87,7 +87,7 @@ class WrittenByHeads(PerSample):
 
 
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
-    """The weight of each token in the means over some tokens, one column each of `TOKENS` and `QUARTERS`.
+    """Return the weight of each token in the means over some tokens, one column each of `TOKENS` and `QUARTERS`.
 
     NaN, as the mean of nothing, where a sample has no such token. The first token counts as that alone.
     """

@@ -72,7 +72,7 @@ class HeadAnalysis:
             setattr(self, name, value)
 
     def add(self, block: SampleBlock) -> Float[Tensor, "head query"]:
-        """A number for each head and each query of a block, NaN where a query has none.
+        """Return a number for each head and each query of a block, NaN where a query has none.
 
         The value of a head on a sample is the mean over the sample's queries, its value the mean over samples.
         """
@@ -122,7 +122,7 @@ class QueryMeans(PerSample):
 
 
 def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer head"]) -> pd.DataFrame:
-    """One row per head, layer by layer: layer, head (both from 0), value, low, high, samples, label, unit.
+    """Return one row per head, layer by layer: layer, head (both from 0), value, low, high, samples, label, unit.
 
     values: NaN where a sample has none. value: the mean over the `samples` that have one, with its interval over these.
     """
@@ -135,7 +135,7 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
 
 
 def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
-    """The analysis of a file of the user's; parameters: as of `HeadAnalysis`. Errors as those of `class_in`."""
+    """Load the analysis of a file of the user's; parameters: as for `HeadAnalysis`. Errors as those of `class_in`."""
     name, spec = class_in(file), spec_from_file_location("own_analysis", file)
     # Classes look up their module, as dataclasses do.
     module = sys.modules[spec.name] = module_from_spec(spec)
@@ -146,7 +146,7 @@ def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
 def measure_heads(
     analysis: HeadAnalysis, samples: list[Sample], record: ModelRecord, *, kind: str, **settings: Any
 ) -> pd.DataFrame:
-    """The `value_table` of an analysis on samples; kind: of task; settings: of `ModelOnTask`."""
+    """Return the `value_table` of an analysis on samples; kind: of task; settings: of `ModelOnTask`."""
     model = ModelOnTask(record, **settings)
     encoded = model.encode(samples, kind)
     (values,) = model.read(encoded, QueryMeans(analysis, encoded))

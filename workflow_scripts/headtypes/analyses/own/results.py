@@ -16,7 +16,7 @@ _read = table_reader("holds no values of heads", COLUMNS)
 
 
 def read_values(path: StrPath) -> pd.DataFrame:
-    """The table of `measure.value_table`, layer by layer. Raises `InputError` that names a damaged file."""
+    """Read the table of `measure.value_table`, layer by layer. Raises `InputError` that names a damaged file."""
     return by_head(_read(path))
 
 

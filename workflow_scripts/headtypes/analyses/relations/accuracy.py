@@ -234,7 +234,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """What `measure_relations` returns."""
+    """The results of `measure_relations`."""
 
     heads: pd.DataFrame
     best: pd.DataFrame

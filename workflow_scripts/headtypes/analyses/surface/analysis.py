@@ -58,7 +58,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """The head with most attention to each of a few positions, but those to which the model's heads cannot look."""
+    """Yield the head with most attention to each of a few positions at which the model's heads can look."""
     import numpy as np
 
     from headtypes.analyses.surface.results import Surface

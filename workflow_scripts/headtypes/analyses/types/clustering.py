@@ -94,7 +94,9 @@ def _name_scores(groups: Groups) -> np.ndarray:
 
 
 def _ahead(groups: Groups, chosen: np.ndarray) -> np.ndarray:
-    """How far each cluster's name is ahead, [3, cluster], of what `_RUNNERS_UP` says; chosen: indices of `TYPES`."""
+    """Return how far each cluster's name is ahead, [3, cluster], of each of `_RUNNERS_UP`; chosen: indices of
+    `TYPES`.
+    """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
     others = np.array([names for names in permutations(range(len(TYPES))) if tuple(chosen) != names])
     totals, differs = scores[clusters, others].sum(axis=1), others != chosen
@@ -110,7 +112,7 @@ def _ahead(groups: Groups, chosen: np.ndarray) -> np.ndarray:
 
 
 def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> float:
-    """Two standard errors of the lead of a centroid's near, far or special, by its name, over that of the next one."""
+    """Return two standard errors of the lead of a centroid's near, far or special, by its name, over the next one's."""
     if (group := _LARGEST_OF.get(TYPES[name])) is None:
         return 0.0
     values = getattr(groups, group).copy()
@@ -119,7 +121,9 @@ def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> floa
 
 
 def _doubt(cluster: int, name: int, groups: Groups, ahead: np.ndarray, known: np.ndarray) -> str:
-    """Why a cluster's name is doubtful, if it is; ahead: of each of `_RUNNERS_UP`; known: how well, as `name_types`."""
+    """Say why a cluster's name is doubtful, if it is; ahead: of each of `_RUNNERS_UP`; known: how well, as
+    `name_types`.
+    """
     near, special, far = groups.near[cluster], groups.special[cluster], groups.far[cluster]
     group = _LARGEST_OF.get(TYPES[name])
     _, of_centroid, of_group = ahead
@@ -158,7 +162,7 @@ class Clustering:
     naming: Naming
 
     def beside(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """The clusters with names that halves of the samples may make doubtful (`profiles` of `stability`)."""
+        """Return the clusters with names that halves of the samples may make doubtful (`profiles` of `stability`)."""
         groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
         return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))
 
@@ -309,12 +313,15 @@ def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
 
 
 def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """What the centroids of k clusters look at; features: [head, column], unscaled; labels: [head] int, 0..k-1."""
+    """Return near, special and far of the centroids of k clusters.
+
+    features: [head, column], unscaled; labels: [head] int, 0..k-1.
+    """
     return attention_groups(_means(features.astype(float), labels, k))
 
 
 def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """Standard errors of `cluster_groups` over the heads of each cluster."""
+    """Return standard errors of `cluster_groups` over the heads of each cluster."""
     centroids = cluster_groups(points, labels, k)
     apart = {
         name: (shares - getattr(centroids, name)[labels]) ** 2

@@ -58,7 +58,7 @@ def _uniform_dips(number: int) -> np.ndarray:
 
 
 def _path_lengths(points: np.ndarray) -> np.ndarray:
-    """[head, head] lengths of shortest paths over the ten nearest of each and a minimum spanning tree.
+    """Return [head, head] lengths of shortest paths over the ten nearest of each and a minimum spanning tree.
 
     From single heads they come in steps, since edges are about as long as one another where a cloud is thick. So they
     are means over those from a head and from its ten nearest.

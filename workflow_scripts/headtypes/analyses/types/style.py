@@ -50,7 +50,7 @@ def type_labels(partition: Partition) -> dict[str, str]:
 
 
 def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str], *, hatched: bool = True) -> list[Patch]:
-    """Coloured rectangles for a legend of the types; hatched: whether the figure's areas are."""
+    """Return coloured rectangles for a legend of the types; hatched: whether the figure's areas are."""
     return [
         Patch(facecolor=styles[name].colour, hatch=styles[name].hatch * hatched, edgecolor="white", label=label)
         for name, label in labels.items()

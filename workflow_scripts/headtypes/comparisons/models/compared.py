@@ -104,7 +104,7 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """One row, with the columns `HEADS`, for each head of each pair of models that have their heads in common.
+    """Return one row, with the columns `HEADS`, for each head of each pair of models that have their heads in common.
 
     Layers and heads are counted from 0; doubtful says whether the name of the head's own type is.
     Raises `InputError` where related models differ in layers or heads.
@@ -192,11 +192,12 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 
 
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
-    """One row for each layer of each model.
+    """Return one row for each layer of each model.
 
     partitions: by model, all made in one way; parents: by model, the checkpoint it was fine-tuned from, or None.
-    returns model; layer, from 0; heads_{type}, how many of its heads are of each type; same_cluster, the percent of
-        its heads that keep the parent's cluster, NaN where no parent has a partition.
+    The columns are model; layer, from 0; heads_{type}, the number of its heads of each type; same_cluster, the percent
+    of
+    its heads that keep the parent's cluster, NaN where no parent has a partition.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []

@@ -157,7 +157,7 @@ def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> N
 
 
 def shade_of(row: Mapping) -> tuple[int, int]:
-    """Whether a type has more (1) or less (-1) than random heads, and how surely.
+    """Return whether a type has more (1) or less (-1) than random heads, and how surely (0 to 2).
 
     2: corrected for all comparisons, p is below .05. 1: uncorrected, it is below .01.
     """

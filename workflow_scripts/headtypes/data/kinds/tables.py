@@ -36,7 +36,7 @@ def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> An
 
 
 def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
-    """The texts of two columns of a table. Raises `InputError` where a row has none in one of them."""
+    """Return the texts of two columns of a table. Raises `InputError` where a row has none in one of them."""
     texts = [table[column].to_numpy(object) for column in columns]
     for row, of_row in enumerate(zip(*texts, strict=True), start=1):
         if not all(isinstance(text, str) and text.strip() for text in of_row):

@@ -21,7 +21,7 @@ _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "
 
 
 def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, provenance: Mapping) -> str:
-    """The page as HTML, with what made it, from `ledger_table`, `over_models` and `together_table`."""
+    """Write the page as HTML, with its provenance, from `ledger_table`, `over_models` and `together_table`."""
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
     models = ledger[["model", "family"]].drop_duplicates()
@@ -53,7 +53,7 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 
 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
-    """How often a claim holds: as shares, and in words over models, with the interval if families are enough for one.
+    """Return how often a claim holds: as shares, and in words over models, with the interval if families are enough.
 
     Shares are of those that decide the claim, empty where there are none.
     """

@@ -107,7 +107,7 @@ class Answers(NamedTuple):
 
     @property
     def measured(self) -> int:
-        """How many of the questions something was measured for."""
+        """Number of the questions for which something was measured."""
         return sum(card.answer != UNMEASURED for card in self.cards)
 
 
@@ -128,7 +128,9 @@ def number_answer(k: int, chosen: Sequence[int | None]) -> str:
 
 
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
-    """The first question; stability: of `stability.measure_types`, None where no clustering made the partition."""
+    """Answer the first question; stability: of `stability.measure_types`, None where no clustering made the
+    partition.
+    """
     question = "Are there types?"
     if stability is None or stability["gaps"] is None:
         return Card(question, UNMEASURED, "", "", _NOT_COMPARED)
@@ -168,7 +170,7 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
 
 
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
-    """The second question; chosen: by each criterion, None where no clustering made the partition."""
+    """Answer the second question; chosen: by each criterion, None where no clustering made the partition."""
     if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
     numbers = [chosen[criterion] for criterion in _CRITERIA]
@@ -201,7 +203,9 @@ def matter_card(
     left_out: LeftOut | None,
     files: Sequence[str],
 ) -> Card:
-    """The third question; company: of the model, None where no heads were away; left_out: each type by itself."""
+    """Answer the third question; company: of the model, None where no heads were away; left_out: each type by
+    itself.
+    """
     question = "Do they matter?"
     if company is None:
         why = f"No heads were away in random company. models: {model}: evaluate and company: sets ask for it."

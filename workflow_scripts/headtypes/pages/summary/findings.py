@@ -17,7 +17,7 @@ _SENTENCES = {
 
 
 def costs_sentences(found: LeftOut | None, model: str, differences: pd.DataFrame) -> Iterator[str]:
-    """Which type costs most and which least; nothing where fewer than two were left out alone.
+    """Say which type costs most and which least; nothing where fewer than two were left out alone.
 
     A type is said to cost most, or least, only where the intervals of its paired differences from all others lie on one
     side of 0; differences: of `intervals.differences`.
@@ -38,7 +38,9 @@ def costs_sentences(found: LeftOut | None, model: str, differences: pd.DataFrame
 
 
 def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
-    """The type whose attention inside sentences, or between them, costs most to take away; table: Guan's Table 3."""
+    """Name the type whose attention inside sentences, or between them, costs most to take away; table: Guan's Table
+    3.
+    """
     each = {said: left_out_alone(table, model, partition, types, operation) for operation, said in _SENTENCES.items()}
     known = {said: found for said, found in each.items() if found is not None}
     if not known:
@@ -48,7 +50,7 @@ def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: S
 
 
 def kept_sentence(pairs: pd.DataFrame, model: str) -> str | None:
-    """How many heads keep the cluster that they have in the parent; pairs: of `comparisons.models.compared`."""
+    """Say how many heads keep the cluster that they have in the parent; pairs: of `comparisons.models.compared`."""
     own = pairs["model"].str.rpartition(" on ")[0] == model
     of_parent = pairs[own & (pairs["relation"] == "parent")].dropna(subset=["same_cluster"])
     for row in of_parent.itertuples():
@@ -68,7 +70,7 @@ def cautions(
     hubs: Iterable[str],
     finetuned: Sequence[str],
 ) -> Iterator[str]:
-    """What must not be concluded from an experiment, in a sentence or two on each.
+    """Yield a sentence or two on each thing that must not be concluded from an experiment.
 
     doubtful: types whose name is doubtful, by model and partition, in words.
     papers_models: of the Hugging Face Hub, those that the papers' numbers are about; hubs: those of the experiment.

@@ -9,7 +9,7 @@ from headtypes.data.kinds.metrics import METRICS, Metric, tested_metric
 
 
 class LeftOut(NamedTuple):
-    """What it costs to do something to one type alone, by one metric.
+    """The cost of an operation on one type alone, by one metric.
 
     costs: by type, condition, heads, drop, its interval (low, high), and random, the drop without as many other heads;
         NaN where there is none. whole: the score of the whole model.
@@ -20,11 +20,11 @@ class LeftOut(NamedTuple):
     whole: float
 
     def text(self, number: float) -> str:
-        """A score or a drop as every part of the page writes it."""
+        """Write a score or a drop as every part of the page does."""
         return f"{number:z.{self.metric.decimals - 1}f}"
 
     def sentence(self, without: str, type_: str, model: str) -> str:
-        """What the model loses without something of a type's heads, of what it has, without a full stop."""
+        """Say how much of its score the model loses without a type's heads, or a part of them; no full stop."""
         without = f"Without {without} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
         drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0
         amount, whole, steps, title = self.text(abs(drop)), self.text(self.whole), self.metric.steps, self.metric.title
@@ -38,7 +38,7 @@ class LeftOut(NamedTuple):
 def left_out_alone(
     table: pd.DataFrame, model: str, partition: str, types: Sequence[str], operation: str = "zero"
 ) -> LeftOut | None:
-    """What an operation on each type alone costs; None where it was not evaluated.
+    """Return the cost of an operation on each type alone; None where it was not evaluated.
 
     table: Guan's Table 2 or 3 as CSV; types: those of the partition.
     """

@@ -141,10 +141,11 @@ class Overview(NamedTuple):
 
 
 def best_heads(found: Iterable[tuple[str, Iterable[Mapping]]]) -> list[Best]:
-    """The heads that are best at something, a few of each task; found: tasks, and what `Analysis.best` gives on each.
+    """List the heads that are best at something, a few of each task; found: tasks, and the result of `Analysis.best`.
 
-    First come those that are farthest above the best offset, else in the order in which they are given. Of one head
-    with one score, as at a relation that has two names, the first is taken.
+    First come those that are farthest above the best offset, else in the order in which they are given. Where a head
+    has
+    one score twice, as at a relation that has two names, the first is taken.
     """
     best = []
     for task, of_task in found:

@@ -47,7 +47,7 @@ def data_uri(image: Image.Image) -> str:
 
 
 def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
-    """The paragraphs of a caption of Snakemake's report, which needs nothing but wildcards, as text."""
+    """Return the paragraphs of a caption of Snakemake's report, which needs nothing but wildcards, as text."""
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
     text = template.render(snakemake={"wildcards": wildcards})
     paragraphs = re.split(r"\n\s*\n", text.strip())

@@ -41,9 +41,9 @@ _COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm", "over")]
 
 @dataclass(frozen=True)
 class ShownPaper:
-    """What the page has of one paper; judged: by subject, the one with the most claims that have a verdict first.
+    """The part of the page on one paper; judged: by subject, the one with the most claims that have a verdict first.
 
-    headline: on how many of the subjects, from the first, the verdicts stand beside the findings.
+    headline: number of the subjects, from the first, whose verdicts stand beside the findings.
     """
 
     id: str
@@ -240,7 +240,7 @@ def _company(inputs: Mapping[str, Keyed], model: str, folder: Path) -> tuple[Com
 
 
 def _best(inputs: Mapping[str, Keyed], model: str) -> Iterator[tuple[str, list[dict]]]:
-    """What the model's heads are best at on each task, as `Analysis.best` gives it."""
+    """Yield each task with the heads of the model that are best at something there, from `Analysis.best`."""
     for analysis in BEST:
         first, *others = (inputs[f"best_{file.name}"] for file in analysis.files)
         for key, path in first.items():

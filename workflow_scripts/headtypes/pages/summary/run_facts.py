@@ -10,7 +10,7 @@ _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-le
 
 
 def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
-    """Facts about a run, each a name and lines; results: the folder with the benchmarks of jobs."""
+    """Yield facts about a run, each a name and lines; results: the folder with the benchmarks of jobs."""
     for kind, name in (("models", "Models"), ("tasks", "Data"), ("training", "Training data")):
         if lines := [
             f"{source.partition('/')[2]}: {_identity(about)}"
@@ -34,7 +34,7 @@ def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, lis
 
 
 def processor_time(results: Path) -> pd.Series:
-    """Seconds of processor time of each job that has a benchmark, by the benchmark's path."""
+    """Return seconds of processor time of each job that has a benchmark, by the benchmark's path."""
     times = {
         file.relative_to(results).as_posix(): pd.read_csv(file, sep="\t")["cpu_time"]
         for file in sorted(results.rglob("*benchmark.tsv"))

@@ -14,7 +14,7 @@ from headtypes.papers.registry import PAPERS
 
 
 def shown_compared_types(plan: Plan) -> list:
-    """The partitions whose types stand beside random heads in the summary: the shown one, and one of the text."""
+    """Return the partitions whose types stand beside random heads: the shown one, and one of the text."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]
@@ -38,7 +38,7 @@ BEST = tuple(analysis for analysis in ANALYSES if analysis.best)
 
 
 def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
-    """What the page is made of, by name and by what it is of; paths: `planning.registry.paths`."""
+    """Return the inputs of the page, by name and key; paths: `planning.registry.paths`."""
     partitions = {
         "partition": (paths.PARTITION, plan.partitions.values()),
         "features": (paths.FEATURES, plan.partitions.values()),
@@ -68,7 +68,7 @@ _OPENED = (".csv", ".json", ".safetensors", ".png")
 
 
 def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
-    """The files of each partition, and under None those of its model that are of no partition, by what they are."""
+    """Return the files of each partition, and under None those of its model that are of no partition, by their kind."""
     by_subject: dict[tuple[str, str | None], dict[str, list[str]]] = defaultdict(dict)
     of_all = (result for declared in (*PAPERS.values(), *plan.analyses) for result in declared.results)
     for result in (*compared_types.RESULTS, *of_all):
@@ -84,7 +84,7 @@ def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
 
 @stage(calls="pages.summary.results:run")
 def write_summary(plan: Plan) -> dict:
-    """What was run, the shown partition first, and the seed."""
+    """Spec: models, tasks and partitions, the shown partition first, and the seed."""
     shown = [*shown_partitions(plan), *plan.partitions.values()]
     tasks, results = list(dict.fromkeys(entry.task for entry in plan.inputs)), _results(plan)
     typed = {entry.model for entry in plan.features}

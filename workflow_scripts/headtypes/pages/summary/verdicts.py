@@ -56,7 +56,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """How many claims have each verdict, by what claims rest on, in words: first those in the paper's words."""
+        """Number of claims with each verdict, by their basis in words: first those in the paper's words."""
         of_basis = {basis: self.claims["verdict"][self.claims["basis"] == basis] for basis in BASES}
         return {
             BASES[basis]: verdict_counts(verdicts)
@@ -66,7 +66,9 @@ class Judged:
 
     @property
     def corrected(self) -> str:
-        """How many stated claims hold and fail once they are corrected, in words; empty where none has an interval."""
+        """Numbers of stated claims that hold and fail once they are corrected, in words; empty where none has an
+        interval.
+        """
         stated = self.claims[self.claims["basis"] == "stated"]["verdict_holm"].dropna()
         counts = verdict_counts(stated)
         known = counts[HOLDS] + counts[FAILS] + counts[OPEN]
@@ -78,13 +80,13 @@ def verdict_counts(verdicts: pd.Series) -> dict[str, int]:
 
 
 def counted(verdict: str, number: int) -> str:
-    """How many claims have a verdict, in words: 2 hold."""
+    """Say how many claims have a verdict: 2 hold."""
     plural = {HOLDS: "hold", FAILS: "fail"}
     return f"{number} {plural.get(verdict, verdict) if number != 1 else verdict}"
 
 
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
-    """The verdicts on each subject, the one with the most claims that have one first.
+    """List the verdicts on each subject, the one with the most claims that have one first.
 
     comparison: as CSV; key: `partition` or `task`, which names a subject beside its model; file: relative to the page.
     """

@@ -227,7 +227,7 @@ class _Clark2019(Paper):
         return compare_files(found, published, **spec)
 
     def finding(self, table: "pd.DataFrame", model: str) -> str:
-        """The kind of token that gets the most attention in some layer, or how well a probe parses."""
+        """Say which kind of token gets the most attention in some layer, or how well a probe parses."""
         sinks = table[table.index.str.match(r"sink\.\d+$")]
         if len(sinks):
             id_ = sinks["ours"].idxmax()

@@ -46,7 +46,7 @@ def tabulate_types(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.tables2_3:run")
 def tabulate_ablations(plan: Plan) -> dict:
-    """The rows of Tables 2 and 3, and the controls, each with its baseline."""
+    """Spec: the rows of Tables 2 and 3, and the controls, each with its baseline."""
     rows = [
         {
             **_row(plan, ablation),
@@ -62,7 +62,7 @@ def tabulate_ablations(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.readings:run")
 def tabulate_readings(plan: Plan) -> dict:
-    """The further readings, and what is done under each condition."""
+    """Spec: the further readings, and the operations of each condition."""
     return {"rows": [_row(plan, ablation) for ablation in plan.ablations], "readings": plan.readings}
 
 

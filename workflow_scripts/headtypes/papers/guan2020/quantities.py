@@ -210,12 +210,12 @@ def collect_quantities(
     parents: Mapping[Key, Partition | None] = MappingProxyType({}),
     families: Mapping[Key, Mapping[str, Partition]] = MappingProxyType({}),
 ) -> dict[Key, Model]:
-    """What is known of every model and partition.
+    """Return the quantities of every model and partition.
 
     partitions: by model and name of the partition; the order of the result.
-    answers: of these, as `read_answers` gives them; rows: of their evaluations, as of `numbered_conditions`.
+    answers: by the same, as `read_answers` gives them; rows: their evaluations, as for `numbered_conditions`.
     stabilities: by partition, as `read_stabilities` gives them.
-    parents: by partition, that of the model's parent, if any; families: as of `models_beside`.
+    parents: by partition, that of the model's parent, if any; families: as `models_beside` gives them.
     """
     conditions, collected = numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -342,11 +342,11 @@ def read_stabilities(
 
 
 def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Beside each partition of the paper's main model, those made in the same way of all models of its Table 1.
+    """Return beside each partition of the paper's main model those made in the same way of all models of its Table 1.
 
     partitions: model, partition, method, k and published (the model's name in Table 1, or None) of each, in the
-        config's order. Of a model's partitions that on the same task is taken, else the first: a fine-tuned model
-        is read on its own task, though the paper does not say on which it read its models.
+        config's order. A model's partition on the same task is taken, else its first: a fine-tuned model is read on its
+        own task, though the paper does not say on which it read its models.
     """
     partitions, families = list(partitions), {}
     for main in partitions:

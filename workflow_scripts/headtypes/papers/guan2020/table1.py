@@ -135,7 +135,9 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Table 1 with the paper's shares as its last row, if it has such types of a model that stands beside the paper."""
+    """Add the paper's shares as the last row of Table 1, if it has such types of a model that stands beside the
+    paper.
+    """
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table

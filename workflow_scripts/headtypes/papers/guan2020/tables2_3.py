@@ -236,7 +236,7 @@ def _draws(drawn: pd.DataFrame) -> str:
 
 
 def _columns(metric: Metric, counted: str) -> Iterator[Column]:
-    """What there is of one metric; counted: what intervals are over."""
+    """Yield the columns of one metric; counted: units of its intervals."""
     name, digits, unit = metric.name, metric.decimals, "percent" if metric.unit == "%" else metric.unit
     change, over = f"{metric.change} of {metric.label}", f"with its interval over {counted} ({LEVELS})"
     numbers = {"digits": digits, "brief_digits": digits - 1}

@@ -288,7 +288,7 @@ def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) 
 
 
 def _analyses(config: Config) -> Mistakes:
-    """Analyses of the user's have folders of their own, and files that hold one each."""
+    """Yield analyses of the user's whose folder is taken, or whose file does not hold one analysis."""
     taken = {analysis.name for analysis in ANALYSES} | {result.path.split("/")[1] for result in RESULTS}
     for name, entry in config.analyses.items():
         if name.lower() in {*taken, folder_of_records(Path()).name}:

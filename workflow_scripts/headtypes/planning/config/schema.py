@@ -485,8 +485,10 @@ class Detectors(Strict):
 
 
 class Tests(Strict):
-    """What is tested. Each list is a family, whose p-values are corrected together by Holm's procedure; all else is
-    described, without p. Heads in random company, and detectors, are families of all heads of a model."""
+    """The families of tests. P-values of a list are corrected together by Holm's procedure; all else is described,
+    without
+    p. Heads in random company, and detectors, are families of all heads of a model.
+    """
 
     claims: list[Literal["stated", "inferred", "from_table"]] = ["stated", "inferred", "from_table"]
     """The papers' claims, by what they rest on, for each model and partition or task."""

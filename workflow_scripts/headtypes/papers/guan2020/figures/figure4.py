@@ -105,7 +105,7 @@ def _tallness(partition: Partition) -> float:
 def _notes(
     model: str, partitions: Mapping[str, Partition], parent: str | None, inches: float
 ) -> list[tuple[str, dict]]:
-    """Lines above a panel, with their look: in bold, the clusters that have other names than in the parent."""
+    """Return lines above a panel, with their look: in bold, the clusters that have other names than in the parent."""
     partition, renamed, doubts = partitions[model], [], []
     if parent:
         match = match_clusters(partition, partitions[parent])
