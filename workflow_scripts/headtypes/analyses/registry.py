@@ -44,7 +44,6 @@ OWN = Analysis("own", section=VALUES.section, results=(VALUES, FIGURE), stages=(
 
 
 def analysis_named(name: str) -> Analysis:
-    """One of these, or an analysis of the user's by its name in the config."""
     return _BY_NAME.get(name) or own_analysis(name)
 
 

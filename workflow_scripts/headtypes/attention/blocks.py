@@ -68,7 +68,7 @@ class Group:
         self._mask: Tensor | None = None
 
     def of(self, layer: Layer) -> Layer:
-        """These samples without their padding, which stands at the end."""
+        """Return the layer for these samples without their padding, which stands at the end."""
         query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
         bias = layer.bias
         if bias is not None:
@@ -85,11 +85,12 @@ class Group:
         return self._mask
 
     def blocks(self, device: torch.device) -> Iterator[slice]:
-        """The query rows, divided into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
+        """Divide the query rows into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
         return self._blocks(_most_pairs(device))
 
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
-        """Blocks of a layer of these samples alone (`of`): heads, the layer with these heads alone, and query rows.
+        """Yield blocks of a layer of these samples alone (`of`): heads, the layer with these heads alone, and query
+        rows.
 
         by_head: whether blocks may have one head each, as they do where samples are long; else they have all.
         """
@@ -122,9 +123,10 @@ def _most_pairs(device: torch.device) -> int:
 
 
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
-    """The groups of a batch, in order; each fits into one block of the device or is a single sample.
+    """Divide a batch into groups of equal length, in order; each fits into one block of the device or is a single
+    sample.
 
-    lengths: of the samples; those of equal length are neighbours, since batches are planned by length.
+    lengths: of the samples; equal ones are neighbours, since batches are planned by length.
     """
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):
@@ -142,7 +144,7 @@ class EntropySums:
         self._memory = np.empty(0, np.float32)
 
     def __call__(self, numbers: Tensor) -> Tensor:
-        """Sums over the last dimension, [...] float32; numbers: [..., n] float32, none negative, left as they are."""
+        """Return entropies summed over the last dimension, [...] float32; numbers: [..., n] float32, none negative."""
         if numbers.device.type != "cpu":
             return -torch.special.entr(numbers).sum(-1)
         # NumPy's logarithm takes a quarter of the time of PyTorch's, and a product with it is a sum over each row.

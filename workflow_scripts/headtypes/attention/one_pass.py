@@ -45,12 +45,13 @@ def read_attention(
     what: str,
     bar: tqdm | None = None,
 ) -> list[Any]:
-    """What every reducer reads of a model's attention, in one forward pass per batch of encoded samples.
+    """Return the result of every reducer, in one forward pass per batch of encoded samples.
 
     model:  on any device, in evaluation mode, however it was loaded.
     batch_tokens: padded tokens of a batch; what: the work, for messages; bar: progress that several passes share.
-    Raises `InputError` where the model's heads cannot be read, or what was read of one is not right, as with weights
-    that are not finite.
+    Raises `InputError` where the model's heads cannot be read, or a result cannot be right, as with weights that are
+    not
+    finite.
     """
     about = Pass(len(encoded.lengths), *layers_and_heads(model), model.dtype)
     for reducer in reducers:

@@ -109,7 +109,6 @@ class Evidence:
 
     @cached_property
     def _skew(self) -> float:
-        """The skewness of units by the root of their number; few show less of it than there is (Hazen 1930)."""
         return float((self.pulls**3).sum() / (self.pulls**2).sum() ** 1.5) * (1 + 8.5 / (self._freedom + 1))
 
 
@@ -121,7 +120,6 @@ class _Together:
         self.value, self.units = sum(part.value for part in parts), min(part.units for part in parts)
 
     def ends(self, error: float) -> tuple[float, float]:
-        """Return both ends, as `Evidence` does."""
         low, high = zip(*(part.ends(error / len(self.parts)) for part in self.parts), strict=True)
         return sum(low), sum(high)
 
@@ -240,7 +238,6 @@ class Measured:
         return (self.value, self.value) if math.isnan(self.low) else (self.low, self.high)
 
     def __str__(self) -> str:
-        """The value with its interval and what this is over, with two decimals."""
         value = "" if math.isnan(self.value) else two_decimals(self.value)
         over = f", over {self.over}" if self.over else ""
         interval = "" if math.isnan(self.low) else f"{two_decimals(self.low)} to {two_decimals(self.high)}{over}"
@@ -352,5 +349,4 @@ def _weights() -> np.ndarray:
 
 
 def _unskewed(away: float, skew: float) -> float:
-    """The statistic whose transformation by Hall is this one."""
     return away if abs(skew) < EQUAL else 3 / skew * (math.cbrt(1 + skew * (away - skew / 6)) - 1)

@@ -13,7 +13,7 @@ from headtypes.core.tables import document, markdown_table
 from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
 from headtypes.papers.paper import Key, Published
 from headtypes.papers.quantities import FAILS, FEW, HOLDS, NO_VERDICT, VERDICTS, Quantities
-from headtypes.papers.repeats import FEWEST, judged_together, mean_over
+from headtypes.papers.repeats import FEWEST, judged_together, mean_over_models
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
 COLUMNS = [
@@ -51,10 +51,10 @@ HOW_CLAIMS_ARE_JUDGED = (
 
 @dataclass(frozen=True)
 class Subject:
-    """What is compared with a paper, such as a model under one partition or on one task.
+    """A model under one partition or on one task, which is compared with a paper.
 
-    names: the columns of the table that name it, and what else is the same in all of its rows.
-    claims: those that it decides; ours, theirs: the quantities of it and of the paper; value_rows: of `value_row`.
+    names: the columns of the table that name it, and other values that are the same in all of its rows.
+    claims: those that it decides; ours, theirs: its quantities and the paper's; value_rows: made by `value_row`.
     """
 
     names: Mapping[str, str | float | None]
@@ -107,13 +107,13 @@ class _Judged(NamedTuple):
 
     @property
     def alike(self) -> tuple:
-        """What subjects of models that differ in a seed alone have in common."""
+        """Partition, task and sort of claims, which subjects of models that differ in a seed alone have in common."""
         names = self.subject.names
         return names.get("partition"), names.get("task"), self.subject.claims[0].about
 
 
 def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
-    """The verdicts on models that differ in a seed alone, beside means over them, and means of the values."""
+    """Yield the verdicts on models that differ in a seed alone, beside means over them, and means of the values."""
     of_claims = [judged_together(verdicts) for verdicts in zip(*(one.verdicts for one in several), strict=True)]
     for row, verdict in zip(_claim_rows(several[0].subject, of_claims), of_claims, strict=True):
         means = [] if verdict.deciding is None else [verdict.findings[verdict.deciding]]
@@ -123,13 +123,13 @@ def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
     for value, row in by_value[0].items():
         same = [rows[value] for rows in by_value if value in rows]
         if len(same) == len(several):
-            mean = mean_over([Measured(one["ours"], one["low"], one["high"], over=one["over"]) for one in same])
+            mean = mean_over_models([Measured(one["ours"], one["low"], one["high"], over=one["over"]) for one in same])
             doubtful = {name: None for one in same for name in one.get("doubtful", "").split(", ") if name}
             yield row | _beside(mean, row["published"]) | {"doubtful": ", ".join(doubtful)}
 
 
 def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collection[str] = ()) -> Iterator[dict]:
-    """Verdicts on the claims of a subject, with the numbers of the findings that decide, beside the paper's."""
+    """Yield verdicts on the claims of a subject, with the numbers of the findings that decide, beside the paper's."""
     ours, remarks = subject.ours, subject.theirs.published.remarks
     for verdict, corrected in zip(verdicts, correct(verdicts, tested), strict=True):
         claim = verdict.claim
@@ -145,18 +145,19 @@ def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collectio
 
 
 def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float | None = None) -> dict:
-    """One published value, where it stands in the paper, and ours beside it; its remark is added where it has none."""
     row = {"kind": "figure", "basis": "", "place": place, "id": id_, "quantity": quantity, **_beside(ours, theirs)}
     return row | {"verdict": "", "verdict_holm": "", "reason": ""}
 
 
 def subject_title(model: str, other: str) -> str:
-    """What heads the part of a page about a model and a partition or a task, which is empty for what it cannot read."""
+    """Title the section of a page about a model and a partition or a task; other: empty where the model cannot read
+    it.
+    """
     return f"{model}, {other or 'what it does not read'}"
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """The rows of one subject as parts of a page: verdicts first, then values by their place in the paper."""
+    """Yield the rows of one subject as parts of a page: verdicts first, then values by their place in the paper."""
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     yield from _claim_parts(rows[rows["kind"] == "claim"])
@@ -173,7 +174,7 @@ def comparison_page(
     units: Sequence[str],
     section: Callable[[pd.DataFrame], Iterable[str]] = subject_parts,
 ) -> str:
-    """The comparison as Markdown: all claims, a section for each subject, and the notes on the published values.
+    """Write the comparison as Markdown: all claims, a section for each subject, and the notes on the published values.
 
     keys: the columns that name the subjects; units: those that say on how many questions, say, one is judged
         (`n_questions`), empty for others; section: the parts of a page about one, from its rows.
@@ -194,7 +195,7 @@ def comparison_page(
 
 
 def _verdict_counts(table: pd.DataFrame, keys: list[str]) -> str:
-    """How many claims have which verdict, one row of Markdown per subject and basis of the claims."""
+    """Count the claims with each verdict, one row of Markdown per subject and basis of the claims."""
     claims = table[table["kind"] == "claim"]
     counts = []
     for subject, of_subject in claims.groupby(keys, sort=False):
@@ -228,12 +229,14 @@ def _claim_list(claims: Iterable[Claim]) -> str:
 
 
 def read_named(path: str, *columns: str) -> pd.DataFrame:
-    """A table of ours with a model and these columns. Raises `InputError` that names a damaged file."""
+    """Read a table of ours with a model and these columns. Raises `InputError` that names a damaged file."""
     return read_csv(path, "is not such a table", ["model", *columns], rows=0, **NAMED)
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """All quantities, one per row: the columns `keys`, then quantity, value, low, high (NaN without an interval)."""
+    """Return all quantities, one per row: the columns `keys`, then quantity, value, low, high (NaN without an
+    interval).
+    """
     rows = [
         [*subject, name, it.value, it.low, it.high]
         for subject, quantities in subjects.items()

@@ -19,7 +19,7 @@ _HALF = -ndtri(ALPHA / 2)
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict on a claim about most trainings, from those on it in each of several models.
+    """Return the verdict on a claim about most trainings, from those on it in each of several models.
 
     It holds where it does in each of the n models that have a verdict, fails where it does in each, and is open else.
     If it is true of no more than half of all trainings, it is true of all n with a probability of at most 2^-n. Else
@@ -44,7 +44,7 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict(claim, decided.pop() if len(decided) == 1 else OPEN, reason, tuple(map(_mean, matched)))
 
 
-def mean_over(several: Sequence[Measured]) -> Measured:
+def mean_over_models(several: Sequence[Measured]) -> Measured:
     """The mean over models, with an interval for other seeds and other inputs, by which nothing is judged.
 
     several: the same quantity of each of at least two models, with or without an interval over inputs.
@@ -70,4 +70,6 @@ def mean_over(several: Sequence[Measured]) -> Measured:
 def _mean(findings: Sequence[Finding]) -> Finding:
     words = {finding.quantity for finding in findings}
     quantity = findings[0].quantity + ("" if len(words) == 1 else " (in the first model)")
-    return replace(findings[0], quantity=quantity, measured=mean_over([finding.measured for finding in findings]))
+    return replace(
+        findings[0], quantity=quantity, measured=mean_over_models([finding.measured for finding in findings])
+    )

@@ -115,7 +115,6 @@ def evaluate_company(plan: Plan, model: str, task: str) -> dict:
 
 @stage(calls="analyses.company.measure:run")
 def measure_costs(plan: Plan, model: str, task: str) -> dict:
-    """The seed of intervals and permutations."""
     return {"seed": plan.seed("measure_costs", model, task)}
 
 

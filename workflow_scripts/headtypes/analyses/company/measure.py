@@ -16,7 +16,6 @@ from headtypes.core.table_files import write_csv
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `measure_costs`."""
     table, fit = head_costs(read_arrays(inputs.sets, Company), seed=spec["seed"])
     write_json(outputs.fit, {**fit, "provenance": provenance})
     partitions, columns = read_each(read_partition, inputs.partitions), _columns(inputs)

@@ -19,7 +19,7 @@ _DECIDING, _SHOWN = "words", "mentions"
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """How often each head finds an antecedent, by the type of mention."""
+    """Return the atlas's columns: how often each head finds an antecedent, by the type of mention."""
     from headtypes.analyses.per_head import Column, by_head
 
     note = (
@@ -58,7 +58,7 @@ def best_at(task: str, path: StrPath) -> Iterator[dict]:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Accuracy of the best head of the set at finding an antecedent, by the type of mention."""
+    """Yield the accuracy of the best head of the set at finding an antecedent, by the type of mention."""
     from headtypes.analyses.per_head import by_head
     from headtypes.analyses.per_set import best_head
 
@@ -101,7 +101,7 @@ SUMS = _measured(
 
 @stage("forward", reads="rows", calls="analyses.coreference.measure:run", inputs=(RECORD, ROWS))
 def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
-    """Which words of a document are read, how tokens become words, and the arithmetic."""
+    """Spec: the extent of a document that is read, how tokens become words, precision and batch size."""
     return {**words_of(plan, task), "extent": plan.config.coreference.documents}
 
 

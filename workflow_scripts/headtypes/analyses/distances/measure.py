@@ -22,7 +22,7 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.batches import pad as padded
 from headtypes.attention.blocks import LEAST_ROWS, Group, skewed
 from headtypes.attention.reducers import Block, PerSample, Reducer
-from headtypes.attention.run import ModelOnTask, Reading, read_samples
+from headtypes.attention.run import Measurement, ModelOnTask, read_samples
 from headtypes.attention.settings import Of
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.encoding import Encoded
@@ -44,8 +44,9 @@ class DistanceFeatures(PerSample):
     fault = "the attention of head {} does not sum to one"
 
     def __init__(self, kinds: Sequence[np.ndarray], first: bool = False, of: Of = "weights"):
-        """kinds: of the tokens of each encoded sample, [token]; of: what is summed, weights or norms.
+        """Read the distance features of samples.
 
+        kinds: of the tokens of each encoded sample, [token]; of: whether weights or norms are summed.
         first: whether the part of each feature that goes to the first token is wanted as well; then the result is
             [sample, layer, head, 2 x column], the features and after them these parts (`columns.split`).
         """
@@ -53,7 +54,6 @@ class DistanceFeatures(PerSample):
         self._kinds, self._first, self.of = kinds, first, of
 
     def start(self, batch: Batch) -> None:
-        """Forget what is known of the tokens of another batch."""
         super().start(batch)
         self._to_none = torch.zeros_like(self.values[..., 0])
         self._of_batch = [self._kinds[sample] for sample in batch.samples]
@@ -85,7 +85,7 @@ class DistanceFeatures(PerSample):
             self.values[group.samples, block.layer, block.heads] = torch.cat(sums, dim=-1) / group.length
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """The features that sum to one with what goes to no token, which none does that is not finite."""
+        """Mark the features that sum to one with the share that goes to no token, as none does that is not finite."""
         return (self.values[..., :COLUMNS].sum(-1) + self._to_none - 1).abs() <= TOLERANCE[self.about.dtype]
 
 
@@ -156,7 +156,6 @@ class _InSlices:
         self._rows = zeros.new_zeros(*zeros.shape[:2], LEAST_ROWS, 2 * self._keys + LEAST_ROWS)
 
     def add(self, block: Block) -> None:
-        """Add the rows of a block."""
         attention = block.attention
         if self._lengths is None:
             self._received += attention.sum(2)
@@ -190,7 +189,6 @@ class _AtOnce:
         self._received = self._special = 0
 
     def add(self, block: Block) -> None:
-        """Add the rows of a block."""
         parts = block.memory.unflatten(2, (-1, LEAST_ROWS))
         sums = skewed(parts, self._keys + LEAST_ROWS - 1, before=LEAST_ROWS - 1).sum(3, dtype=torch.float32)
         # The diagonals of each part begin as many rows later than those of the part above.
@@ -206,13 +204,11 @@ class _AtOnce:
         self._special = self._special + up_to.diff(dim=2).sum(3)
 
     def by_column(self) -> Tensor:
-        """As `_InSlices.by_column`."""
         above, itself, below = self._special.split([FINE_BINS, 1, FINE_BINS], -1)
         special = torch.cat([above.flip(-1) + below, itself], -1)
         return (self._sums[..., LEAST_ROWS:] @ self._buckets.column - special).clamp_min(0)
 
     def by_special(self) -> Tensor:
-        """As `_InSlices.by_special`."""
         return self._received @ self._buckets.special_tokens[1]
 
 
@@ -226,25 +222,23 @@ def _features(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: l
 
 
 def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
-    """The reducers that read the shares of `Features`: those of weights and, if wanted, those of norms."""
     first = lacks_cls(encoded.kinds)
     return [DistanceFeatures(encoded.kinds, first, of) for of in list(SHARES)[: 1 + norms]]
 
 
 def shares_of(read: list[np.ndarray]) -> dict[str, np.ndarray | None]:
-    """What `reducers_of` read, by the names that it has in `Features`."""
+    """Name the results of `reducers_of` as `Features` does."""
     return dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))
 
 
 # The distance features of all heads (Guan et al. 2020, section 3).
-extract_features = Reading(lambda run, encoded, norms: reducers_of(encoded, norms), _features)
+extract_features = Measurement(lambda run, encoded, norms: reducers_of(encoded, norms), _features)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `extract_features`."""
     samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
     run = ModelOnTask(read_model_record(inputs.model), **spec)
-    features, same_word = read_samples(run, samples, readings=[extract_features, measure_same_word], **how)
+    features, same_word = read_samples(run, samples, measurements=[extract_features, measure_same_word], **how)
     write_arrays(outputs.features, features, provenance)
     write_arrays(outputs.same_word, same_word, provenance)
     write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)

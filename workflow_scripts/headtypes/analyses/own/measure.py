@@ -49,7 +49,6 @@ class SampleBlock:
 
     @property
     def tokens(self) -> list[str]:
-        """All tokens of the sample, as the tokenizer writes them."""
         return self.encoding.tokens
 
 
@@ -67,7 +66,6 @@ class HeadAnalysis:
     inputs: Mapping[str, str] = {}
 
     def __init__(self, **parameters: Any) -> None:
-        """Raises `InputError` for a parameter that the class does not have."""
         for name, value in parameters.items():
             if not hasattr(type(self), name):
                 raise InputError(f"{type(self).__name__} has no parameter {name}; give it one, as `{name} = ...`.")
@@ -105,7 +103,6 @@ class QueryMeans(PerSample):
             )
 
     def result(self) -> np.ndarray:
-        """The means, NaN where a sample has no number."""
         total, number, _ = np.moveaxis(super().result().astype(float), -1, 0)
         return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
 
@@ -157,7 +154,6 @@ def measure_heads(
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `read_analysis`."""
     analysis = load_analysis(spec.pop("file"), {**spec.pop("parameters"), "inputs": inputs.own})
     del spec["inputs"]
     samples, model = read_records(inputs.samples, Sample), read_model_record(inputs.model)

@@ -21,6 +21,5 @@ def read_values(path: StrPath) -> pd.DataFrame:
 
 
 def labelled(table: pd.DataFrame) -> str:
-    """What the values of such a table are, with their unit."""
     label, unit = table["label"][0], table["unit"][0]
     return f"{label} ({unit})" if unit else label

@@ -30,7 +30,7 @@ BY_NORMS = " Of each row's norms, what tokens hand over (Kobayashi et al. 2020).
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """The patterns of each head, those that the model can have."""
+    """Return the atlas's columns: the patterns of each head, those that the model can have."""
     import numpy as np
 
     from headtypes.analyses.per_head import Column
@@ -78,7 +78,7 @@ def _quantity(name: str, of: str) -> str:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Mean, smallest and largest of each pattern; the mean with its interval over samples."""
+    """Yield mean, smallest and largest of each pattern; the mean with its interval over samples."""
     import numpy as np
 
     from headtypes.analyses.per_set import summaries

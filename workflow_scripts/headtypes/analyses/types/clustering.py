@@ -89,7 +89,6 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
 
 
 def _name_scores(groups: Groups) -> np.ndarray:
-    """How well each name fits each centroid: [cluster, name], names as in `TYPES`."""
     near, special, far = groups.near, groups.special, groups.far
     return np.stack([far - special, near, np.minimum(far, special), special - far], axis=1)
 
@@ -187,7 +186,7 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
 
 
 def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Clustered heads as a partition; features: [layer * head, column], as clustered; shape: layers, heads."""
+    """Make a partition of clustered heads; features: [layer * head, column], as clustered; shape: layers, heads."""
     labels, naming = clustering.labels, clustering.naming
     types, doubts = (np.array(of_clusters, dtype=object)[labels] for of_clusters in (naming.names, naming.doubts))
     about = {"cluster": labels, "types": types, "silhouette": clustering.silhouette, "doubtful": doubts != ""}
@@ -223,7 +222,7 @@ def fit_and_predict(
 
 
 def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Silhouette of each head, [head], -1 to 1 (Rousseeuw 1987); 0 for one alone, NaN where there is one cluster."""
+    """Return the silhouette of each head, [head], -1 to 1 (Rousseeuw 1987); 0 for one alone, NaN for one cluster."""
     clusters = len(np.unique(labels))
     if clusters == 1:
         return np.full(len(labels), np.nan)
@@ -234,7 +233,7 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def one_thread():
-    """Context with one thread in numeric libraries: several would add up sums in an order that changes."""
+    """Return a context with one thread in numeric libraries: several would add up sums in an order that changes."""
     return _libraries().limit(limits=1)
 
 
@@ -306,7 +305,6 @@ def _nearest_centroid(centroids: np.ndarray) -> Callable[[np.ndarray], np.ndarra
 
 
 def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
-    """The mean of each cluster, [cluster, column]; zeros for one without points."""
     return np.stack([points[labels == of].sum(axis=0) / max(1, (labels == of).sum()) for of in range(k)])
 
 
@@ -332,7 +330,7 @@ def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Import the user's CSV; errors as of `read_types`.
+    """Import the user's CSV; errors as in `read_types`.
 
     features: [layer * head, column] distance features; shape: number of layers, heads in a layer.
     Clusters are counted in the order of `order_types`; silhouettes are those of unscaled features; no name is doubtful.
@@ -362,6 +360,5 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
 
 
 def run_import(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `import_partition`."""
     features, shape = read_head_features(inputs.features, **spec)
     write_partition(outputs.partition, import_partition(inputs.table, features, shape))

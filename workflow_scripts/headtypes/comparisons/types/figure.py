@@ -195,7 +195,6 @@ def _add_legend(axes: Axes) -> None:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `compare_types`."""
     files = {analysis.name: inputs[analysis.name] for analysis in ANALYSES if analysis.is_compared}
     files |= by_analysis(inputs.own)
     partition = read_partition(inputs.partition)

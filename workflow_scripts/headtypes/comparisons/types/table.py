@@ -52,7 +52,7 @@ def draw_heads(
 
 
 def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
-    """Where a value lies among those of random heads (Phipson and Smyth 2010: a p of a permutation is never zero)."""
+    """Return the place of a value among those of random heads (Phipson and Smyth 2010: p is never zero)."""
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(drawn):
         return Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))

@@ -1,4 +1,4 @@
-"""What the atlas of a model shows, gathered from the results that there are.
+"""The data of a model's atlas, gathered from the results that there are.
 
 Maps and divergences are texts that a browser unpacks: rounded to few bits, compressed, in base64.
 """
@@ -154,7 +154,6 @@ def _origin(model: ModelRecord) -> str:
 
 
 def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
-    """Each task of which there are all files that an analysis is read from, with their paths."""
     by_task = [dict(files.get(file.name, ())) for file in analysis.files]
     for task in by_task[0] if by_task else ():
         if all(task in paths for paths in by_task):

@@ -1,4 +1,4 @@
-"""Where each head of a loaded model looks in a text that somebody types, and what the model says without some heads."""
+"""Attention of a loaded model in a text that somebody types, and its answers without some heads."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -43,7 +43,6 @@ def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]]
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `write_atlas`."""
     maps = [(task, list(read_groups(path, AttentionMaps).values())) for task, path in inputs.maps.items()]
     found = {kind: list(inputs[kind].items()) for kind in spec.pop("kinds")}
     data = gather(read_model_record(inputs.model), maps, found, **spec)

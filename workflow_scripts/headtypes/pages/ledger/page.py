@@ -1,4 +1,4 @@
-"""What the page of a ledger shows: each claim over all cells and over models, and the cells."""
+"""The page of a ledger: each claim over all cells and over models, and the cells."""
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
@@ -102,7 +102,6 @@ def _packed(cells: pd.DataFrame) -> dict[str, Any]:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `write_ledger`."""
     ledger = ledger_table(inputs.comparisons, inputs.readings, page=outputs.page, **spec)
     claims = over_models(ledger)
     write_csv(outputs.csv, ledger)

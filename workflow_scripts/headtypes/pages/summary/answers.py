@@ -1,4 +1,4 @@
-"""Are there types, how many, and do they matter? Of each partition, with what decides it."""
+"""Are there types, how many, and do they matter? The answers for each partition, with their reasons."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -72,7 +72,6 @@ class Card(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """The verdict whose colour and sign the answer has."""
         return VERDICTS[ANSWERS.index(self.answer)]
 
 
@@ -103,7 +102,6 @@ class Answers(NamedTuple):
 
     @property
     def unknown(self) -> str:
-        """What the answers leave open, in words."""
         asked = zip(_SETTLES.items(), self.cards, strict=True)
         return join([*(it for (it, settled), card in asked if card.answer not in settled), _ELSEWHERE])
 
@@ -124,7 +122,6 @@ def types_answer(gaps: Collection[Measured]) -> str:
 
 
 def number_answer(k: int, chosen: Sequence[int | None]) -> str:
-    """Whether k is the number of clusters: yes where all criteria choose it, no where none does."""
     if None in chosen:
         return UNDECIDED
     return YES if set(chosen) == {k} else UNDECIDED if k in chosen else NO

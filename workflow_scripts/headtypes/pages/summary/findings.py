@@ -57,7 +57,6 @@ def kept_sentence(pairs: pd.DataFrame, model: str) -> str | None:
 
 
 def best_sentence(model: str, best: Best) -> str:
-    """What a head is best at."""
     beside = "" if best.beside is None else f", {best.value - best.beside:.1f} points above the best offset"
     return f"Head {best.head} of {model} leads in {best.at}, with {best.value:.1f} %{beside}."
 

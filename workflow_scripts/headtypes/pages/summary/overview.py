@@ -216,13 +216,11 @@ def _types(partition: Partition, features: np.ndarray, attention: np.ndarray) ->
 
 
 def _map(attention: np.ndarray) -> str:
-    """Draw a map as figures do, a pixel for each weight."""
     grey = matplotlib.colormaps[ATTENTION_COLOURS](attention_scale()(attention), bytes=True)
     return data_uri(Image.fromarray(grey).convert("L"))
 
 
 def _ink(colour: str) -> str:
-    """Return black or white, by which letters on a colour have more contrast (WCAG 2, relative luminance)."""
     red, green, blue = (((it + 0.055) / 1.055) ** 2.4 for it in to_rgb(colour))
     return "#000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#fff"
 

@@ -41,7 +41,6 @@ def picture_of(title: str, png: StrPath, caption: list[str], file: str) -> Pictu
 
 
 def data_uri(image: Image.Image) -> str:
-    """An image as a PNG in the address of itself."""
     packed = io.BytesIO()
     image.save(packed, "PNG", optimize=True)
     return f"data:image/png;base64,{base64.b64encode(packed.getvalue()).decode()}"

@@ -161,7 +161,6 @@ def collect_summary(
 
 
 def page_of(values: Mapping[str, Any], provenance: Mapping) -> str:
-    """The page of `collect_summary` as HTML, with what made it."""
     scripts = ["tables.js", "summary/page.js"]
     return render("summary/page.html", values, provenance, styles=["summary/page.css"], scripts=scripts)
 
@@ -270,6 +269,5 @@ def _relative(path: StrPath, folder: Path) -> str:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `write_summary`."""
     values = collect_summary(dict(inputs.items()), inputs.captions, page=outputs.page, **spec, provenance=provenance)
     write_text(outputs.page, page_of(values, provenance))

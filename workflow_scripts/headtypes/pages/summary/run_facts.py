@@ -1,4 +1,4 @@
-"""How results were made: models, data, code, versions and time."""
+"""Facts on how results were made: models, data, code, versions and time."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +44,6 @@ def processor_time(results: Path) -> pd.Series:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a reader says them."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -52,7 +52,6 @@ class Judged:
 
     @property
     def decided(self) -> int:
-        """Number of claims that hold or fail."""
         return int(self.claims["verdict"].isin([HOLDS, FAILS]).sum())
 
     @property
@@ -75,7 +74,6 @@ class Judged:
 
 
 def verdict_counts(verdicts: pd.Series) -> dict[str, int]:
-    """How many there are of each verdict, in the order of `VERDICTS`."""
     return verdicts.value_counts().reindex(VERDICTS, fill_value=0).to_dict()
 
 

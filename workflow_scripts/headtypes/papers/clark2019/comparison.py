@@ -88,7 +88,7 @@ def compare_with_clark(
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """The comparison as Markdown: a section per model and task, verdicts first, then the values."""
+    """Write the comparison as Markdown: a section per model and task, verdicts first, then the values."""
     broad = next(rule for rule in published.behaviours if rule.name == "broad")
     data = published.data
     introduction = [
@@ -122,7 +122,6 @@ def _section(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _value_rows(ours: Quantities, theirs: Quantities, published: Clark2019, is_beside: bool) -> Iterator[dict]:
-    """The values of a subject; some are measured when a claim asks for them, so that they follow the verdicts."""
     for row in _VALUES[type(ours)](ours, theirs if is_beside else Quantities({}), published):
         # A remark is about a published value.
         yield row if is_beside else row | {"remark": ""}
@@ -147,7 +146,7 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
 
 
 def _named(value: SurfaceValue) -> tuple[str, str]:
-    """The name and the label of our counterpart of a value in the text."""
+    """Return the name and the label of our counterpart of a value in the text."""
     label = LABELS[value.statistic]
     if value.heads is not None:
         return f"heads.{value.statistic}.above_{value.above:g}", f"heads with {label} above {value.above:g}"
@@ -205,7 +204,7 @@ def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
-    """The best head and the best offset of each relation of Table 1, and the systems of Table 3."""
+    """Yield rows for the best head and the best offset of each relation of Table 1, and the systems of Table 3."""
     for row in published.relations.rows:
         for statistic, label in (("accuracy", "best head"), ("baseline", "best offset")):
             id_ = f"relation.{row.relation}.{statistic}"
@@ -221,7 +220,9 @@ def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019)
 
 
 def _coreference_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
-    """The systems of Table 2 for all mentions and by type; of the best head, for each reading of its candidates."""
+    """Yield rows for the systems of Table 2, for all mentions and by type; the best head for each reading of its
+    candidates.
+    """
     systems = {name: SYSTEMS[name] for name in ("nearest", "head_match", "rules")} | _UNPUBLISHED
     systems |= {f"best_head.{candidates}": f"best head {READINGS[candidates]}" for candidates in CANDIDATES}
     for mentions in (ALL, *MENTIONS):

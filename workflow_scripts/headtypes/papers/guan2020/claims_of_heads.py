@@ -1,6 +1,6 @@
 """The claims of section 4: what heads look at, how they cluster, and where their types are.
 
-Where types lie is judged beside permutations of the layers with all their heads, since heads of a layer are alike.
+The places of types are judged beside permutations of the layers with all their heads, since heads of a layer are alike.
 
 Sentences that no claim decides: a head has a "consistent weight pattern" (how consistent is not said; Table 1 has the
 share of samples that are nearest to their head's cluster); how many heads are of each type (the paper compares no
@@ -244,7 +244,6 @@ def _stable(model: Model, k: int) -> list[Finding]:
 
 
 def _correlation(theirs: np.ndarray, ours: np.ndarray) -> np.ndarray:
-    """[...] of layouts, [..., type, layer], each type's mean over the layers taken off; 0 where one does not vary."""
     ours, theirs = (counts - counts.mean(axis=-1, keepdims=True) for counts in (ours, theirs))
     lengths = [np.sqrt((counts**2).sum(axis=(-2, -1))) for counts in (ours, theirs)]
     return (ours * theirs).sum(axis=(-2, -1)) / np.maximum(lengths[0] * lengths[1], np.finfo(float).tiny)

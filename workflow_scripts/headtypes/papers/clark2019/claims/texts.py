@@ -2,7 +2,7 @@
 
 Thirds are the first, middle and last third of the layers, so that models of another depth can be judged.
 
-What heads with a function look at where it is not called for is asked on treebanks (`language`). That there are
+The attention of heads where their function is not called for is asked on treebanks (`language`). That there are
 clear clusters of heads that behave similarly (a picture) is decided by no claim. That attention to [SEP] is a no-op is
 what the authors "speculate", and asked by norms.
 """
@@ -307,12 +307,10 @@ def _(heads: Heads):
 
 
 def _ratios(statistics: Statistics) -> np.ndarray:
-    """[..., layer] the gradient for attention to [SEP] in units of that for all tokens."""
     return statistics.of_layers("gradient.sep") / statistics.of_layers("gradient.all")
 
 
 def _is_high(statistics: Statistics) -> np.ndarray:
-    """[layer] whether attention to [SEP] is high. Raises `NoVerdictError` where it is in none."""
     high = statistics.whole.of_layers("sep") > HIGH
     if not high.any():
         raise NoVerdictError(f"in no layer is {LABELS['sep']} above {HIGH:g}")
@@ -320,11 +318,9 @@ def _is_high(statistics: Statistics) -> np.ndarray:
 
 
 def _ratio_where_high(statistics: Statistics) -> np.ndarray:
-    """[...] the mean of the ratios over the layers where attention to [SEP] is high."""
     ratios = _ratios(statistics)
     return ratios[..., _is_high(statistics)].mean(axis=-1)
 
 
 def _broad(heads: Heads) -> Behaviour:
-    """What the released notebook calls broad, with its limit: `behaviours` of `reference/clark2019.yaml`."""
     return next(behaviour for behaviour in heads.published.behaviours if behaviour.name == "broad")
