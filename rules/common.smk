@@ -138,13 +138,12 @@ def any_of(names):
 
 def entry(path, caption, category, content, subcategory=None, **labels):
     """A file with its entry in the report, which names the function that computed it."""
-    caption, labels = f"../report/{caption}.rst", {**labels, "content": content, "computed by": function_of}
-    return report(path, caption=caption, category=category, subcategory=subcategory, labels=labels)
 
+    def all_labels(wildcards, params):
+        return {**labels, "content": content, "computed by": f"headtypes.{params.calls.replace(':', '.')}"}
 
-def function_of(wildcards, params):
-    """The full name of the function that a job calls."""
-    return f"headtypes.{params.calls.replace(':', '.')}"
+    caption = f"../report/{caption}.rst"
+    return report(path, caption=caption, category=category, subcategory=subcategory, labels=all_labels)
 
 
 def figure(path, caption, name, content, category="Figures", suffix="", by="partition"):

@@ -21,7 +21,7 @@ from tests.support.commands import job_counts
 from tests.support.configs import edited
 from tests.support.job_specs import all_specs, jobs_with_results
 from tests.support.places import ROOT, SCRIPTS
-from tests.support.planning import PlanningError, planned_jobs, snakemake
+from tests.support.planning import Job, PlanningError, planned_jobs, snakemake
 from tests.support.workplace import Workplace
 
 MODULES = sorted(SCRIPTS.rglob("*.py"))
@@ -121,6 +121,20 @@ def test_the_jobs_of_the_plan_are_those_of_snakemake_with_these_parameters_and_r
         assert job.parameters["spec"] == specs[job.key]
         written = {path.removesuffix("/") for path in job.outputs if not path.endswith("benchmark.tsv")}
         assert declared[job.key] == written, job
+
+
+def test_a_table_or_a_figure_needs_what_it_shows(finished):
+    makers = {output: job for job in finished for output in job.outputs}
+
+    def needed(job: Job) -> set[str]:
+        made = {makers[path].key: makers[path] for path in job.inputs if path in makers}
+        return {job.rule}.union(*map(needed, made.values()))
+
+    needs = {job.rule: needed(job) for job in finished if job.rule in ("tabulate_types", "plot_examples")}
+    assert "cluster_heads" in needs["tabulate_types"]
+    assert not {"evaluate_condition", "evaluate_controls", "measure_intervals"} & needs["tabulate_types"]
+    assert "extract_text_features" in needs["plot_examples"]
+    assert not {"cluster_heads", "measure_relations", "project_heads"} & needs["plot_examples"]
 
 
 def test_no_two_rules_write_one_benchmark(finished):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
+from headtypes.analyses.ablation.evaluation import Evaluator, Settings
 from headtypes.analyses.gradients.measure import measure_answer_gradients
 from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
@@ -146,7 +146,7 @@ def read(record, windows, **settings):
     found = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Answers, "scored", lambda self, rows, windows, record, table: found.append(table))
-        evaluate_all(QUESTIONS, windows, record, [by_head], None, chosen, "test")
+        Evaluator(QUESTIONS, windows, record, None, chosen).evaluate([by_head], "test")
     (answers,) = found
     return answers.sort_values("window")[["loss", "tokens"]].to_numpy()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
+from headtypes.analyses.ablation.evaluation import Evaluator, Settings
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.outputs.measure import measure_outputs
 from headtypes.attention.run import ModelOnTask
@@ -67,7 +67,7 @@ def test_answers_without_heads_are_the_same(both):
     sets[1][1, 0], sets[2][0, 1] = "zero", "uniform"
     settings = Settings(max_answer_length=30, **KIND, **SETTINGS)
     for (answers, scores), (same, others) in zip(
-        *(evaluate_all(rows, windows, each, sets, None, settings, "test") for each in records), strict=True
+        *(Evaluator(rows, windows, each, None, settings).evaluate(sets, "test") for each in records), strict=True
     ):
         assert answers == same
         assert scores.equals(others)

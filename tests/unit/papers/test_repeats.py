@@ -11,7 +11,7 @@ from headtypes.papers.claims import Claims, Verdict, judge
 from headtypes.papers.comparison import COLUMNS, Subject, comparison_table, value_row
 from headtypes.papers.paper import Published
 from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
-from headtypes.papers.repeats import judged_together, mean_over
+from headtypes.papers.repeats import judged_together, mean_over_models
 
 NAME = "bert-{seed}"
 MODELS = [f"bert-{seed}" for seed in range(6)]
@@ -54,17 +54,17 @@ def planted(*values: float) -> dict[str, Measured]:
 
 def test_the_mean_has_the_variance_between_models_and_that_over_inputs():
     several = {name: Measured.with_error(value, 1.0) for name, value in zip("abcd", (1.0, 2.0, 4.0, 7.0), strict=True)}
-    found = mean_over(list(several.values()))
+    found = mean_over_models(list(several.values()))
     between, within = np.var([1, 2, 4, 7], ddof=1) / 4, 1.0
     freedom = 3 * ((between + within) / between) ** 2
     half = t.isf(0.025, freedom) * math.sqrt(between + within)
     assert (found.value, found.low, found.high) == pytest.approx((3.5, 3.5 - half, 3.5 + half))
     assert found.p_value is None
-    assert mean_over([replace(it, over="articles") for it in several.values()]).over == "models and articles"
-    alone = mean_over([Measured(value) for value in (1.0, 2.0, 4.0, 7.0)])
+    assert mean_over_models([replace(it, over="articles") for it in several.values()]).over == "models and articles"
+    alone = mean_over_models([Measured(value) for value in (1.0, 2.0, 4.0, 7.0)])
     half = t.isf(0.025, 3) * math.sqrt(between)
     assert (alone.low, alone.high) == pytest.approx((3.5 - half, 3.5 + half))
-    assert math.isnan(mean_over([Measured(2.0)] * 3).low)
+    assert math.isnan(mean_over_models([Measured(2.0)] * 3).low)
 
 
 def test_claims_and_values_over_models_follow_those_of_each():
@@ -77,7 +77,7 @@ def test_claims_and_values_over_models_follow_those_of_each():
     assert set(more["task"]) == {"text"}
     assert more["kind"].tolist() == ["claim over models", "claim over models", "figure over models"]
     assert more["verdict"].tolist() == ["holds", "holds", ""]
-    mean = mean_over(list(planted(10.0, 12.0, 11.0, 13.0, 11.0, 12.0).values()))
+    mean = mean_over_models(list(planted(10.0, 12.0, 11.0, 13.0, 11.0, 12.0).values()))
     for id_ in ("costs", "cost"):
         row = more[more["kind"] == ("figure over models" if id_ == "cost" else "claim over models")].loc[id_]
         assert row[["ours", "low", "high", "published"]].tolist() == pytest.approx([11.5, mean.low, mean.high, 5.0])

@@ -1,4 +1,4 @@
-"""What the functions that are called from one's own Python take, checked in one way before anything is computed."""
+"""Arguments of the functions for one's own Python, checked in one way before anything is computed."""
 
 import inspect
 from collections.abc import Callable
@@ -79,12 +79,14 @@ Tokenizer = Annotated[PreTrainedTokenizerBase, PlainValidator(_tokenizer)]
 
 
 def alone(model: PreTrainedModel) -> RLock:
-    """Held while heads of a model are read, or its ablation begins: one thread would undo what another one changed."""
+    """Return the lock to hold while heads of a model are read, or its ablation begins."""
     return _LOCKS.setdefault(body_of(model), RLock())
 
 
 def tokens_of_longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, max_length: int | None) -> int:
-    """The most tokens of a text, by default what model and tokenizer take. Raises `InputError` for more than these."""
+    """Return the most tokens of a text, by default those of model and tokenizer. Raises `InputError` for more than
+    these.
+    """
     most = longest_input(model.config)
     if max_length is not None and max_length > most:
         raise InputError(f"max_length is {max_length}, but the model takes {most} tokens at most.")
@@ -99,7 +101,7 @@ def check_partition(model: PreTrainedModel, partition: Partition | None) -> None
         raise InputError(f"The partition is of {theirs} heads, but the model has {ours}.")
 
 
-def check_evaluated(model: PreTrainedModel) -> None:
+def check_evaluation_mode(model: PreTrainedModel) -> None:
     """Raise `InputError` where a part of a model is in training mode, since dropout would change its numbers."""
     part = next((name or type(model).__name__ for name, part in model.named_modules() if part.training), None)
     if part is not None:
@@ -108,7 +110,7 @@ def check_evaluated(model: PreTrainedModel) -> None:
 
 def check_readable(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise `InputError` where heads would not be those of the model on the tokens of the texts alone."""
-    check_evaluated(model)
+    check_evaluation_mode(model)
     learned = getattr(model, "active_peft_config", None)
     if getattr(learned, "is_prompt_learning", False):
         raise InputError(

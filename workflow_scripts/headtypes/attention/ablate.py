@@ -46,12 +46,11 @@ class Ablation:
         self._operations = [_heads_by_operation(layer) for layer in operations]
         self._sentences = sentences
         self._groups: list[SentencePairs] | None = None
-        self._head_outputs = None if head_outputs is None else torch.as_tensor(head_outputs)
+        self.head_outputs = None if head_outputs is None else torch.as_tensor(head_outputs)
         self.scratch = Scratch()
         self.pairs_left = lru_cache(_BLOCKS_KEPT)(SentencePairs.left)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "sample head query channel"]:
-        """The head outputs of a layer, ablated."""
         groups = self.groups(number, layer)
         operations = self._operations[number]
         kept = [heads for operation, heads in operations if operation.change is None]
@@ -62,14 +61,16 @@ class Ablation:
             outputs = layer.zero_outputs()
             for heads in _consecutive(kept):
                 outputs[:, heads] = layer.heads(heads).head_outputs()
-        means = None if self._head_outputs is None else self._head_outputs[number]
         for operation, heads in operations:
             if operation.change is not None:
-                operation.change(Heads(self, number, layer, heads.to(layer.query.device), groups, outputs, means))
+                heads = heads.to(layer.query.device)
+                for pairs in groups:
+                    changed = operation.change(AblatedHeads(self, number, pairs.of(layer), heads, pairs))
+                    outputs[pairs.samples, heads, : pairs.length] = changed
         return outputs
 
     def groups(self, number: int, layer: Layer) -> "list[SentencePairs]":
-        """The samples of the batch in groups of equal length; the same in all layers."""
+        """Group the samples of the batch by length; the groups are the same in all layers."""
         if self._groups is None:
             padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
             lengths, device = [max(padded, len(sentence)) for sentence in self._sentences], layer.query.device
@@ -79,100 +80,63 @@ class Ablation:
 
 
 @dataclass(frozen=True)
-class Heads:
-    """The heads of a layer that one operation is applied to.
+class AblatedHeads:
+    """The heads of a layer that one operation is applied to, on samples of one length, without padding.
 
-    number: that of the layer; all_pairs: of the whole batch; outputs: of all heads, replaced in place.
+    number: that of the layer; all_heads: the layer of these samples; numbers: of the heads; pairs: of the samples.
     """
 
     ablation: Ablation
     number: int
-    layer: Layer
-    heads: Tensor
-    all_pairs: "list[SentencePairs]"
-    outputs: Float[Tensor, "sample all_heads query channel"]
-    means: Float[Tensor, "all_heads channel"] | None
+    all_heads: Layer
+    numbers: Tensor
+    pairs: "SentencePairs"
+
+    @cached_property
+    def layer(self) -> Layer:
+        return self.all_heads.heads(self.numbers)
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
         """The mean outputs of these heads. Raises `InputError` where they are those of another size."""
-        sizes = self.means.shape[-1], self.outputs.shape[-1]
-        if sizes[0] != sizes[1]:
+        means, value = self.ablation.head_outputs[self.number], self.all_heads.value
+        if means.shape[-1] != value.shape[-1]:
             raise InputError(
-                "The mean head outputs have {} numbers for a head, but a head of the model has {}; ".format(*sizes)
-                + "measure them on this model."
+                f"The mean head outputs have {means.shape[-1]} numbers for a head, but a head of the model has "
+                f"{value.shape[-1]}; measure them on this model."
             )
-        return self.means.to(self.outputs)[self.heads][:, None]
+        return means.to(value)[self.numbers][:, None]
 
-    def put(self, outputs: Float[Tensor, "#sample #head #query channel"] | float) -> None:
-        """Replace the outputs of these heads for all samples."""
-        self.outputs[:, self.heads] = outputs
+    def drawn(self, seed: int) -> Int[Tensor, "sample head token"]:
+        heads = self.all_heads.query.shape[1]
+        drawn = self.pairs.drawn(self.all_heads.mask, seed=seed, layer=self.number, heads=heads)
+        return drawn[..., self.numbers].transpose(1, 2)
 
-    def groups(self) -> "Iterator[GroupHeads]":
-        """These heads on each group of samples of equal length, without padding."""
-        for pairs in self.all_pairs:
-            yield GroupHeads(pairs, pairs.of(self.layer), self)
+    def left(self, dropped: Literal["intra", "inter"], rows: slice) -> Bool[Tensor, "sample 1 row key"]:
+        return self.ablation.pairs_left(self.pairs, dropped, rows.start, rows.stop)
 
-    def drop(self, pairs: Literal["intra", "inter"]) -> None:
-        """Set the attention within sentences, or between them, to zero."""
-
-        def without(attention: Tensor, rows: slice, of: SentencePairs, layer: Layer) -> Tensor:
-            left = self.ablation.pairs_left(of, pairs, rows.start, rows.stop)
-            attention *= left.to(attention.dtype)
-            return layer.renormalised(attention, rows) if self.ablation.reading.renormalise else attention
-
-        self._weigh(without)
-
-    def weigh(self, change: Change) -> None:
-        """Replace the attention by what a function makes of it. Raises `InputError` where it has another shape."""
-
-        def changed(attention: Tensor, rows: slice, *_) -> Tensor:
+    def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
+        """Return outputs for the attention that a function makes of theirs. Raises `InputError` for another shape of
+        it.
+        """
+        outputs = self.layer.zero_outputs()
+        for block, layer, rows, attention in self.blocks():
             found, shape = change(attention, rows), list(attention.shape)
             if not isinstance(found, Tensor) or list(found.shape) != shape or not found.is_floating_point():
                 raise InputError(
                     f"An operation has to return attention as it was given, floating-point numbers {shape}; found "
                     f"{f'{found.dtype} {list(found.shape)}' if isinstance(found, Tensor) else type(found).__name__}."
                 )
-            return found.to(attention.dtype)
+            outputs[block] = found.to(attention.dtype) @ layer.value
+        return outputs
 
-        self._weigh(changed)
-
-    def _weigh(self, change: "Callable[[Tensor, slice, SentencePairs, Layer], Tensor]") -> None:
-        for group in self.groups():
-            for heads, layer, rows in group.pairs.blocks_of_heads(group.layer):
-                attention = layer.attention(rows, self.ablation.scratch.of(layer, rows))
-                group.put(change(attention, rows, group.pairs, layer) @ layer.value, rows, heads)
-
-
-@dataclass(frozen=True)
-class GroupHeads:
-    """The heads that an operation is applied to, on samples of one length."""
-
-    pairs: "SentencePairs"
-    all_heads: Layer
-    heads: Heads
-
-    @cached_property
-    def layer(self) -> Layer:
-        """The layer with these heads and samples alone."""
-        return self.all_heads.heads(self.heads.heads)
-
-    def drawn(self, seed: int) -> Int[Tensor, "sample head token"]:
-        """As `SentencePairs.drawn`, for these heads."""
-        drawn = self.pairs.drawn(
-            self.all_heads.mask, seed=seed, layer=self.heads.number, heads=self.heads.outputs.shape[1]
-        )
-        return drawn[..., self.heads.heads].transpose(1, 2)
-
-    def put(
-        self,
-        outputs: Float[Tensor, "#sample #head #row channel"],
-        rows: slice | None = None,
-        heads: slice | None = None,
-    ) -> None:
-        """Replace the outputs of these heads, or of some of them, for some query rows, or for all of them."""
-        rows, heads = rows or slice(0, self.pairs.length), heads or slice(None)
-        self.heads.outputs[self.pairs.samples, self.heads.heads[heads], rows] = outputs
+    def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
+        """Yield for each block its place among the outputs, the layer of its heads, its query rows, and their
+        attention.
+        """
+        for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
+            attention = layer.attention(rows, self.ablation.scratch.of(layer, rows))
+            yield (slice(None), heads, rows), layer, rows, attention
 
 
 class SentencePairs(Group):
@@ -190,7 +154,7 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """The pairs of some query rows that are not dropped; the same in all layers."""
+        """Mark the pairs of some query rows that are not dropped; they are the same in all layers."""
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
@@ -207,10 +171,10 @@ class SentencePairs(Group):
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
     ) -> Int[Tensor, "sample token head"]:
-        """For each token and head, another token of its kind that it may look at, at random; itself if there is none.
+        """Draw for each token and head another token of its kind that it may look at; itself if there is none.
 
         Special tokens are one kind, those of sentences another; padding keeps to itself. A draw depends on `seed`,
-        `layer`, head and where the sample's sentences are, and on nothing of the batch.
+        `layer`, head and the sample's sentences, and on nothing of the batch.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         real = self._real(mask)
@@ -231,7 +195,6 @@ class SentencePairs(Group):
         return torch.cat(drawn, 1)
 
     def _real(self, mask: Bool[Tensor, "#sample 1 query key"] | None) -> Bool[Tensor, "sample token"]:
-        """The tokens that are no padding."""
         # All tokens but padding may look at themselves.
         every = torch.ones_like(self._sentence, dtype=torch.bool)
         return every if mask is None else mask[:, 0].diagonal(dim1=1, dim2=2).expand_as(every)
@@ -257,13 +220,11 @@ def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
 
 
 def _heads_by_operation(operations: np.ndarray) -> list[tuple[Operation, Tensor]]:
-    """What is done in one layer, and the heads [head] that it is done to."""
     texts = dict.fromkeys(operations)
     return [(operation_of(text), torch.as_tensor(np.flatnonzero(operations == text))) for text in texts]
 
 
 def _consecutive(heads: list[Tensor]) -> list[slice]:
-    """The slices of consecutive heads that some heads, each list of which is in order, consist of."""
     numbers = torch.cat(heads).tolist() if heads else []
     starts = [number for number in numbers if number - 1 not in numbers]
     stops = [number + 1 for number in numbers if number + 1 not in numbers]

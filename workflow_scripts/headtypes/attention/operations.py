@@ -1,4 +1,4 @@
-"""What can be done to a head, to which heads, and how the paper's text on it is read (Guan et al. 2020, section 5)."""
+"""Operations on heads, and readings of the paper's text on them (Guan et al. 2020, section 5)."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -10,13 +10,14 @@ from headtypes.core.errors import InputError, nearest
 
 if TYPE_CHECKING:
     import numpy as np
+    from torch import Tensor
 
 _HEAD = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How passages of the paper's section 5 that can be understood in several ways are read."""
+    """One way to read those passages of the paper's section 5 that leave something open."""
 
     # The configuration has these fields too, with these descriptions.
     sentences: Literal["splitter", "segments"] = field(
@@ -52,17 +53,17 @@ class Operation:
 
     name:     as in the configuration, before its number if it takes one.
     table:    the table of Guan et al. 2020 in which conditions with this operation appear.
-    change:   changes the outputs of an `ablate.Heads`, with its number, as it is written; None where nothing is done.
+    change:   gives the outputs of `ablate.AblatedHeads`, with its number, as it is written; None where nothing is done.
     number, takes: what may follow its name, as a regular expression and in words.
     draws:    whether its number is the seed of random draws.
     readings: the fields of `Reading` that can change what it does.
-    needs_head_outputs: whether it needs the mean head outputs of the model on the task (`Heads.mean_outputs`).
+    needs_head_outputs: whether it needs the mean head outputs of the model on the task (`AblatedHeads.mean_outputs`).
     needs_sentences: whether it needs to know where sentences and special tokens are.
     """
 
     name: str
     table: Literal[2, 3]
-    change: Callable[..., None] | None = None
+    change: "Callable[..., Tensor | float] | None" = None
     number: str = ""
     takes: str = "no number"
     draws: bool = False
@@ -71,49 +72,38 @@ class Operation:
     needs_sentences: bool = False
 
 
-def _zero(heads) -> None:
-    """The head output is zero; the bias of the output projection stays."""
-    heads.put(0)
+# What follows gives the outputs of an `ablate.AblatedHeads`, or one for all of its queries.
 
 
-def _uniform(heads) -> None:
-    """The output for every query is the mean of the values of the real tokens: A[s, t] = 1 / L.
+def _uniform(heads) -> "Tensor":
+    """Put the mean of the values of the real tokens in place of every query's output: A[s, t] = 1 / L.
 
-    In causal and local layers it is that of the tokens which the query may look at, unless with `uniform_over_padding`.
+    In causal and local layers the mean is over the tokens which the query may look at, unless with
+    `uniform_over_padding`.
     """
-    for group in heads.groups():
-        if group.all_heads.mask is None or heads.ablation.reading.uniform_over_padding:
-            group.put(group.layer.value.mean(2, keepdim=True))
-        else:
-            group.put(group.layer.uniform().head_outputs())
+    if heads.layer.mask is None or heads.ablation.reading.uniform_over_padding:
+        return heads.layer.value.mean(2, keepdim=True)
+    return heads.layer.uniform().head_outputs()
 
 
-def _mean(heads) -> None:
-    """The output for every query is the head's mean output."""
-    heads.put(heads.mean_outputs)
+def _temperature(heads, number: str) -> "Tensor":
+    return heads.layer.at_temperature(float(number)).head_outputs()
 
 
-def _temperature(heads, number: str) -> None:
-    """The scores are divided by a temperature before the softmax: above 1, attention is spread more evenly."""
-    for group in heads.groups():
-        group.put(group.layer.at_temperature(float(number)).head_outputs())
+def _resample(heads, number: str = "0") -> "Tensor":
+    outputs = heads.layer.head_outputs()
+    return outputs.gather(2, heads.drawn(int(number))[..., None].expand_as(outputs))
 
 
-def _resample(heads, number: str = "0") -> None:
-    """The output for every query is that for another one of its kind, drawn at random (`GroupHeads.drawn`)."""
-    for group in heads.groups():
-        outputs = group.layer.head_outputs()
-        group.put(outputs.gather(2, group.drawn(int(number))[..., None].expand_as(outputs)))
-
-
-def _drop_intra(heads) -> None:
-    """Attention within a sentence, a token's attention to itself included, becomes zero."""
-    heads.drop("intra")
-
-
-def _drop_inter(heads) -> None:
-    """Attention between sentences becomes zero."""
-    heads.drop("inter")
+def _drop(heads, pairs: Literal["intra", "inter"]) -> "Tensor":
+    """Set attention inside sentences, a token's to itself included, or between sentences to zero."""
+    outputs = heads.layer.zero_outputs()
+    for block, layer, rows, attention in heads.blocks():
+        attention *= heads.left(pairs, rows).to(attention.dtype)
+        if heads.ablation.reading.renormalise:
+            attention = layer.renormalised(attention, rows)
+        outputs[block] = attention @ layer.value
+    return outputs
 
 
 _OF_DROPS = ("sentences", "special_tokens", "renormalise")
@@ -123,9 +113,10 @@ OPERATIONS = {
     operation.name: operation
     for operation in (
         Operation("keep", 2),
-        Operation("zero", 2, _zero),
+        # The bias of the output projection stays.
+        Operation("zero", 2, lambda heads: 0.0),
         Operation("uniform", 2, _uniform, readings=("uniform_over_padding",)),
-        Operation("mean", 2, _mean, needs_head_outputs=True),
+        Operation("mean", 2, lambda heads: heads.mean_outputs, needs_head_outputs=True),
         Operation(
             "temperature", 2, _temperature, _ABOVE_0, "a number above 0 of at most six decimals, as in temperature 2"
         ),
@@ -138,20 +129,20 @@ OPERATIONS = {
             draws=True,
             needs_sentences=True,
         ),
-        Operation("drop_intra", 3, _drop_intra, readings=_OF_DROPS, needs_sentences=True),
-        Operation("drop_inter", 3, _drop_inter, readings=_OF_DROPS, needs_sentences=True),
+        Operation("drop_intra", 3, partial(_drop, pairs="intra"), readings=_OF_DROPS, needs_sentences=True),
+        Operation("drop_inter", 3, partial(_drop, pairs="inter"), readings=_OF_DROPS, needs_sentences=True),
     )
 }
 
 
 def operation_of(text: str | Callable) -> Operation:
-    """The operation that a text names, such as `zero` or `temperature 2`, with its number.
+    """Return the operation that a text names, such as `zero` or `temperature 2`, with its number.
 
-    text: or a function of one's own, as `ablate.Heads.weigh` takes it.
+    text: or a function of one's own, as `ablate.AblatedHeads.changed` takes it.
     Raises `InputError` where there is no such operation, or its number cannot be.
     """
     if callable(text):
-        return Operation("own", 2, lambda heads: heads.weigh(text))
+        return Operation("own", 2, lambda heads: heads.changed(text))
     name, _, number = text.partition(" ")
     if name not in OPERATIONS:
         raise InputError(f"There is no operation {text!r}.{nearest(name, OPERATIONS)} Known: {', '.join(OPERATIONS)}.")
@@ -162,38 +153,37 @@ def operation_of(text: str | Callable) -> Operation:
 
 
 def seeded(text: str, seed: int) -> str:
-    """The operation with a seed for its number, if it draws at random; else as it is."""
+    """Give an operation that draws at random a seed for its number; return others as they are."""
     operation = operation_of(text)
     return f"{operation.name} {seed}" if operation.draws else text
 
 
 def reading_matters(operations: Iterable[str]) -> tuple[str, ...]:
-    """The fields of `Reading` that can change what these operations do, in their order."""
+    """List the fields of `Reading` that can change these operations, in their order."""
     matter = {name for operation in operations for name in operation_of(operation).readings}
     return tuple(field.name for field in fields(Reading) if field.name in matter)
 
 
 def need_head_outputs(operations: Iterable[str]) -> bool:
-    """Whether one of these operations needs the mean head outputs."""
     return any(operation_of(operation).needs_head_outputs for operation in operations)
 
 
 def table_of(operations: Iterable[str]) -> int:
-    """The table of Guan et al. 2020, 2 or 3, where a condition with these operations stands."""
+    """Return the number of the table of Guan et al. 2020, 2 or 3, that has a condition with these operations."""
     return max((operation_of(operation).table for operation in operations), default=2)
 
 
 def head_of(target: str) -> tuple[int, int] | None:
-    """Layer and head (from 0) of a target that names one head as `layer-head` (from 1); None for any other target."""
+    """Return layer and head (from 0) of a target such as `layer-head` (from 1); None for any other target."""
     match = _HEAD.fullmatch(target)
     return (int(match[1]) - 1, int(match[2]) - 1) if match else None
 
 
 def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where: str) -> "np.ndarray":
-    """The operation on each head: [layer, head] text; `keep` where none is given.
+    """Return the operation on each head: [layer, head] text; `keep` where none is given.
 
     types: [layer, head]; operations: {target: operation}; a target is a type, or one head as `head_of` reads it, which
-        goes before its type. where: what operations stand in, for messages.
+        goes before its type. where: the place of the operations, for messages.
     Raises `InputError` where the model has no such head, or no head of such a type.
     """
     by_head = types.copy()

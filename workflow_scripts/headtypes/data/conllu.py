@@ -28,7 +28,7 @@ class Line(NamedTuple):
 
 
 @dataclass(slots=True)
-class Block:
+class SentenceLines:
     """The lines of one sentence.
 
     comments: without `#`, each with the number of its line; words: a line for each.
@@ -41,18 +41,17 @@ class Block:
 
 
 def malformed(path: str, line: int, problem: str) -> InputError:
-    """The error for a line of a file, counted from 1."""
     return InputError(f"{path}, line {line}: {shortened(problem)}.")
 
 
 def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file without their ends, each with its number; raises `InputError` for other bytes."""
+    """Number the lines of a UTF-8 file from 1, without their ends; raises `InputError` for other bytes."""
     return enumerate(text_of(path).removesuffix("\n").split("\n"), start=1)
 
 
-def read_blocks(path: str) -> Iterator[Block]:
-    """The sentences of a CoNLL-U file as blocks of lines; `InputError` names file and line of what is malformed."""
-    block, last, empty = Block(), 1, True
+def read_blocks(path: str) -> Iterator[SentenceLines]:
+    """Yield the sentences of a CoNLL-U file as blocks of lines; `InputError` names file and line of a malformed one."""
+    block, last, empty = SentenceLines(), 1, True
     # An empty line ends the last sentence, whether the file has it or not.
     for number, text in chain(numbered_lines(path), [(None, "")]):
         last = number or last
@@ -62,14 +61,14 @@ def read_blocks(path: str) -> Iterator[Block]:
             _add(block, Line(number, text.split("\t")), path)
         elif block.words:
             yield block
-            block, empty = Block(), False
+            block, empty = SentenceLines(), False
         elif block.comments or block.empty:
             raise malformed(path, last, "the sentence that ends here has no words")
     if empty:
         raise malformed(path, last, "the file has no sentence")
 
 
-def _add(block: Block, line: Line, path: str) -> None:
+def _add(block: SentenceLines, line: Line, path: str) -> None:
     if len(line.columns) != _COLUMNS:
         problem = f"{len(line.columns)} columns; CoNLL-U has {_COLUMNS}, separated by single tabs"
         raise malformed(path, line.number, problem)
@@ -86,8 +85,8 @@ def _add(block: Block, line: Line, path: str) -> None:
         block.empty.append((len(block.words), line))
 
 
-def tree_of(block: Block, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Heads (from 1, 0 for the root) and relations of the words of a block.
+def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the heads (from 1, 0 for the root) and the relations of the words of a block.
 
     Raises `InputError` with file and line unless heads are in the sentence and form a tree, and relations are given.
     """
@@ -115,26 +114,27 @@ def tree_of(block: Block, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     return tuple(heads), tuple(columns[DEPREL] for _, columns in block.words)
 
 
-def filled_in(block: Block, column: int) -> tuple[str, ...]:
-    """One column of all words, empty where it is `_`."""
+def filled_in(block: SentenceLines, column: int) -> tuple[str, ...]:
     return tuple("" if columns[column] == "_" else columns[column] for _, columns in block.words)
 
 
-def forms(block: Block) -> tuple[str, ...]:
-    """The words as they are written; `_` is an underscore."""
+def forms(block: SentenceLines) -> tuple[str, ...]:
+    """Return the words as they are written; `_` is an underscore."""
     return tuple(columns[FORM] for _, columns in block.words)
 
 
 def check_words(words: Sequence[str], path: str, line: int) -> None:
-    """Raise `InputError` where all words are masked, as in texts that may not be given away; line: of the first."""
+    """Raise `InputError` where all words are masked, as in texts that may not be given away; line: of the first
+    word.
+    """
     if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
         raise malformed(
             path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"
         )
 
 
-def value_of(block: Block, key: str) -> tuple[int, str] | None:
-    """The number of the line and the value of a comment `# key = value`; None if there is none."""
+def value_of(block: SentenceLines, key: str) -> tuple[int, str] | None:
+    """Find a comment `# key = value` and return the number of its line and its value, or None."""
     for number, comment in block.comments:
         name, _, value = comment.partition("=")
         if name.strip() == key:

@@ -11,18 +11,18 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, numbered_rows, write_json_lines
 
 
-class Strict:
+class StrictRecord:
     """A record that is read only if it has all fields, of the right types, and no others."""
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
 
 
-Record = TypeVar("Record", bound=Strict)
+Record = TypeVar("Record", bound=StrictRecord)
 
 
 @dataclass(frozen=True, slots=True)
-class Sample(Strict):
+class Sample(StrictRecord):
     """One input of a model: one text, or two texts that it reads together."""
 
     id: str
@@ -30,13 +30,12 @@ class Sample(Strict):
     second: str | None
 
 
-def write_records(path: StrPath, records: Sequence[Strict]) -> None:
-    """Write records of one class as JSON Lines, with their fields in order."""
+def write_records(path: StrPath, records: Sequence[StrictRecord]) -> None:
     write_json_lines(path, (_adapter(type(record)).dump_python(record) for record in records))
 
 
 def read_records(path: StrPath, record: type[Record]) -> list[Record]:
-    """The records of a file; `InputError` names the line and the field that are damaged, or a file without rows."""
+    """Read the records of a file; `InputError` names the damaged line and field, or a file without rows."""
     adapter, records = _adapter(record), []
     for number, line in numbered_rows(path):
         try:

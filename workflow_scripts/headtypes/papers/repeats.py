@@ -19,7 +19,7 @@ _HALF = -ndtri(ALPHA / 2)
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict on a claim about most trainings, from those on it in each of several models.
+    """Return the verdict on a claim about most trainings, from those on it in each of several models.
 
     It holds where it does in each of the n models that have a verdict, fails where it does in each, and is open else.
     If it is true of no more than half of all trainings, it is true of all n with a probability of at most 2^-n. Else
@@ -44,17 +44,19 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict(claim, decided.pop() if len(decided) == 1 else OPEN, reason, tuple(map(_mean, matched)))
 
 
-def mean_over(several: Sequence[Measured]) -> Measured:
-    """The mean over models, with an interval for other seeds and other inputs, by which nothing is judged.
+def mean_over_models(several: Sequence[Measured]) -> Measured:
+    """Return the mean over models, with an interval for other seeds and other inputs, by which nothing is judged.
 
     several: the same quantity of each of at least two models, with or without an interval over inputs.
 
     The variance of the mean is that between models, by their number, and the mean of the variances over inputs, which
-    the models' intervals give: models answer the same questions, so that these do not average out. What scatters by
-    model and question is in both, so that the variance is at least the true one, as in the bootstrap that draws models
-    and questions (Owen 2007, The pigeonhole bootstrap). Student's t, with the degrees of freedom of Satterthwaite
-    (1946). Where few seeds are of a regime of their own, the mean lies beyond it more often than in 5 % of trials.
-    Without an interval where neither varies.
+    the models' intervals give: models answer the same questions, so that these do not average out. Scatter by model and
+    question is in both, so that the variance is at least the true one, as in the bootstrap that draws models and
+    questions
+    (Owen 2007, The pigeonhole bootstrap). Student's t, with the degrees of freedom of Satterthwaite (1946). Where few
+    seeds are of a regime of their own, the mean lies beyond it more often than in 5 % of trials. Without an interval
+    where
+    neither varies.
     """
     values = np.array([measured.value for measured in several])
     between = values.var(ddof=1) / len(values)
@@ -70,4 +72,6 @@ def mean_over(several: Sequence[Measured]) -> Measured:
 def _mean(findings: Sequence[Finding]) -> Finding:
     words = {finding.quantity for finding in findings}
     quantity = findings[0].quantity + ("" if len(words) == 1 else " (in the first model)")
-    return replace(findings[0], quantity=quantity, measured=mean_over([finding.measured for finding in findings]))
+    return replace(
+        findings[0], quantity=quantity, measured=mean_over_models([finding.measured for finding in findings])
+    )

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.ablation.controls import evaluate_controls, overlap
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all
+from headtypes.analyses.ablation.evaluation import Evaluator, Settings
 from tests.support.models import tiny_bert
 from tests.support.records import ANSWERING, asked_of, types_like
 
@@ -40,7 +40,7 @@ def test_each_draw_is_scored_as_its_heads_are_and_has_as_many_in_each_layer(aske
     for draw, scores in found.groupby("draw"):
         drawn = np.random.default_rng([7, draw]).permuted(operations, axis=1)
         assert (np.sort(drawn, axis=1) == np.sort(operations, axis=1)).all()
-        ((_, expected),) = evaluate_all(rows, windows, record, [drawn], None, Settings(**ANSWERING), "test")
+        ((_, expected),) = Evaluator(rows, windows, record, None, Settings(**ANSWERING)).evaluate([drawn], "test")
         scores = scores.reset_index(drop=True)
         pd.testing.assert_frame_equal(scores[["id", "article", "exact_match", "f1"]], expected)
         assert (scores["overlap"] == overlap(drawn, operations)).all()

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headtypes.analyses.ablation import evaluation
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, evaluate_condition
+from headtypes.analyses.ablation.evaluation import Evaluator, Settings, evaluate_condition
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
@@ -73,7 +73,7 @@ def test_where_padding_counts_windows_are_padded_in_full(make, tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Answers, "read", read)
         settings = Settings(**ANSWERING, reading={"uniform_over_padding": True}, max_seq_length=60)
-        evaluate_all(rows, windows, record, [operations], None, settings, "test")
+        Evaluator(rows, windows, record, None, settings).evaluate([operations], "test")
     assert len(logits) == len(windows)
     for window in range(len(windows)):
         tokens = windows.tokens(window)
@@ -89,29 +89,31 @@ def test_several_conditions_of_a_loaded_model_are_those_one_by_one(tmp_path, mon
     runs = []
     monkeypatch.setattr(evaluation, "Ablation", lambda *a, **k: runs.append(1) or Ablation(*a, **k))
     wanted = [np.full((3, 5), name, dtype=object) for name in ("zero", "keep", "uniform", "zero")]
-    # As long as a full window under one set alone, and with layers in common with others.
+    # Padding counts under one set alone; others have layers in common.
     wanted[1][1:] = "drop_intra"
     wanted[3][2, 1] = "keep"
     wanted += [wanted[0], wanted[1].copy()]
     wanted[-1][2, 1] = "keep"
     settings = Settings(**ANSWERING, reading={"uniform_over_padding": True}, max_seq_length=40)
+    evaluator = Evaluator(rows, windows, record, None, settings)
 
     def evaluate(some):
         runs.clear()
-        return evaluate_all(rows, windows, record, some, None, settings, "test"), len(runs)
+        return evaluator.evaluate(some, "test"), len(runs)
 
     together, batches = evaluate(wanted)
     alone = [evaluate([each]) for each in wanted]
     assert [answers for answers, _ in together] == [found[0][0] for found, _ in alone]
     assert together[0][0] != together[1][0] != together[2][0]
-    assert batches == sum(runs for _, runs in alone) - alone[0][1], "what is wanted twice is evaluated once"
+    padded = alone[2][1]
+    assert batches == 5 * padded, "what is wanted twice is evaluated once"
 
 
 def test_a_batch_that_does_not_fit_under_a_later_set_is_halved_under_all(tmp_path, monkeypatch, capsys):
     rows, windows, record = asked_of(*tiny_bert(), tmp_path, max_seq_length=30, doc_stride=7)
     wanted = [np.full((3, 5), name, dtype=object) for name in ("zero", "keep", "uniform")]
-    asked = rows, windows, record, wanted, None, Settings(**ANSWERING), "test"
-    whole, plain, read = evaluate_all(*asked), Answers.read, []
+    evaluator = Evaluator(rows, windows, record, None, Settings(**ANSWERING))
+    whole, plain, read = evaluator.evaluate(wanted, "test"), Answers.read, []
 
     def full(self, output, sentences, given):
         read.append(len(sentences))
@@ -121,7 +123,7 @@ def test_a_batch_that_does_not_fit_under_a_later_set_is_halved_under_all(tmp_pat
 
     capsys.readouterr()
     monkeypatch.setattr(Answers, "read", full)
-    halved = evaluate_all(*asked)
+    halved = evaluator.evaluate(wanted, "test")
     assert max(read) > 1
     assert [answers for answers, _ in halved] == [answers for answers, _ in whole]
     total = len(wanted) * len(windows)

@@ -5,14 +5,14 @@ import pytest
 
 from headtypes.analyses.coreference.baselines import (
     BASELINES,
-    Features,
+    WordFeatures,
     chance,
     is_right,
     nearest_other,
     references,
     type_of,
 )
-from headtypes.analyses.coreference.mentions import anaphors, head_by_parse, head_of, parts_of
+from headtypes.analyses.coreference.mentions import anaphors, head_by_parse, head_word_of, parts_of
 from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentence, Mention
 from tests.support.conllu import sentence
 
@@ -132,18 +132,18 @@ def test_the_heads_types_and_features_of_twelve_mentions():
     ]
     # The king and his sons are several, the king among them is one.
     assert [mention.features for mention in found] == [
-        Features(None, None, 2),
-        Features("singular", None, 3),
-        Features("plural", "male", 3),
-        Features("singular", "male", 3),
-        Features("singular", "male", 3),
-        Features("plural", None, 3),
-        Features("singular", "male", 3),
-        Features("singular", "female", 3),
-        Features("plural", None, 3),
-        Features("plural", None, 3),
-        Features("singular", None, 3),
-        Features("plural", None, 3),
+        WordFeatures(None, None, 2),
+        WordFeatures("singular", None, 3),
+        WordFeatures("plural", "male", 3),
+        WordFeatures("singular", "male", 3),
+        WordFeatures("singular", "male", 3),
+        WordFeatures("plural", None, 3),
+        WordFeatures("singular", "male", 3),
+        WordFeatures("singular", "female", 3),
+        WordFeatures("plural", None, 3),
+        WordFeatures("plural", None, 3),
+        WordFeatures("singular", None, 3),
+        WordFeatures("plural", None, 3),
     ]
 
 
@@ -240,11 +240,11 @@ PARSED = annotated(*["x X X 0 root"] * 7, **BARE, **TAGS, parse=("(NP(NP*", "*)"
     ("span", "head"), {(0, 4): 1, (2, 4): 2, (3, 4): 4, (2, 6): 2, (4, 5): 5, (3, 5): 5, (5, 6): 5}.items()
 )
 def test_with_a_tree_the_head_is_the_word_that_hangs_outside_nearest_to_the_root(span, head):
-    assert head_of(TREE, *span) == head
+    assert head_word_of(TREE, *span) == head
 
 
 def test_with_a_parse_the_head_follows_from_it():
-    assert [head_of(PARSED, *span) for span in ((0, 6), (0, 4), (4, 4))] == [6, 1, 4]
+    assert [head_word_of(PARSED, *span) for span in ((0, 6), (0, 4), (4, 4))] == [6, 1, 4]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_with_a_parse_the_head_follows_from_it():
 def test_with_neither_the_head_stands_before_what_follows_a_noun(words, head):
     bare = annotated(*(f"{word} _ _ 0 root" for word in words.split()), heads=None, relations=None)
     last = len(bare.words) - 1
-    assert bare.words[head_of(bare, 0, last)] == head
+    assert bare.words[head_word_of(bare, 0, last)] == head
 
 
 @pytest.mark.parametrize(
@@ -309,4 +309,4 @@ def test_number_gender_and_person(words, more, features):
     form, upos, xpos = (part.replace("_", "") for part in words.split())
     one = annotated(f"{form} X X 0 root", **{"upos": (upos,), "xpos": (xpos,)} | more)
     (mention,) = references(AnnotatedDocument("d", (one,), (Mention(0, 0, "a"),), 0), range(1))
-    assert mention.features == Features(*features)
+    assert mention.features == WordFeatures(*features)

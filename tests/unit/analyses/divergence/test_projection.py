@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from headtypes.analyses.divergence.projection import fit, layer_test, project_heads
+from headtypes.analyses.divergence.projection import goodness_of_fit, layer_test, project_heads
 from headtypes.analyses.divergence.results import Divergence
 
 LAYERS, HEADS, ROWS = 4, 6, 50
@@ -41,8 +41,8 @@ def test_stress_and_correlation_are_those_of_the_definition():
             given.append(distances[a, b])
             shown.append(projected)
     expected = {"stress": np.sqrt(over / under), "correlation": np.corrcoef(given, shown)[0, 1]}
-    assert fit(distances, places) == pytest.approx(expected)
-    assert fit(np.zeros((3, 3)), np.zeros((3, 2))) == {"stress": None, "correlation": None}
+    assert goodness_of_fit(distances, places) == pytest.approx(expected)
+    assert goodness_of_fit(np.zeros((3, 3)), np.zeros((3, 2))) == {"stress": None, "correlation": None}
 
 
 def test_heads_of_a_layer_that_are_alike_are_found():

@@ -11,12 +11,12 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.compared import (
     HEADS,
     TYPES,
-    Pair,
-    heads_table,
-    layers_table,
+    ModelPair,
     list_pairs,
     pairs_table,
     parents_table,
+    shared_heads_table,
+    type_layers_table,
 )
 from headtypes.comparisons.models.compared import types_table as table_of_types
 from headtypes.core.errors import InputError
@@ -35,7 +35,7 @@ def only(table: pd.DataFrame) -> pd.Series:
 
 
 def of_two(model: Partition, other: Partition, relation: str = "") -> pd.Series:
-    return only(pairs_table([Pair("model", "other", relation)], {"model": model, "other": other}))
+    return only(pairs_table([ModelPair("model", "other", relation)], {"model": model, "other": other}))
 
 
 def test_relations_follow_lines_of_descent_in_any_order_of_the_config():
@@ -87,26 +87,26 @@ def test_models_of_other_depth_and_width_are_compared_at_the_same_depth():
 
 def test_heads_are_compared_only_where_the_models_have_the_same_ones():
     partitions = {"model": typed(["bab", "aaa"], doubtful="b"), "other": typed(["bba", "bbb"])}
-    pairs = [Pair("model", "other", ""), Pair("model", "other", "parent")]
+    pairs = [ModelPair("model", "other", ""), ModelPair("model", "other", "parent")]
     strangers, kin = (row for _, row in pairs_table(pairs, partitions).iterrows())
     assert strangers[["same_type", "same_cluster", "adjusted_rand"]].isna().all()
     # The names are exchanged, and a head that changed its cluster keeps its name.
     assert kin[["same_type", "same_cluster"]].tolist() == pytest.approx([100 / 6, 500 / 6])
-    heads = heads_table(pairs, partitions)
+    heads = shared_heads_table(pairs, partitions)
     assert list(heads) == list(HEADS)
     assert len(heads) == 6
     assert heads["type"].tolist() == list("babaaa")
     assert heads["other_type"].tolist() == list("bbabbb")
     assert heads.loc[~heads["same_cluster"], ["layer", "head"]].to_numpy().tolist() == [[0, 0]]
     assert heads["doubtful"].tolist() == [True, False, True, False, False, False]
-    assert heads_table(pairs[:1], partitions).empty
+    assert shared_heads_table(pairs[:1], partitions).empty
     with pytest.raises(InputError, match="1 x 3 and 2 x 3"):
-        heads_table(pairs[1:], partitions | {"model": typed(["bab"])})
+        shared_heads_table(pairs[1:], partitions | {"model": typed(["bab"])})
 
 
 def test_types_say_whether_one_name_means_the_same_in_both():
     partitions = {"model": typed(["aab", "abb"], doubtful="a", near=0.9), "other": typed(["abb", "ccc"])}
-    table = table_of_types([Pair("model", "other", "")], partitions)
+    table = table_of_types([ModelPair("model", "other", "")], partitions)
     assert list(table) == list(TYPES)
     rows = table.set_index("type")
     assert rows[["heads", "other_heads"]].to_numpy().tolist() == [[3, 1], [3, 2], [0, 3]]
@@ -165,7 +165,7 @@ def test_models_are_compared_with_a_parent_that_has_a_partition_layer_by_layer()
     (row,) = parents_table(pairs_table(pairs, partitions)).to_dict("records")
     compared = compare_partitions(partitions["child"], partitions["parent"])
     assert row == {"model": "child", "parent": "parent", **compared}
-    table = layers_table(partitions, parents)
+    table = type_layers_table(partitions, parents)
     assert table["model"].tolist() == [name for name in partitions for _ in range(2)]
     assert table["layer"].tolist() == [0, 1] * 3
     assert table["heads_a"].tolist() == [2, 1, 1, 2, 2, 1]

@@ -6,7 +6,7 @@ import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.papers.guan2020.comparison import CLAIMS, COLUMNS, compare_with_guan, comparison_page
-from headtypes.papers.guan2020.quantities import Answers, collect_quantities
+from headtypes.papers.guan2020.quantities import ScoredAnswers, collect_quantities
 from headtypes.papers.quantities import Measured
 from tests.support.planted import typed
 from tests.unit.papers.guan2020.test_claims import REFERENCE, SATISFIED, Evidence, around, model_of
@@ -23,7 +23,7 @@ def compared(evidence: Evidence, interval=None) -> pd.DataFrame:
     return compare_with_guan({KEY: model_of(evidence, interval)}, {KEY: "squad"}, REFERENCE)
 
 
-def answers(diagonal: float = 4.59) -> Answers:
+def answers(diagonal: float = 4.59) -> ScoredAnswers:
     """The paper's scores, but for exact match under condition 3."""
     scores = {it.id: {"exact_match": it.exact_match, "f1": it.f1} for it in REFERENCE.conditions}
     scores[3]["exact_match"] = diagonal
@@ -31,7 +31,7 @@ def answers(diagonal: float = 4.59) -> Answers:
     def weighted_sum(metric, weights, baseline):
         return Measured(sum(weight * scores[int(condition)][metric] for condition, weight in weights.items()))
 
-    return Answers(weighted_sum, 1000)
+    return ScoredAnswers(weighted_sum, 1000)
 
 
 def collected(partitions: dict, answered: dict | None = None, **more) -> pd.DataFrame:

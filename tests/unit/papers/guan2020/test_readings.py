@@ -6,7 +6,7 @@ from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.statistics import Measured
 from headtypes.papers.guan2020.comparison import CLAIMS
-from headtypes.papers.guan2020.quantities import Answers
+from headtypes.papers.guan2020.quantities import ScoredAnswers
 from headtypes.papers.guan2020.readings import readings_page, readings_table, under_every_reading
 from tests.support.planted import typed
 from tests.unit.papers.guan2020.test_claims import REFERENCE
@@ -43,12 +43,12 @@ def judged(evaluations, readings=("segments",), partitions=None, half: float = 0
     for row, exact_match in evaluations:
         scores.setdefault((row["model"], row["partition"]), {})[row["condition"]] = exact_match
 
-    def answers_of(key) -> Answers:
+    def answers_of(key) -> ScoredAnswers:
         def weighted_sum(metric, weights, baseline):
             value = sum(weight * scores[key][name] for name, weight in weights.items())
             return Measured(value, value - half, value + half) if key in wide else Measured(value)
 
-        return Answers(weighted_sum, 1000)
+        return ScoredAnswers(weighted_sum, 1000)
 
     answers, rows = {key: answers_of(key) for key in scores}, [row for row, _ in evaluations]
     return readings_table(rows, readings, partitions or {KEY: partition()}, answers, REFERENCE)

@@ -8,7 +8,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.paper import GUAN2020
-from headtypes.papers.guan2020.quantities import families_of, numbered_conditions, read_answers, read_stabilities
+from headtypes.papers.guan2020.quantities import models_beside, numbered_conditions, read_answers, read_stabilities
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import paths
@@ -89,7 +89,7 @@ def test_a_family_is_of_one_way_and_of_the_same_task_where_there_is_one():
         partitions.append(
             {"model": model, "partition": name, "published": models[model], "method": method or None, "k": k or None}
         )
-    found = families_of(partitions, {name: "/".join(name) for name in names})
+    found = models_beside(partitions, {name: "/".join(name) for name in names})
     assert found == {
         ("fine", "qa-kmeans-k4"): {
             "squad": "fine/qa-kmeans-k4",
@@ -98,7 +98,9 @@ def test_a_family_is_of_one_way_and_of_the_same_task_where_there_is_one():
         },
         ("fine", "qa-kmeans-k3"): {"squad": "fine/qa-kmeans-k3", "pre-trained": "base/qa-kmeans-k3"},
     }
-    without = families_of([it for it in partitions if it["model"] != "late"], {name: "/".join(name) for name in names})
+    without = models_beside(
+        [it for it in partitions if it["model"] != "late"], {name: "/".join(name) for name in names}
+    )
     assert without["fine", "qa-kmeans-k4"]["mrpc"] == "mrpc/pairs-kmeans-k4"
 
 

@@ -37,7 +37,7 @@ def refused(raw) -> str:
 # Of each kind of mistake, one.
 MISTAKES = [
     # A key that is not known, with the nearest one that is; a key that is missing.
-    ("sead", 1, ['sead: this key is unknown. Did you mean "seed"? Allowed: ablation, clustering']),
+    ("sead", 1, ['sead: this key is unknown. Did you mean "seed"? Allowed: ablation, analyses, clustering']),
     ("tests/types", ["gradient"], ['tests.types: there is no "gradient". Did you mean "gradients"?']),
     ("models/taught/source/finetuned/epoch", 1, ["taught.source.finetuned.epoch: ", 'Did you mean "epochs"?']),
     ("models/base/source", DELETE, ["models.base.source: this key is missing."]),
@@ -83,6 +83,9 @@ MISTAKES = [
     ("models/tuned+1.0/source/folder", "/a/{b}", ["models.tuned+1.0.source.folder: /a/{b} has braces"]),
     ("tasks/squad/source/file", "/a/{workflow}/b", ["tasks.squad.source.file: /a/{workflow}/b has braces"]),
     ("partitions/mine/file", "a{0}.csv", ["partitions.mine.file: a{0}.csv has braces"]),
+    ("analyses/reach/file", "nowhere.py", ["analyses.reach.file: there is no file nowhere.py"]),
+    ("analyses/reach/file", "reach.txt", ["analyses.reach.file: the name of a file of Python ends with .py"]),
+    ("analyses/reach/inputs", {"words": "no.txt"}, ["analyses.reach.inputs.words: there is no file no.txt"]),
     ("tasks/squad/source/file", "$HEADTYPES_NOWHERE/x", ["tasks.squad.source.file", "HEADTYPES_NOWHERE is not set"]),
 ]
 
@@ -201,7 +204,7 @@ def test_no_entry_has_the_name_of_the_folder_of_results(full, registry):
         assert refused(config) == f"config: {registry}.{name}: the folder of results has this name; rename the entry."
 
 
-@pytest.mark.parametrize("registry", ["models", "tasks", "partitions", "conditions", "readings"])
+@pytest.mark.parametrize("registry", ["models", "tasks", "partitions", "conditions", "readings", "analyses"])
 def test_names_that_differ_in_case_alone_are_refused(full, registry):
     """Where a file system does not tell them apart, results of one would overwrite those of the other."""
     entry = next(iter(full[registry].values()))
@@ -221,6 +224,19 @@ def test_a_partition_has_the_name_of_no_clustering_in_any_case(full):
     entry = next(iter(full["partitions"].values()))
     name = f"{entry['task']}-kmeans-k4".upper()
     assert refused(edited(full, f"partitions/{name}", entry)).startswith(f"config: partitions.{name}: a clustering has")
+
+
+@pytest.mark.parametrize("name", ["surface", "Relations", "ablation", "provenance", "guan2020"])
+def test_an_analysis_of_the_users_has_the_name_of_nothing_of_ours(full, name):
+    config = edited(full, f"analyses/{name}", full["analyses"]["reach"])
+    told = f"config: analyses.{name}: results of ours have the name {name.lower()}; choose another one."
+    assert refused(config) == told
+
+
+def test_a_file_of_an_analysis_without_one_is_told_with_its_key(full, tmp_path):
+    (tmp_path / "reach.py").write_text("reach = 1\n")
+    assert refused(full).startswith("config: analyses.reach.file: ")
+    assert refused(full).endswith("reach.py: no class derives from HeadAnalysis, and exactly one has to.")
 
 
 def test_no_two_tasks_give_a_partition_one_name(full):

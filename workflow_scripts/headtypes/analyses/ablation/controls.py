@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.ablation.evaluation import Settings, evaluate_all, read_answered
+from headtypes.analyses.ablation.evaluation import Evaluator, Settings, read_answered
 from headtypes.analyses.ablation.results import read_head_outputs, write_scores
 from headtypes.analyses.types.partitions import Partition
 from headtypes.attention.operations import operations_by_head
@@ -14,7 +14,7 @@ from headtypes.models.records import ModelRecord
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """Of the heads that a condition changes, the share that a draw changes in the same way; both [layer, head]."""
+    """Return the share of a condition's heads that a draw changes in the same way; both [layer, head]."""
     return float((drawn == operations)[operations != "keep"].mean())
 
 
@@ -41,8 +41,8 @@ def evaluate_controls(
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     rows, windows = draw_part(rows, windows, questions, seed)
     drawn = [np.random.default_rng([seed, draw]).permuted(by_head, axis=1) for draw in range(draws)]
-    what = f"{record.name}, controls of {condition}"
-    evaluated = evaluate_all(rows, windows, record, drawn, head_outputs, Settings(**settings), what)
+    evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings))
+    evaluated = evaluator.evaluate(drawn, f"{record.name}, controls of {condition}")
     tables = []
     for draw, (heads, (_, scores)) in enumerate(zip(drawn, evaluated, strict=True)):
         table = scores.assign(overlap=overlap(heads, by_head))
@@ -52,7 +52,6 @@ def evaluate_controls(
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `evaluate_controls`."""
     answered = read_answered(inputs.questions, inputs, spec["kind"])
     write_scores(
         outputs.scores, evaluate_controls(*answered, read_head_outputs(inputs.head_outputs), **spec), provenance

@@ -26,11 +26,12 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a task is evaluated, whatever is done to the heads.
+    """The settings by which a task is evaluated under any condition.
 
-    kind: of the task, one that models answer. precision, batch_tokens: arithmetic of the forward pass, and padded
-    tokens of a batch. reading: fields of `operations.Reading`. max_answer_length: tokens of the longest answer, where a
-    kind has such. max_seq_length: tokens of a full window, where padding counts (`Reading.uniform_over_padding`).
+    kind: of the task, one that models answer. precision, batch_tokens: of the forward pass, and padded tokens of a
+        batch.
+    reading: fields of `operations.Reading`. max_answer_length: tokens of the longest answer, where a kind has such.
+    max_seq_length: tokens of a full window, where padding counts (`Reading.uniform_over_padding`).
     """
 
     kind: str
@@ -42,7 +43,6 @@ class Settings:
 
     @property
     def chosen_reading(self) -> Reading:
-        """The reading with the defaults of the fields that are not given."""
         return Reading(**self.reading or {})
 
 
@@ -68,32 +68,13 @@ def evaluate_condition(
         `Kind.score_answers` gives them.
     """
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
-    chosen, what = Settings(**settings), f"{record.name}, {condition}"
-    (evaluated,) = evaluate_all(rows, windows, record, [by_head], head_outputs, chosen, what)
+    evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings))
+    (evaluated,) = evaluator.evaluate([by_head], f"{record.name}, {condition}")
     return evaluated
 
 
-def evaluate_all(
-    rows: list,
-    windows: Windows,
-    record: ModelRecord,
-    wanted: Sequence[np.ndarray],
-    head_outputs: np.ndarray | None,
-    settings: Settings,
-    what: str,
-) -> list[Scored]:
-    """Evaluate a model under several sets of operations, [layer, head] each, loading it once, and equal ones once.
-
-    what: name of the work, for the progress; all else, and what comes back for each, as in `evaluate_condition`.
-    """
-    distinct = {tuple(operations.flat): operations for operations in wanted}
-    evaluated = Evaluator(rows, windows, record, head_outputs, settings).evaluate(list(distinct.values()), what)
-    results = dict(zip(distinct, evaluated, strict=True))
-    return [results[tuple(operations.flat)] for operations in wanted]
-
-
 class Evaluator:
-    """A model, loaded once, that answers a task's rows under sets of operations; arguments as of `evaluate_all`.
+    """A model, loaded once, that answers a task's rows under sets of operations; arguments as of `evaluate_condition`.
 
     gold: whether the scores have the loss of what is right, too (`answering.GOLD_LOSS`).
     """
@@ -114,68 +95,55 @@ class Evaluator:
                 f"uniform_over_padding every window is padded to {settings.max_seq_length}; "
                 "lower windows.max_seq_length."
             )
-        self.model, self._kind = load_for(record, settings.precision, settings.kind), KINDS[settings.kind]
-        self._kind.check_answerable(rows, windows, record)
+        kind = KINDS[settings.kind]
+        self.model = load_for(record, settings.precision, settings.kind)
+        kind.check_answerable(rows, windows, record)
         self._about, self._head_outputs, self._settings = (rows, windows, record), head_outputs, settings
-        depends_on = {key: getattr(settings, key) for key in self._kind.answer_keys}
-        targets = self._kind.answer_targets(rows, windows, record) if gold else None
+        depends_on = {key: getattr(settings, key) for key in kind.answer_keys}
+        targets = kind.answer_targets(rows, windows, record) if gold else None
         self._answers = Answers(settings.kind, windows, targets, **depends_on)
 
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
-        """Evaluate each set of operations [layer, head] as `evaluate_condition` does; each batch is made once."""
-        results: list[Scored | None] = [None] * len(sets)
-        lengths = [_full_window(operations, self._settings) for operations in sets]
-        with progress(len(sets) * len(self._about[1]), what, "windows") as bar:
-            for length in dict.fromkeys(lengths):
-                some = [number for number, of_set in enumerate(lengths) if of_set == length]
-                tables = self._read([sets[number] for number in some], length, what, bar)
-                for number, table in zip(some, tables, strict=True):
-                    results[number] = self._answers.scored(*self._about, table)
-        return results
+        """Evaluate sets of operations, [layer, head] each, as `evaluate_condition` does; equal ones once.
 
-    def _read(self, sets: Sequence[np.ndarray], length: int, what: str, bar: tqdm) -> list[pd.DataFrame]:
-        """Read each window under sets of operations, and return a table for each set.
-
-        length: tokens of a full window, where padding counts; else 0.
+        Each batch of windows is made once. If padding counts under one set, windows are padded in full under all.
+        what: name of the work, for the progress.
         """
         ids, types, sentences = self._about[1].texts
-        answers, settings = self._answers, self._settings
-        tables: list[list[pd.DataFrame]] = [[] for _ in sets]
+        answers, settings, reading = self._answers, self._settings, self._settings.chosen_reading
+        distinct = {tuple(operations.flat): operations for operations in sets}
+        tables: dict[tuple, list[pd.DataFrame]] = {key: [] for key in distinct}
+        counts = reading.uniform_over_padding and "uniform_over_padding" in reading_matters(set().union(*distinct))
 
         def run_batch(batch: Batch, shown: tqdm) -> None:
             of_batch, read = [sentences[window] for window in batch.samples], []
             answers.start(batch.samples)
-            for operations in sets:
-                hook = Ablation(operations, of_batch, settings.chosen_reading, self._head_outputs)
+            for operations in distinct.values():
+                hook = Ablation(operations, of_batch, reading, self._head_outputs)
                 values = answers.read(run_once(self.model, batch.inputs, hook), of_batch, batch.inputs)
                 read.append(pd.DataFrame({"window": batch.samples, **dict(zip(answers.columns, values, strict=True))}))
                 shown.update(len(batch.samples))
-            for table, of_set in zip(tables, read, strict=True):
-                table.append(of_set)
+            for of_set, table in zip(tables.values(), read, strict=True):
+                of_set.append(table)
 
-        with answers.attached(self.model):
+        with answers.attached(self.model), progress(len(distinct) * len(ids), what, "windows") as bar:
             run_batches(
                 self.model,
                 ids,
                 types,
                 run_batch,
                 batch_tokens=answers.batch_tokens(settings.batch_tokens, self.model.config.vocab_size),
-                what=what,
-                unit="windows",
                 bar=bar,
-                length=length,
+                length=settings.max_seq_length if counts else None,
             )
-        return [pd.concat(table).set_index("window").sort_index() for table in tables]
-
-
-def _full_window(operations: np.ndarray, settings: Settings) -> int:
-    """Tokens that every window is padded to, where padding counts; else 0."""
-    matters = "uniform_over_padding" in reading_matters(set(operations.flat))
-    return settings.max_seq_length if settings.chosen_reading.uniform_over_padding and matters else 0
+        scored = {
+            key: answers.scored(*self._about, pd.concat(of_set).set_index("window").sort_index())
+            for key, of_set in tables.items()
+        }
+        return [scored[tuple(operations.flat)] for operations in sets]
 
 
 def read_answered(questions: StrPath, inputs: Any, kind: str) -> tuple[Sequence, Windows, Partition, ModelRecord]:
-    """What a model answers a partition's task from: questions of a kind, their windows, the partition, the record."""
     return (
         read_rows(questions, kind),
         read_windows(inputs.windows),
@@ -185,7 +153,6 @@ def read_answered(questions: StrPath, inputs: Any, kind: str) -> tuple[Sequence,
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `evaluate_condition`."""
     answered = read_answered(inputs.questions, inputs, spec["kind"])
     predictions, scores = evaluate_condition(*answered, read_head_outputs(inputs.head_outputs), **spec)
     write_json(outputs.predictions, predictions)

@@ -10,22 +10,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
-from headtypes.analyses.coreference.mentions import Anaphor, Span, sentence_of, spans_of
+from headtypes.analyses.coreference.mentions import Anaphor, Span, sentence_with, spans_of
 from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentence
 
 Number = Literal["singular", "plural"]
 Gender = Literal["male", "female", "neuter"]
 
 
-class Features(NamedTuple):
+class WordFeatures(NamedTuple):
     """Number and gender, None where unknown, and person (1, 2, 3)."""
 
     number: Number | None
     gender: Gender | None
     person: int
 
-    def agree(self, other: "Features") -> bool:
-        """Whether persons are equal, and number and gender where both are known."""
+    def agree(self, other: "WordFeatures") -> bool:
         return self.person == other.person and all(
             None in pair or pair[0] == pair[1] for pair in ((self.number, other.number), (self.gender, other.gender))
         )
@@ -35,14 +34,14 @@ def _all(words: str, value: Any) -> dict[str, Any]:
     return dict.fromkeys(words.split(), value)
 
 
-PRONOUNS: dict[str, Features] = {
-    **_all("i me my mine myself", Features("singular", None, 1)),
-    **_all("we us our ours ourselves", Features("plural", None, 1)),
-    **_all("you your yours yourself yourselves", Features(None, None, 2)),
-    **_all("he him his himself", Features("singular", "male", 3)),
-    **_all("she her hers herself", Features("singular", "female", 3)),
-    **_all("it its itself this that", Features("singular", "neuter", 3)),
-    **_all("they them their theirs themselves themself these those", Features("plural", None, 3)),
+PRONOUNS: dict[str, WordFeatures] = {
+    **_all("i me my mine myself", WordFeatures("singular", None, 1)),
+    **_all("we us our ours ourselves", WordFeatures("plural", None, 1)),
+    **_all("you your yours yourself yourselves", WordFeatures(None, None, 2)),
+    **_all("he him his himself", WordFeatures("singular", "male", 3)),
+    **_all("she her hers herself", WordFeatures("singular", "female", 3)),
+    **_all("it its itself this that", WordFeatures("singular", "neuter", 3)),
+    **_all("they them their theirs themselves themself these those", WordFeatures("plural", None, 3)),
 }
 # By the feature Number (Ptan: plurals without a singular, such as scissors), or by XPOS.
 _NUMBERS: dict[str, Number] = {**_all("Sing NN NNP", "singular"), **_all("Plur Ptan NNS NNPS", "plural")}
@@ -53,7 +52,7 @@ _GENDERS: dict[str, Gender] = {
 
 
 def number_of(word: str, feature: str, xpos: str, is_nominal: bool) -> Number | None:
-    """The number of a head word (in lower case) that is not a pronoun of the list; None where it is unknown.
+    """Return the number of a head word (in lower case) that is not a pronoun of the list; None where it is unknown.
 
     feature: the feature Number of Universal Dependencies; xpos: of the Penn Treebank; both empty where there is none.
     """
@@ -74,21 +73,22 @@ class Reference(Span):
 
     words: tuple[str, ...]
     type: Type
-    features: Features
+    features: WordFeatures
 
     @property
     def head_word(self) -> str:
-        """The head word in lower case."""
         return self.words[self.head - self.start]
 
 
 def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
-    """The mentions that `mentions.spans_of` gives for the same arguments, described."""
+    """Describe the mentions that `mentions.spans_of` gives for the same arguments."""
     return [_reference(document, span, part.start) for span in spans_of(document, part, subwords)]
 
 
 def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Type:
-    """The type of a mention: by UPOS of its head word, else by XPOS, else by a list of pronouns and a capital."""
+    """Return the type of a mention: by UPOS of its head word, else by XPOS, else by a list of pronouns and a
+    capital.
+    """
     word, upos, xpos = sentence.words[head], sentence.upos[head], sentence.xpos[head]
     if upos or xpos:
         tag, pronouns, names = (upos, ("PRON",), ("PROPN",)) if upos else (xpos, ("PRP", "PRP$"), ("NNP", "NNPS"))
@@ -99,13 +99,13 @@ def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Typ
 
 
 def _reference(document: AnnotatedDocument, span: Span, part_start: int) -> Reference:
-    before, sentence = sentence_of(document, part_start + span.start)
+    before, sentence = sentence_with(document, part_start + span.start)
     start, end, head = (part_start + word - before for word in (span.start, span.end, span.head))
     words, type_ = tuple(word.lower() for word in sentence.words[start : end + 1]), type_of(sentence, start, end, head)
     return Reference(**vars(span), words=words, type=type_, features=_features(sentence, start, end, head, type_))
 
 
-def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type_: Type) -> Features:
+def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type_: Type) -> WordFeatures:
     word = sentence.words[head].lower()
     if type_ == "pronoun" and word in PRONOUNS:
         features = PRONOUNS[word]
@@ -114,7 +114,7 @@ def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type
         # That of the first word that has one.
         words = (word.lower() for word in sentence.words[start : end + 1])
         gender = next((_GENDERS[word] for word in words if word in _GENDERS), None)
-        features = Features(number, gender, person=3)
+        features = WordFeatures(number, gender, person=3)
     return features._replace(number="plural") if _is_coordinated(sentence, start, end, head) else features
 
 
@@ -137,14 +137,16 @@ SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
 
 
 def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference | None:
-    """The mention of the part with the nearest head word, also of those that follow; of two, the earlier one."""
+    """Return the mention of the part with the nearest head word, also among those that follow; of two, the earlier
+    one.
+    """
     own = anaphor.mention
     others = (mention for mention in mentions if mention != own and mention.head != own.head)
     return min(others, key=lambda mention: (abs(mention.head - own.head), mention.head), default=None)
 
 
 def chance(anaphor: Anaphor) -> float:
-    """The probability that a head word drawn from those of the candidates is that of an antecedent."""
+    """Return the probability that a head word drawn from those of the candidates is that of an antecedent."""
     return len(anaphor.antecedents) / len(anaphor.candidate_heads)
 
 
@@ -158,7 +160,7 @@ BASELINES: dict[str, Callable[[Anaphor], Reference | None]] = {
 
 
 def is_right(anaphor: Anaphor, chosen: Reference | None) -> bool:
-    """Whether a choice refers to the entity of the mention; none is wrong."""
+    """Tell whether a choice refers to the entity of the mention; none is wrong."""
     return chosen is not None and chosen.entity == anaphor.mention.entity
 
 

@@ -26,7 +26,7 @@ _HOST = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
 _LENGTH = re.compile("[0-9]{1,6}")
 
 
-class Question(BaseModel):
+class Request(BaseModel):
     """A question of a page, as `Live.read` takes it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -42,7 +42,6 @@ class LiveServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, live: Live, texts: tuple[str | None, str | None], port: int = 0):
-        """texts: that the page begins with; port: 0 for any that is free. Raises `InputError` as `Live.page`."""
         self.live, self.turn = live, threading.Lock()
         self.page = page_of(live.page(*texts), {"model": live.record.name})
         self.path = f"/{secrets.token_urlsafe(24)}/"
@@ -55,7 +54,6 @@ class LiveServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
         return f"http://{LOOPBACK}:{self.server_port}{self.path}"
 
 
@@ -75,7 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
             length = self.headers["Content-Length"] or ""
             if not _LENGTH.fullmatch(length):
                 raise InputError(f"Content-Length is {length[:20]!r}; send a question of 1 to 999999 bytes.")
-            asked = Question.model_validate_json(self.rfile.read(int(length)))
+            asked = Request.model_validate_json(self.rfile.read(int(length)))
             with self.server.turn:
                 status, read = HTTPStatus.OK, self.server.live.read(**dict(asked))
         except ValidationError as error:

@@ -16,7 +16,7 @@ from headtypes.papers.guan2020.quantities import (
     Model,
     bracket,
     collect_quantities,
-    families_of,
+    models_beside,
     name_operations,
     published_quantities,
     read_answers,
@@ -51,7 +51,7 @@ def compare_files(
         stabilities=read_stabilities(read, found["stabilities"], found["numbers"]),
         # Made in the same way on the same task.
         parents={key: read.get((it["parent"], it["partition"])) for key, it in described.items()},
-        families=families_of(partitions, read),
+        families=models_beside(partitions, read),
     )
     rows = {key: it["published"] for key, it in described.items()}
     table = compare_with_guan(quantities, rows, published, repeats, tested)
@@ -89,7 +89,7 @@ def compare_with_guan(
 
 
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
-    """The comparison as Markdown: a section per model and partition, verdicts first, then the values."""
+    """Write the comparison as Markdown: a section per model and partition, verdicts first, then the values."""
     introduction = [
         f"Published: {published.paper}. Its values are for {published.model} on {published.task}. Another model has "
         "other heads, so that only the order and the direction of the drops can be compared.",
