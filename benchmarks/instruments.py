@@ -12,9 +12,9 @@ gates:    causal head gating (Nam et al. 2025), by its authors' package where it
           it facilitates without what it interferes, on average over gates that began at random.
 
 Each has a process of its own. Prints a Markdown table: forward passes over all texts (of gates, as many that have a
-gradient), processor time with loading the model, the ten heads that rank first, which of them all instruments rank so,
-rank correlation of all heads with heads in random company, what the loss rises by without the ten together, and what
-an instrument says of how sure it is. `--heads` writes the numbers of every head as CSV.
+gradient), processor time with loading the model, the ten heads that rank first, rank correlation of all heads with
+heads in random company, what the loss rises by without the ten together, and what an instrument says of how sure it
+is. `--heads` writes the numbers of every head as CSV.
 """
 
 import argparse
@@ -183,12 +183,13 @@ def main() -> None:
     shared = set.intersection(*map(set, firsts.values()))
     rows = []
     for (way, (_, passes, sure, seconds)), rise in zip(found.items(), risen, strict=True):
-        names = ", ".join(f"**{head_name(*head)}**" if head in shared else head_name(*head) for head in firsts[way])
+        names = ", ".join(head_name(*head) for head in firsts[way])
         rank = spearmanr(numbers[way].ravel(), numbers["company"].ravel())[0]
         rows.append([way, f"{passes:.0f}", f"{seconds:.0f}", names, f"{rank:.2f}", f"{rise:.2f}", sure])
     columns = ["instrument", "passes", "processor time, s", "its first ten heads", "r with company"]
     columns += ["loss without the ten, nats", "how sure it is"]
     print(markdown_table(pd.DataFrame(rows, columns=columns)))
+    print("In every row:", ", ".join(head_name(*head) for head in sorted(shared)) or "none")
     if given.heads:
         layer, head = np.indices(numbers["company"].shape)
         table = {"layer": layer.ravel(), "head": head.ravel(), **{way: of.ravel() for way, of in numbers.items()}}

@@ -35,4 +35,4 @@ rule write_atlas:
 
 rule atlas:
     input:
-        expand(paths.ATLAS, model=dict.fromkeys(entry.model for entry in plan.features)),
+        expand(paths.ATLAS, model=atlas.models(plan)),

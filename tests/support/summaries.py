@@ -18,6 +18,7 @@ from headtypes.pages.summary.results import collect_summary, page_of
 from headtypes.pages.summary.stage import FIGURES
 from headtypes.papers.comparison import read_named
 from headtypes.papers.registry import PAPERS
+from tests.support.atlases import maps_of
 from tests.support.places import ROOT
 
 RESULTS = ROOT / "docs/understand/results"
@@ -75,8 +76,13 @@ def differences_of(table_2: pd.DataFrame, half: float = 10.0, metric: str = "f1"
     return pd.DataFrame(rows, columns=["metric", "condition", "other", "difference", "low", "high", "over"])
 
 
-def made_results(folder: Path) -> dict[str, dict]:
-    """Put the documented tables, and made types and figures, into a folder of results: a job's inputs (`results`)."""
+def made_results(folder: Path, shape: tuple[int, int] = (6, 12)) -> dict[str, dict]:
+    """Put the documented tables, and made types and figures, into a folder of results: a job's inputs (`results`).
+
+    shape: of the types, by which these are parts of all heads as in the documented model.
+    """
+    # The documented tables are older than some columns.
+    units = {"guan2020": "points", "clark2019": ""}
     for source, paper, names in (
         ("demo", "guan2020", ("comparison", "table1", "table2", "table3")),
         ("clark", "clark2019", ("comparison", "table1", "table2", "table3")),
@@ -84,7 +90,10 @@ def made_results(folder: Path) -> dict[str, dict]:
         (folder / paper).mkdir(parents=True)
         for name in names:
             shutil.copy(RESULTS / source / f"{name}.csv", folder / paper)
-    # The documented tables are older than these columns.
+        compared = folder / paper / "comparison.csv"
+        table = read_named(compared)
+        if "unit" not in table:
+            table.assign(unit=units[paper]).to_csv(compared, index=False)
     types = folder / "guan2020/table1.csv"
     read_named(types).assign(gaps_p=0.001).to_csv(types, index=False)
     relations = folder / "clark2019/table1.csv"
@@ -94,12 +103,17 @@ def made_results(folder: Path) -> dict[str, dict]:
     alike = dict.fromkeys(("same_shares", "same_layers", "same_type", "same_cluster"), 73.6) | {"adjusted_rand": 0.35}
     pairs = [kin | alike, kin | alike | other, kin | alike | other | {"model": "minilm on qa", "same_layers": 61.4}]
     pd.DataFrame(pairs, columns=list(PAIRS)).to_csv(folder / "pairs.csv", index=False)
-    types = np.repeat(["dense", "diagonal", "dense_vertical", "vertical"], [28, 10, 12, 22])
-    heads = pd.DataFrame({"layer": np.arange(72) // 12, "head": np.arange(72) % 12, "type": types})
+    layer, head = np.indices(shape).reshape(2, -1)
+    part = np.searchsorted(np.cumsum([28, 10, 12, 22]) / 72, (np.arange(layer.size) + 0.5) / layer.size)
+    types = np.array(["dense", "diagonal", "dense_vertical", "vertical"])[part]
+    heads = pd.DataFrame({"layer": layer, "head": head, "type": types})
     heads = heads.assign(cluster=0, silhouette=0.5, near=0.2, special=0.3, far=0.5, doubtful=types == "dense_vertical")
     heads.to_csv(folder / "partition.csv", index=False)
+    write_arrays(folder / "maps.h5", maps_of(*shape, [f"t{number}" for number in range(24)], 0), PROVENANCE)
+    best = relations_of(pd.read_csv(RESULTS / "clark/table1.csv"))
+    best.to_csv(folder / "relations_best.csv", index=False)
     rng = np.random.default_rng(0)
-    distance = rng.dirichlet(np.full(69, 0.3), (2, 6, 12)).astype(np.float32)
+    distance = rng.dirichlet(np.full(69, 0.3), (2, *shape)).astype(np.float32)
     read = Features(distance, np.array([90, 90]), np.zeros(2, bool), ["a", "b"])
     write_arrays(folder / "features.h5", read, PROVENANCE)
     # Four is what every criterion chooses, and what other heads give as well.
@@ -130,6 +144,9 @@ def made_results(folder: Path) -> dict[str, dict]:
         "compared_types": {own: "compared_types.csv"},
         **{name: {(MODEL, "qa"): file} for name, file in COMPANY.items()},
         "differences": {own: "differences.csv"},
+        "attention": dict.fromkeys([own, ("minilm", PARTITION)], "maps.h5"),
+        **{f"best_{name}": {} for name in ("surface", "coreference")},
+        **{f"best_{name}": {("minilm", "trees"): "relations_best.csv"} for name in ("relations", "relations_best")},
     }
     wildcards = {"model": MODEL, "partition": PARTITION, "task": "qa", "clustering": "kmeans-k4"}
     for figure in FIGURES:
@@ -137,6 +154,12 @@ def made_results(folder: Path) -> dict[str, dict]:
         Image.new("RGB", (1400, 160), "white").save(folder / f"{figure.name}.png")
         files[figure.name] = {tuple(wildcards[name] for name in figure.of): f"{figure.name}.png"}
     return {name: {key: str(folder / path) for key, path in paths.items()} for name, paths in files.items()}
+
+
+def relations_of(table_1: pd.DataFrame) -> pd.DataFrame:
+    """The best heads that Clark's Table 1 is made of."""
+    layer, head = table_1["head"].str.split("-", expand=True).astype(float).to_numpy().T - 1
+    return table_1.assign(layer=layer, head=head, left_out="")
 
 
 def made_summary(folder: Path, files: dict[str, dict]) -> dict:

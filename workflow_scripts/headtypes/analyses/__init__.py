@@ -1,1 +1,1 @@
-"""What is measured on heads: a folder for each analysis."""
+"""Measurements on heads: a file or a folder for each analysis."""

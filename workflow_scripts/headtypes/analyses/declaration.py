@@ -1,4 +1,4 @@
-"""What an analysis declares, once, in the `analysis.py` of its folder: its results, and what of them is shown where.
+"""Declarations of an analysis, once, in the `analysis.py` of its folder: its results, and what of them is shown where.
 
 A module with declarations loads neither NumPy nor pandas, since whatever plans jobs reads it; functions in it import
 what they need themselves.
@@ -41,7 +41,8 @@ class Analysis:
     per_pair: Callable[[StrPath], Any] | None = None
     """(path) -> [head, head], from one head to the other, which the atlas shows for the chosen head."""
     best: Callable[..., Iterable[dict]] | None = None
-    """(task, *paths) -> {layer, head, name, value, above} each: what a head is best at, said beside it in the atlas."""
+    """(task, *paths) -> {layer, head, at, value, above} each: what a head is best at, its score in percent, how many
+    points that is above the best offset, or None; for the atlas and the page of results."""
     per_set: Callable[[str, StrPath, Mapping[str, Any], int], Iterator] | None = None
     """(task, path, heads of each type, seed) -> `per_set.Measure` each: a number of a set of heads, for the comparison
     of each type with random heads."""
@@ -56,7 +57,6 @@ class Analysis:
 
     @property
     def in_atlas(self) -> bool:
-        """Whether a model's atlas reads its files."""
         return any((self.per_head, self.per_pair, self.best))
 
     @property
@@ -67,20 +67,20 @@ class Analysis:
 
 # Parts of specs that several analyses have: how a model reads the samples or words of a task.
 def share_of(questions: int | str, rows: int) -> float:
-    """The share of the rows that is read if this many questions are drawn; 1 for "all"."""
+    """Return the share of the rows that is read if this many questions are drawn; 1 for "all"."""
     return 1 if questions == "all" else min(1, questions / max(rows, 1))
 
 
 def samples_of(plan: Plan, task: str) -> dict:
-    """How a task's samples are read by a model, and the arithmetic."""
+    """Return how a task's samples are read by a model: kind and truncation, precision and batch size."""
     return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
 
 
 def norms_of(plan: Plan, task: str) -> dict:
-    """Whether norms are read beside weights; nothing where they are not."""
+    """Return {"norms": True} where norms are read beside weights; {} elsewhere."""
     return {"norms": True} if "norms" in plan.config.divided_by(task) else {}
 
 
 def words_of(plan: Plan, task: str) -> dict:
-    """How a task's words are read by a model, and the arithmetic."""
+    """Return how a task's words are read by a model: truncation, precision and batch size."""
     return {"task": task, "max_seq_length": plan.config.tasks[task].max_seq_length, **given(plan.config.compute)}

@@ -39,20 +39,19 @@ class Column:
     note: str = ""
 
     def named(self) -> Sequence:
-        """Return the value of each head, of categories their names."""
         if self.categories is None:
             return self.values
         return [None if pd.isna(index) else self.categories[index]["name"] for index in self.values]
 
     def as_dict(self) -> dict:
-        """As JSON holds it: rounded, and without what is empty."""
+        """Return the fields as JSON holds them: rounded, and without empty ones."""
         numbers = {name: rounded(getattr(self, name)) for name in ("values", "low", "high", "scale")}
         fields = {**vars(self), **numbers}
         return {name: value for name, value in fields.items() if value is not None and value != ""}
 
 
 def rounded(values: Any) -> Any:
-    """Numbers to four significant digits, at any depth; None for one that is missing."""
+    """Round numbers to four significant digits, at any depth; None for one that is missing."""
     if isinstance(values, str) or values is None:
         return values
     if isinstance(values, Iterable):
@@ -65,7 +64,7 @@ def rounded(values: Any) -> Any:
 
 
 def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
-    """Categories of text, the most frequent first, and the index of each head's."""
+    """Return the categories of texts, the most frequent first, and the index of each head's."""
     known = list(names.dropna().value_counts().sort_index().sort_values(ascending=False, kind="stable").index)
     categories = [
         {"name": name, "colour": PALETTE[index] if index < len(PALETTE) else _OTHERS, "doubtful": False}
@@ -75,5 +74,4 @@ def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
 
 
 def by_head(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of heads, layer by layer."""
     return table.sort_values(["layer", "head"], ignore_index=True)

@@ -33,7 +33,7 @@ class Measure(NamedTuple):
 def summaries(
     analysis: str, task: str, quantity: str, of_head: np.ndarray, interval: Interval | None = None
 ) -> Iterator[Measure]:
-    """Mean, smallest and largest value of a set's heads.
+    """Yield mean, smallest and largest value of a set's heads.
 
     of_head: [layer, head] or [head], NaN where there is none; interval: of the mean, as in `Measure`.
     """
@@ -49,17 +49,16 @@ def summaries(
 
 
 def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> Measure:
-    """The largest value of a set's heads; of_head: [head], NaN where there is none."""
+    """Return the largest value of a set's heads; of_head: [head], NaN where there is none."""
     return Measure(analysis, task, quantity, "best head", lambda sets: _extreme(sets, of_head))
 
 
 def ratio(total: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """`total / of` of each set; NaN where the denominator is 0."""
+    """Return `total / of` of each set; NaN where the denominator is 0."""
     return np.divide(total, of, out=np.full(len(total), np.nan), where=of > 0)
 
 
 def _extreme(sets: np.ndarray, of_head: np.ndarray) -> np.ndarray:
-    """The largest value of each set; NaN where it has none."""
     # In the order of values, the first head of each set has it.
     order = np.argsort(-of_head)
     ranked = (sets & ~np.isnan(of_head))[:, order]

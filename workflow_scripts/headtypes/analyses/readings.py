@@ -1,4 +1,4 @@
-"""What is read of a model's attention on the samples of a task, as far as one job reads it."""
+"""Readings of a model's attention on the samples of a task that share one pass."""
 
 from typing import Any
 
@@ -17,7 +17,6 @@ from headtypes.models.records import read_model_record
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `extract_text_features`."""
     samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
     run = ModelOnTask(read_model_record(inputs.model), **spec)
     measurements = [extract_features, measure_surface, measure_same_word, measure_outputs]

@@ -44,12 +44,13 @@ OWN = Analysis("own", section=VALUES.section, results=(VALUES, FIGURE), stages=(
 
 
 def analysis_named(name: str) -> Analysis:
-    """One of these, or an analysis of the user's by its name in the config."""
     return _BY_NAME.get(name) or own_analysis(name)
 
 
 def by_analysis(files: Mapping[tuple[str, ...], StrPath]) -> dict[str, dict[str, StrPath]]:
-    """The files of analyses of the user's, by analysis and task; files: by these and, between them, the model."""
+    """Return the files of analyses of the user's, by analysis and task; files: by these and, between them, the
+    model.
+    """
     found: dict[str, dict[str, StrPath]] = {}
     for (analysis, _, task), path in files.items():
         found.setdefault(analysis, {})[task] = path

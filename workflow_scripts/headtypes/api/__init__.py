@@ -1,1 +1,1 @@
-"""What to call from one's own Python, on a model that is already loaded."""
+"""Functions for one's own Python, on a model that is already loaded."""

@@ -122,13 +122,13 @@ class _Call(Ablation):
         self.model: PreTrainedModel | None = None
 
     def attend(self, layer: Layer) -> Tensor:
-        """The head outputs of the next layer."""
+        """Return the head outputs of the next layer."""
         number, self.layers = self.layers, self.layers + 1
         check_number_of_heads(self.model, layer.query.shape[1])
         return self(number, layer)
 
     def groups(self, number: int, layer: Layer) -> list[SentencePairs]:
-        """The samples with all of their keys, padding included: only the layer's mask says which these are."""
+        """Return the samples with all of their keys, padding included: only the layer's mask tells which these are."""
         samples, keys = len(layer.key), layer.key.shape[2]
         known = [len(sentence) for sentence in self._sentences] == [keys] * samples
         if self._needed[number] and not known:
@@ -146,7 +146,7 @@ class _Call(Ablation):
 
 
 class _Calls:
-    """What is called before and after each forward pass of an ablated model."""
+    """The hooks before and after each forward pass of an ablated model."""
 
     def __init__(self, ablation: Callable[[np.ndarray | None], _Call], sentences: Sentences | None):
         self._ablation, self._sentences = ablation, sentences
@@ -202,7 +202,7 @@ class _Calls:
                 hook.remove()
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
-        """The sentences of a call's tokens; None where no operation needs them, or the call has no token ids."""
+        """Return the sentences of a call's tokens; None where no operation needs them, or the call has no token ids."""
         if self._sentences is None:
             return None
         given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments
@@ -254,7 +254,7 @@ AttentionMaskInterface.register(ABLATED, AttentionMaskInterface()[ATTENTION])
 
 
 def _by_head(model: PreTrainedModel, operations: Mapping[str, str | Change], partition: Partition | None) -> np.ndarray:
-    """The operation on each head [layer, head]."""
+    """Return the operation on each head, [layer, head]."""
     if model.config.is_encoder_decoder and model.get_encoder() is not model:
         raise InputError(
             f"{type(model).__name__} is an encoder with a decoder, whose heads cannot be ablated together; ablate "

@@ -1,4 +1,4 @@
-"""What the functions that are called from one's own Python take, checked in one way before anything is computed."""
+"""Arguments of the functions for one's own Python, checked in one way before anything is computed."""
 
 import inspect
 from collections.abc import Callable
@@ -79,12 +79,14 @@ Tokenizer = Annotated[PreTrainedTokenizerBase, PlainValidator(_tokenizer)]
 
 
 def alone(model: PreTrainedModel) -> RLock:
-    """Held while heads of a model are read, or its ablation begins: one thread would undo what another one changed."""
+    """Return the lock to hold while heads of a model are read, or its ablation begins."""
     return _LOCKS.setdefault(body_of(model), RLock())
 
 
 def tokens_of_longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, max_length: int | None) -> int:
-    """The most tokens of a text, by default what model and tokenizer take. Raises `InputError` for more than these."""
+    """Return the most tokens of a text, by default those of model and tokenizer. Raises `InputError` for more than
+    these.
+    """
     most = longest_input(model.config)
     if max_length is not None and max_length > most:
         raise InputError(f"max_length is {max_length}, but the model takes {most} tokens at most.")

@@ -1,4 +1,4 @@
-"""Which heads of a loaded model attend by position, or to tokens that have stood before."""
+"""Heads of a loaded model that attend by position, or to tokens that have stood before."""
 
 from typing import Annotated
 

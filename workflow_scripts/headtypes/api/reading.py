@@ -112,7 +112,7 @@ def head_types(
 
 
 def samples_of(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
-    """Texts, or pairs of them, as samples. Raises `InputError` where they are no such list."""
+    """Turn texts, or pairs of them, into samples. Raises `InputError` where they are no such list."""
     # Of a text, characters would be read; of a table, the names of columns; of a set, what comes first in this process.
     unordered = isinstance(texts, str | Mapping | Set) or getattr(texts, "ndim", 1) != 1
     if unordered or not hasattr(texts, "__len__") or not len(texts):

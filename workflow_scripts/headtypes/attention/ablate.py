@@ -51,7 +51,6 @@ class Ablation:
         self.pairs_left = lru_cache(_BLOCKS_KEPT)(SentencePairs.left)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "sample head query channel"]:
-        """The head outputs of a layer, ablated."""
         groups = self.groups(number, layer)
         operations = self._operations[number]
         kept = [heads for operation, heads in operations if operation.change is None]
@@ -71,7 +70,7 @@ class Ablation:
         return outputs
 
     def groups(self, number: int, layer: Layer) -> "list[SentencePairs]":
-        """The samples of the batch in groups of equal length; the same in all layers."""
+        """Group the samples of the batch by length; the groups are the same in all layers."""
         if self._groups is None:
             padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
             lengths, device = [max(padded, len(sentence)) for sentence in self._sentences], layer.query.device
@@ -95,7 +94,6 @@ class AblatedHeads:
 
     @cached_property
     def layer(self) -> Layer:
-        """The layer with these heads and samples alone."""
         return self.all_heads.heads(self.numbers)
 
     @property
@@ -110,17 +108,17 @@ class AblatedHeads:
         return means.to(value)[self.numbers][:, None]
 
     def drawn(self, seed: int) -> Int[Tensor, "sample head token"]:
-        """As `SentencePairs.drawn`, for these heads."""
         heads = self.all_heads.query.shape[1]
         drawn = self.pairs.drawn(self.all_heads.mask, seed=seed, layer=self.number, heads=heads)
         return drawn[..., self.numbers].transpose(1, 2)
 
     def left(self, dropped: Literal["intra", "inter"], rows: slice) -> Bool[Tensor, "sample 1 row key"]:
-        """As `SentencePairs.left`, which is kept for the next layer."""
         return self.ablation.pairs_left(self.pairs, dropped, rows.start, rows.stop)
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Their outputs with what a function makes of the attention. Raises `InputError` for another shape of it."""
+        """Return outputs for the attention that a function makes of theirs. Raises `InputError` for another shape of
+        it.
+        """
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
             found, shape = change(attention, rows), list(attention.shape)
@@ -133,7 +131,9 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Where each block lies among the outputs, the layer of its heads, its query rows, and their attention."""
+        """Yield for each block its place among the outputs, the layer of its heads, its query rows, and their
+        attention.
+        """
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.of(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention
@@ -154,7 +154,7 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """The pairs of some query rows that are not dropped; the same in all layers."""
+        """Mark the pairs of some query rows that are not dropped; they are the same in all layers."""
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
@@ -171,10 +171,10 @@ class SentencePairs(Group):
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
     ) -> Int[Tensor, "sample token head"]:
-        """For each token and head, another token of its kind that it may look at, at random; itself if there is none.
+        """Draw for each token and head another token of its kind that it may look at; itself if there is none.
 
         Special tokens are one kind, those of sentences another; padding keeps to itself. A draw depends on `seed`,
-        `layer`, head and where the sample's sentences are, and on nothing of the batch.
+        `layer`, head and the sample's sentences, and on nothing of the batch.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         real = self._real(mask)
@@ -195,7 +195,6 @@ class SentencePairs(Group):
         return torch.cat(drawn, 1)
 
     def _real(self, mask: Bool[Tensor, "#sample 1 query key"] | None) -> Bool[Tensor, "sample token"]:
-        """The tokens that are no padding."""
         # All tokens but padding may look at themselves.
         every = torch.ones_like(self._sentence, dtype=torch.bool)
         return every if mask is None else mask[:, 0].diagonal(dim1=1, dim2=2).expand_as(every)
@@ -221,13 +220,11 @@ def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
 
 
 def _heads_by_operation(operations: np.ndarray) -> list[tuple[Operation, Tensor]]:
-    """What is done in one layer, and the heads [head] that it is done to."""
     texts = dict.fromkeys(operations)
     return [(operation_of(text), torch.as_tensor(np.flatnonzero(operations == text))) for text in texts]
 
 
 def _consecutive(heads: list[Tensor]) -> list[slice]:
-    """The slices of consecutive heads that some heads, each list of which is in order, consist of."""
     numbers = torch.cat(heads).tolist() if heads else []
     starts = [number for number in numbers if number - 1 not in numbers]
     stops = [number + 1 for number in numbers if number + 1 not in numbers]

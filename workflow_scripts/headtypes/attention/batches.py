@@ -40,11 +40,9 @@ class Batch:
 
     @property
     def device(self) -> torch.device:
-        """Where the inputs are."""
         return self.inputs["input_ids"].device
 
     def halves(self) -> list["Batch"]:
-        """Two batches, padded as this one is."""
         middle = len(self.samples) // 2
         return [
             Batch(self.samples[half], self.lengths[half], {name: rows[half] for name, rows in self.inputs.items()})
@@ -79,7 +77,7 @@ def pad(rows: Rows, fill: int, device: torch.device, length: int | None = None) 
 def model_inputs(
     input_ids: Rows, token_types: Rows | None, pad_token: int, device: torch.device, length: int | None = None
 ) -> dict[str, Tensor]:
-    """The keyword arguments of a forward pass: padded ids, mask and, for a model that has them, token types."""
+    """Return the keyword arguments of a forward pass: padded ids, mask and, for a model that has them, token types."""
     inputs = {
         "input_ids": pad(input_ids, pad_token, device, length),
         "attention_mask": pad([[1] * len(row) for row in input_ids], 0, device, length),
@@ -168,7 +166,6 @@ def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: 
 
 
 def _return_memory() -> None:
-    """Return to the system the freed memory that glibc holds on to, since batches of changing shapes leave gaps."""
     if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -35,7 +35,9 @@ class Scratch:
         self._memory: Tensor | None = None
 
     def of(self, layer: Layer, rows: slice) -> Tensor:
-        """What `Layer.attention` needs for some rows: [batch, head, row, key], on a GPU with room for `skewed`."""
+        """Return memory for `Layer.attention` of some rows: [batch, head, row, key], on a GPU with room for
+        `skewed`.
+        """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
             # Rows whose length is a multiple of 8 are read and written in fewer steps.
@@ -49,10 +51,12 @@ class Scratch:
 
 
 def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
-    """A view in which each row starts some numbers later than the row above, so that a diagonal becomes a column.
+    """Return a view in which each row starts some numbers later than the row above, so that a diagonal becomes a
+    column.
 
-    rows: [..., row, number]; what is before or after the numbers of a row in memory is seen too.
-    columns: of the view; before: where the first row starts, in numbers before its own; step: the rest, of each row.
+    rows: [..., row, number]; numbers before or after a row in memory are seen too.
+    columns: of the view; before: where the first row starts, in numbers before its own; step: the same for each next
+        row.
     """
     *strides, length, one = rows.stride()
     sizes, offset = (*rows.shape[:-1], columns), rows.storage_offset() - before
@@ -68,7 +72,7 @@ class Group:
         self._mask: Tensor | None = None
 
     def of(self, layer: Layer) -> Layer:
-        """These samples without their padding, which stands at the end."""
+        """Return the layer for these samples without their padding, which stands at the end."""
         query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
         bias = layer.bias
         if bias is not None:
@@ -85,11 +89,12 @@ class Group:
         return self._mask
 
     def blocks(self, device: torch.device) -> Iterator[slice]:
-        """The query rows, divided into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
+        """Divide the query rows into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
         return self._blocks(_most_pairs(device))
 
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
-        """Blocks of a layer of these samples alone (`of`): heads, the layer with these heads alone, and query rows.
+        """Yield blocks of a layer of these samples alone (`of`): heads, the layer with these heads alone, and query
+        rows.
 
         by_head: whether blocks may have one head each, as they do where samples are long; else they have all.
         """
@@ -113,7 +118,7 @@ class Group:
 
 
 def at_once(device: torch.device) -> bool:
-    """Whether a layer is read at once, as on a GPU, where it counts how often a map is read from memory."""
+    """Tell whether a layer is read at once, as on a GPU, where reading a map from memory takes the time."""
     return device.type != "cpu"
 
 
@@ -122,9 +127,10 @@ def _most_pairs(device: torch.device) -> int:
 
 
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
-    """The groups of a batch, in order; each fits into one block of the device or is a single sample.
+    """Divide a batch into groups of equal length, in order; each fits into one block of the device or is a single
+    sample.
 
-    lengths: of the samples; those of equal length are neighbours, since batches are planned by length.
+    lengths: of the samples; equal ones are neighbours, since batches are planned by length.
     """
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):
@@ -142,7 +148,7 @@ class EntropySums:
         self._memory = np.empty(0, np.float32)
 
     def __call__(self, numbers: Tensor) -> Tensor:
-        """Sums over the last dimension, [...] float32; numbers: [..., n] float32, none negative, left as they are."""
+        """Return entropies summed over the last dimension, [...] float32; numbers: [..., n] float32, none negative."""
         if numbers.device.type != "cpu":
             return -torch.special.entr(numbers).sum(-1)
         # NumPy's logarithm takes a quarter of the time of PyTorch's, and a product with it is a sum over each row.

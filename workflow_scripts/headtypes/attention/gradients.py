@@ -26,7 +26,6 @@ class AttentionGradients:
     """
 
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
-        """members: the kinds of each token of each input; shape: number of layers and of heads."""
         self.anchor = torch.zeros((), device=batch.device, requires_grad=True)
         self.groups = equal_lengths(batch.lengths, batch.device)
         self._members = {
@@ -36,11 +35,12 @@ class AttentionGradients:
         self._sums = torch.zeros(len(members), *shape, members[0].shape[1], dtype=torch.float64, device=batch.device)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
-        """The head outputs of a layer; those of padding are zero."""
         return _Attention.apply(layer.query, layer.key, layer.value, self.anchor, layer, number, self)
 
     def means(self) -> Float[Tensor, "batch layer head kind"]:
-        """The mean of each head's gradients in each input, after the backward pass; 0 where the kind has no token."""
+        """Return the mean of each head's gradients in each input, after the backward pass; 0 where the kind has no
+        token.
+        """
         means = torch.empty_like(self._sums)
         for group in self.groups:
             pairs = group.length * self._members[group.samples.start].sum(1)

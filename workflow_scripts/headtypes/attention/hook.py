@@ -56,7 +56,7 @@ class Layer:
         return self.cap is None and self.bias is None and self.sink is None
 
     def heads(self, heads: Tensor | slice) -> "Layer":
-        """Some of the layer's heads; a slice of them is not copied."""
+        """Select heads of the layer; a slice of them is not copied."""
         # Unlike this, `index_select` copies all heads first if they lie scattered.
         return replace(
             self,
@@ -68,28 +68,28 @@ class Layer:
         )
 
     def to(self, device: torch.device) -> "Layer":
-        """The same layer on another device."""
         return replace(self, **{name: each.to(device) for name, each in vars(self).items() if isinstance(each, Tensor)})
 
     def contiguous(self) -> "Layer":
-        """The same layer, its numbers side by side in memory."""
         return replace(self, query=self.query.contiguous(), key=self.key.contiguous(), value=self.value.contiguous())
 
     def uniform(self) -> "Layer":
-        """The same layer, but with attention spread evenly over the keys that a query may look at."""
+        """Return the layer with attention spread evenly over the keys that a query may look at."""
         return replace(self, query=torch.zeros_like(self.query), cap=None, bias=None, sink=None)
 
     def at_temperature(self, number: float) -> "Layer":
-        """The same layer, but with all scores divided by a number just before the softmax."""
+        """Return the layer with all scores divided by a number just before the softmax."""
         cap, bias, sink = (None if part is None else part / number for part in (self.cap, self.bias, self.sink))
         return replace(self, scale=self.scale / number, cap=cap, bias=bias, sink=sink)
 
     def scores(self, rows: slice, out: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
-        """The scaled products of some query rows with all keys, before anything else; out: as of `product`."""
+        """Return the scaled products of some query rows with all keys, without bias, cap or mask; out: memory for
+        them.
+        """
         return torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=out)
 
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
-        """The attention of some query rows; each row sums to one, unless the layer has a sink.
+        """Return the attention of some query rows; each row sums to one, unless the layer has a sink.
 
         scratch: [batch, head, row, key] to compute in, and to return a view of. It may be longer in the last two
             dimensions, and has zeros there afterwards.
@@ -108,11 +108,11 @@ class Layer:
         return out if share is None else torch.mul(out, share, out=None if scratch is None else out)
 
     def to_none(self, rows: slice) -> Float[Tensor, "batch head row 1"]:
-        """What some query rows of a layer with a sink give to no token, exact also where it is little."""
+        """Return the share that query rows of a layer with a sink give to no token, exact also where it is little."""
         return (-self._above_sink(self._in_softmax(rows))).sigmoid()
 
     def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
-        """Rows of which some weights were taken away, as if these tokens were masked before the softmax; in place."""
+        """Scale rows from which weights were removed, in place, as if these tokens were masked before the softmax."""
         # A row that lost everything stays zero, and what goes to no token cannot be taken away.
         rest = attention.sum(-1, keepdim=True) + (0 if self.sink is None else self.to_none(rows))
         return attention.div_(rest.clamp_min(torch.finfo(attention.dtype).tiny))
@@ -136,7 +136,7 @@ class Layer:
         return scores
 
     def head_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
-        """What the plain model computes: attention times values, before the output projection."""
+        """Compute the head outputs of the plain model: attention times values, before the output projection."""
         if self.is_plain:
             return scaled_dot_product_attention(self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale)
         queries = self.query.shape[2]
@@ -146,7 +146,6 @@ class Layer:
         return torch.cat([self.attention(block) @ self.value for block in rows], 2)
 
     def zero_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
-        """Head outputs that are all zero."""
         return self.query.new_zeros((*self.query.shape[:3], self.value.shape[-1]))
 
 
@@ -159,14 +158,12 @@ class Forward:
     """One forward pass: counts the layers, since a model may use one module for several (ALBERT)."""
 
     def __init__(self, hook: Hook):
-        """Begin with no layers."""
         self.hook = hook
         self.layers = 0
         self.model: PreTrainedModel | None = None
         self.device: torch.device | None = None
 
     def __call__(self, layer: Layer) -> Tensor:
-        """The head outputs of the next layer."""
         number, self.layers = self.layers, self.layers + 1
         check_number_of_heads(self.model, layer.query.shape[1])
         own, device = layer.query.device, self.device or layer.query.device
@@ -223,7 +220,6 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
 
 
 def run_forward(model: PreTrainedModel, inputs: dict[str, Tensor], forward: Forward):
-    """As `run`, with a forward pass that has been made already."""
     forward.model, forward.device = model, next(iter(inputs.values())).device
     output = model(**inputs, forward=forward)
     check_layers(model, forward.layers)

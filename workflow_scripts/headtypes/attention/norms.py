@@ -1,6 +1,6 @@
 """Norms: attention times the length of what each token hands over through a head (Kobayashi et al. 2020).
 
-What a query gets from a key is `A[s, t] v_t W_O`, with `v_t` the key's value, its bias included, and `W_O` the head's
+A query gets from a key `A[s, t] v_t W_O`, with `v_t` the key's value, its bias included, and `W_O` the head's
 slice of the layer's output projection. Its length is `A[s, t] ||v_t W_O||`: a factor for each key and head, so that
 norms are read in blocks as weights are. With `W_O^T = Q R`, `||v W_O|| = ||v R^T||`, which has as many numbers as a
 value instead of as many as the model is wide.
@@ -31,13 +31,12 @@ class KeyLengths:
         self._roots = list(_roots(model))
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head key"]:
-        """Those of a layer in float32; number: the layer's, from 0."""
         return self.of(number, slice(None), layer.value)
 
     def of(
         self, number: int, heads: slice, vectors: Float[Tensor, "batch some row channel"]
     ) -> Float[Tensor, "batch some row"]:
-        """The lengths of values, or head outputs, of some heads after the projection, float32."""
+        """Return the lengths, float32, of values or head outputs of some heads after the output projection."""
         return (vectors.float() @ self._roots[number][heads].to(vectors.device)).norm(dim=-1)
 
 
@@ -55,7 +54,7 @@ def scale_rows(
 
 
 def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"]]:
-    """Of the output projection of each layer, the only module that reads the head outputs."""
+    """Yield for each layer a root of each head's slice of the output projection."""
     _, heads = layers_and_heads(model)
     for number, layer in enumerate(probe_layers(model)):
         module = _projection(model, number, layer.readers)

@@ -45,12 +45,13 @@ def read_attention(
     what: str,
     bar: tqdm | None = None,
 ) -> list[Any]:
-    """What every reducer reads of a model's attention, in one forward pass per batch of encoded samples.
+    """Return the result of every reducer, in one forward pass per batch of encoded samples.
 
     model:  on any device, in evaluation mode, however it was loaded.
     batch_tokens: padded tokens of a batch; what: the work, for messages; bar: progress that several passes share.
-    Raises `InputError` where the model's heads cannot be read, or what was read of one is not right, as with weights
-    that are not finite.
+    Raises `InputError` where the model's heads cannot be read, or a result cannot be right, as with weights that are
+    not
+    finite.
     """
     about = Pass(len(encoded.lengths), *layers_and_heads(model), model.dtype)
     for reducer in reducers:
@@ -93,7 +94,7 @@ class AttentionReader:
             reducer.start(batch)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
-        """The head outputs of a layer; those of padding are zero where they come from blocks of attention."""
+        """Return the head outputs of a layer; those of padding are zero where they come from blocks of attention."""
         # Where it counts how often a map is read, fused attention reads none.
         fused = layer.is_plain and at_once(layer.query.device)
         outputs = layer.head_outputs() if fused or not self._in_blocks else layer.zero_outputs()

@@ -1,4 +1,4 @@
-"""What can be done to a head, to which heads, and how the paper's text on it is read (Guan et al. 2020, section 5)."""
+"""Operations on heads, and readings of the paper's text on them (Guan et al. 2020, section 5)."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +17,7 @@ _HEAD = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 
 @dataclass(frozen=True)
 class Reading:
-    """How passages of the paper's section 5 that can be understood in several ways are read."""
+    """One way to read those passages of the paper's section 5 that leave something open."""
 
     # The configuration has these fields too, with these descriptions.
     sentences: Literal["splitter", "segments"] = field(
@@ -76,9 +76,10 @@ class Operation:
 
 
 def _uniform(heads) -> "Tensor":
-    """The output for every query is the mean of the values of the real tokens: A[s, t] = 1 / L.
+    """Put the mean of the values of the real tokens in place of every query's output: A[s, t] = 1 / L.
 
-    In causal and local layers it is that of the tokens which the query may look at, unless with `uniform_over_padding`.
+    In causal and local layers the mean is over the tokens which the query may look at, unless with
+    `uniform_over_padding`.
     """
     if heads.layer.mask is None or heads.ablation.reading.uniform_over_padding:
         return heads.layer.value.mean(2, keepdim=True)
@@ -86,18 +87,16 @@ def _uniform(heads) -> "Tensor":
 
 
 def _temperature(heads, number: str) -> "Tensor":
-    """The scores are divided by a temperature before the softmax: above 1, attention is spread more evenly."""
     return heads.layer.at_temperature(float(number)).head_outputs()
 
 
 def _resample(heads, number: str = "0") -> "Tensor":
-    """The output for every query is that for another one of its kind, drawn at random (`AblatedHeads.drawn`)."""
     outputs = heads.layer.head_outputs()
     return outputs.gather(2, heads.drawn(int(number))[..., None].expand_as(outputs))
 
 
 def _drop(heads, pairs: Literal["intra", "inter"]) -> "Tensor":
-    """Attention within a sentence, a token's attention to itself included, or between sentences becomes zero."""
+    """Set attention inside sentences, a token's to itself included, or between sentences to zero."""
     outputs = heads.layer.zero_outputs()
     for block, layer, rows, attention in heads.blocks():
         attention *= heads.left(pairs, rows).to(attention.dtype)
@@ -137,7 +136,7 @@ OPERATIONS = {
 
 
 def operation_of(text: str | Callable) -> Operation:
-    """The operation that a text names, such as `zero` or `temperature 2`, with its number.
+    """Return the operation that a text names, such as `zero` or `temperature 2`, with its number.
 
     text: or a function of one's own, as `ablate.AblatedHeads.changed` takes it.
     Raises `InputError` where there is no such operation, or its number cannot be.
@@ -154,38 +153,37 @@ def operation_of(text: str | Callable) -> Operation:
 
 
 def seeded(text: str, seed: int) -> str:
-    """The operation with a seed for its number, if it draws at random; else as it is."""
+    """Give an operation that draws at random a seed for its number; return others as they are."""
     operation = operation_of(text)
     return f"{operation.name} {seed}" if operation.draws else text
 
 
 def reading_matters(operations: Iterable[str]) -> tuple[str, ...]:
-    """The fields of `Reading` that can change what these operations do, in their order."""
+    """List the fields of `Reading` that can change these operations, in their order."""
     matter = {name for operation in operations for name in operation_of(operation).readings}
     return tuple(field.name for field in fields(Reading) if field.name in matter)
 
 
 def need_head_outputs(operations: Iterable[str]) -> bool:
-    """Whether one of these operations needs the mean head outputs."""
     return any(operation_of(operation).needs_head_outputs for operation in operations)
 
 
 def table_of(operations: Iterable[str]) -> int:
-    """The table of Guan et al. 2020, 2 or 3, where a condition with these operations stands."""
+    """Return the number of the table of Guan et al. 2020, 2 or 3, that has a condition with these operations."""
     return max((operation_of(operation).table for operation in operations), default=2)
 
 
 def head_of(target: str) -> tuple[int, int] | None:
-    """Layer and head (from 0) of a target that names one head as `layer-head` (from 1); None for any other target."""
+    """Return layer and head (from 0) of a target such as `layer-head` (from 1); None for any other target."""
     match = _HEAD.fullmatch(target)
     return (int(match[1]) - 1, int(match[2]) - 1) if match else None
 
 
 def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where: str) -> "np.ndarray":
-    """The operation on each head: [layer, head] text; `keep` where none is given.
+    """Return the operation on each head: [layer, head] text; `keep` where none is given.
 
     types: [layer, head]; operations: {target: operation}; a target is a type, or one head as `head_of` reads it, which
-        goes before its type. where: what operations stand in, for messages.
+        goes before its type. where: the place of the operations, for messages.
     Raises `InputError` where the model has no such head, or no head of such a type.
     """
     by_head = types.copy()

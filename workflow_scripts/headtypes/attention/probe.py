@@ -1,4 +1,4 @@
-"""What a model does around its attention layers, found by a run on three tokens with random head outputs.
+"""The model around its attention layers, found by a run on three tokens with random head outputs.
 
 Nothing else equals random numbers, or what is made of them, by chance.
 """
@@ -35,7 +35,7 @@ class Probed:
 
 
 def probe_layers(model: PreTrainedModel) -> list[Probed]:
-    """What is known of each attention layer of a model."""
+    """Run a model once on a few tokens and return a `Probed` for each of its attention layers."""
     layers: list[Probed] = []
     called: list[tuple[nn.Module, Tensor]] = []
 

@@ -17,7 +17,7 @@ from headtypes.attention.settings import Of
 
 @dataclass(frozen=True)
 class Pass:
-    """What a reducer knows before the first batch: how many samples are read, and the model's shape and precision."""
+    """A pass before its first batch: the number of samples, and the model's shape and precision."""
 
     samples: int
     layers: int
@@ -63,7 +63,9 @@ class Block:
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:
-        """What sums to one in each row: the attention; for a reducer of norms its product with the lengths, a copy."""
+        """Numbers that sum to one in each row: the attention; for a reducer of norms its product with the lengths, a
+        copy.
+        """
         return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
 
     @property
@@ -108,13 +110,15 @@ class Reducer(Protocol):
         """Read a block of the batch."""
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
-        """Which numbers of the batch can be right, as finite sums of attention; else the pass raises `InputError`."""
+        """Mark the numbers of the batch that can be right, as finite sums of attention; others make the pass an
+        error.
+        """
 
     def finish(self) -> None:
         """Keep what was read of the batch."""
 
     def result(self) -> Any:
-        """What was read of all samples."""
+        """Return the result over all samples."""
 
 
 class PerSample(Reducer):
@@ -128,25 +132,21 @@ class PerSample(Reducer):
         self._columns = columns
 
     def begin(self, about: Pass) -> None:
-        """Make room for the result."""
         self.about = about
         self._result = np.empty((about.samples, about.layers, about.heads, *self._columns), np.float32)
 
     def start(self, batch: Batch) -> None:
-        """Begin with zeros."""
         self.batch = batch
         self.values = torch.zeros(len(batch.samples), *self._result.shape[1:], device=batch.device)
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
-        """Those that are finite."""
         return self.values.isfinite()
 
     def finish(self) -> None:
-        """Keep the values of the batch."""
         self._result[self.batch.samples] = self.values.cpu().numpy()
 
     def result(self) -> np.ndarray:
-        """[sample, layer, head, *columns] float32, in the order of the samples."""
+        """Return [sample, layer, head, *columns] float32, in the order of the samples."""
         return self._result
 
 
@@ -154,23 +154,18 @@ class ListPerSample(Reducer):
     """A reducer whose result is a list with what `of_batch` finds of each sample, in the order of the samples."""
 
     def begin(self, about: Pass) -> None:
-        """Begin with no samples."""
         self.about = about
         self._of_samples: list[Any] = [None] * about.samples
 
     def start(self, batch: Batch) -> None:
-        """Note the batch."""
         self.batch = batch
 
     def of_batch(self) -> Iterable[Any]:
-        """What was read of each sample of the batch."""
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Keep what was read of the batch."""
         for sample, of_sample in zip(self.batch.samples, self.of_batch(), strict=True):
             self._of_samples[sample] = of_sample
 
     def result(self) -> list[Any]:
-        """What was read of each sample."""
         return self._of_samples

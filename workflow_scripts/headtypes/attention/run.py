@@ -38,8 +38,9 @@ class ModelOnTask:
         max_seq_length: int | None = None,
         head: str | None = None,
     ):
-        """precision: float32, bfloat16 or float16, of the forward pass; head: one of `loading.HEADS`, or None.
+        """Name a model and a task; the model is loaded when it is first needed.
 
+        precision: float32, bfloat16 or float16, of the forward pass; head: one of `loading.HEADS`, or None.
         batch_tokens: padded tokens of a batch; by default each sample is one. max_seq_length: most tokens of a sample.
         """
         self.what = f"{record.name} on {task}"
@@ -49,7 +50,6 @@ class ModelOnTask:
 
     @cached_property
     def tokenizer(self) -> PreTrainedTokenizerFast:
-        """The model's tokenizer."""
         return load_tokenizer(self.record)
 
     @cached_property
@@ -58,11 +58,11 @@ class ModelOnTask:
         return load_model(self.record, self._precision, self._head)
 
     def encode(self, samples: list[Sample], kind: str) -> Encoded:
-        """The samples as the model reads them; arguments and errors as those of `encoding.encode_samples`."""
+        """Encode samples as the model reads them; arguments and errors as those of `encoding.encode_samples`."""
         return encode_samples(samples, self.tokenizer, kind, self.longest)
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
-        """What each reducer reads in one pass; errors as those of `one_pass.read_attention`.
+        """Return the result of each reducer in one pass; errors as those of `one_pass.read_attention`.
 
         batch_tokens: padded tokens of a batch, if not those of the run.
         """
@@ -72,17 +72,16 @@ class ModelOnTask:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one analysis reads in a pass, in which others may read as well.
+    """The part of one analysis in a pass that several share.
 
     reducers: (run, encoded, norms) -> the reducers that it needs; none where the model cannot be read so.
-    result:   (run, samples, encoded, what the reducers read) -> its result.
+    result:   (run, samples, encoded, results of the reducers) -> its result.
     """
 
     reducers: Callable[[ModelOnTask, Encoded, bool], Sequence[Reducer]]
     result: Callable[[ModelOnTask, list[Sample], Encoded, list[Any]], Any]
 
     def __call__(self, run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Any:
-        """Its result, of a pass of its own; arguments as of `read_samples`."""
         (result,) = read_samples(run, samples, kind, [self], norms)
         return result
 
@@ -90,7 +89,7 @@ class Measurement:
 def read_samples(
     run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
 ) -> list[Any]:
-    """The result of each measurement, of one forward pass for each batch.
+    """Return the result of each measurement, from one forward pass for each batch.
 
     kind: how samples are encoded, as in `encoding.encode_samples`; norms: whether norms are read beside weights.
     """

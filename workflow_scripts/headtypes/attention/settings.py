@@ -1,4 +1,4 @@
-"""What is read of attention, for whatever plans jobs as well: nothing is imported."""
+"""Names of what is read of attention, for planning as well: nothing is imported."""
 
 from typing import Literal
 

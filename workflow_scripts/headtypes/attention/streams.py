@@ -34,7 +34,6 @@ class ResidualStream:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Watch the model."""
         hooks = [module.register_forward_pre_hook(self._keep, with_kwargs=True) for module in self._readers]
         try:
             yield
@@ -48,9 +47,9 @@ class ResidualStream:
 
 
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
-    """The first module that reads the stream before a layer: later ones may read it normalised.
+    """Return the first module that reads the stream before a layer: later ones may read it normalised.
 
-    Where layers without heads come before it, what they were added to is nearly the same, but not as near.
+    Where layers without heads come before it, the stream differs a little from that module's input.
     """
     written, nearest, least = layer.written, None, torch.inf
     for module, stream in layer.before:

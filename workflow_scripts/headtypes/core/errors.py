@@ -33,12 +33,11 @@ def told(beginning: str) -> Iterator[None]:
 
 
 def one_line(error: BaseException) -> str:
-    """A library's error message as one line, shortened if it is long, without its final period."""
+    """Return a library's error message as one line, shortened if it is long, without its final period."""
     return shortened(" ".join(str(error).split()).rstrip(".") or type(error).__name__)
 
 
 def shortened(text: str) -> str:
-    """The beginning of a text that is too long for a message."""
     return text if len(text) <= 300 else f"{text[:300]}…"
 
 

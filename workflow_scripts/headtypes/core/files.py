@@ -60,14 +60,16 @@ def reach_disk(path: StrPath) -> None:
 
 
 def leftovers(path: StrPath) -> list[Path]:
-    """The temporary files that processes left beside `path` when they were killed while writing it."""
+    """List the temporary files that processes left beside `path` when they were killed while writing it."""
     temporary = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
     # A folder belongs to another path, whose name continues with a dot and a digit.
     return [file for file in temporary if file.is_file()]
 
 
 def refusal(error: BaseException | None) -> str | None:
-    """The system's reason, which compiled libraries quote, for refusing to read or write; None for other errors."""
+    """Return the system's reason, which compiled libraries quote, for refusing to read or write; None for other
+    errors.
+    """
     while error is not None:
         for number in _REFUSALS:
             if getattr(error, "errno", None) == number or os.strerror(number) in str(error):
@@ -95,12 +97,11 @@ def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
 
 
 def canonical_json(data: Any) -> str:
-    """JSON with sorted keys and no spaces: equal data give equal text. NaN is refused."""
+    """Return JSON with sorted keys and no spaces: equal data give equal text. NaN is refused."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def write_text(path: StrPath, text: str) -> None:
-    """Write UTF-8 text as a whole file."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -111,12 +112,11 @@ def write_json(path: StrPath, data: Any) -> None:
 
 
 def read_json(path: StrPath) -> Any:
-    """The contents of a JSON file; `InputError` names the file and the line where it is broken."""
+    """Read a JSON file; `InputError` names the file and the line where it is broken."""
     return _parsed(text_of(path), path)
 
 
 def _parsed(text: str | bytes, path: StrPath, line: int | None = None) -> Any:
-    """Parse JSON, a whole file or a line of one. Raises `InputError` where it is broken."""
     where = path if line is None else f"{path}, line {line}"
     try:
         said = json.loads(text if isinstance(text, str) else text.decode("utf-8-sig"))
@@ -142,12 +142,12 @@ def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:
 
 
 def read_json_lines(path: StrPath) -> list[dict]:
-    """The objects of a file of JSON Lines. Raises `InputError` for a broken line, or no rows."""
+    """Read the objects of a file of JSON Lines. Raises `InputError` for a broken line, or no rows."""
     return [row for _, row in numbered_objects(path)]
 
 
 def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
-    """The objects of a file of JSON Lines, each with the number of its line; otherwise as `read_json_lines`."""
+    """Yield the objects of a file of JSON Lines, each with the number of its line; otherwise as `read_json_lines`."""
     for number, line in numbered_rows(path):
         row = _parsed(line, path, number)
         if not isinstance(row, dict):
@@ -156,12 +156,13 @@ def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
 
 
 def read_each(read: Callable[[Any], Any], files: Mapping) -> dict:
-    """What each of some files holds, by the files' keys."""
     return {key: read(file) for key, file in files.items()}
 
 
 def numbered_rows(path: StrPath) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, each with its number, from 1. Raises `InputError` at the end if there was none."""
+    """Yield the lines that are not blank, each with its number, from 1. Raises `InputError` at the end if there was
+    none.
+    """
     empty = True
     with open(path, "rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -173,13 +174,12 @@ def numbered_rows(path: StrPath) -> Iterator[tuple[int, bytes]]:
 
 
 def sha256_file(path: StrPath) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal."""
     with open(path, "rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()
 
 
 def sha256_path(path: StrPath) -> str:
-    """The SHA-256 of a file's bytes; of a folder, that of its files' names and bytes; of YAML, that of what it says.
+    """Return the SHA-256 of a file's bytes; of a folder's names and bytes; of the data in a YAML file.
 
     Hidden files do not count, since Snakemake puts one into every folder that a job makes.
     """

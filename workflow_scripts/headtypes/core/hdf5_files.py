@@ -24,7 +24,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 class Stored(NamedTuple):
-    """A field in a file: its name, if it is another one; of texts, their dimension; of numbers, a less precise type."""
+    """The way a field is stored: under another name; for texts, their dimension; for numbers, a less precise type."""
 
     name: str = ""
     dimension: str = ""
@@ -36,7 +36,7 @@ SampleIds = Annotated[list[str], Stored("sample_id", "sample")]
 
 @contextmanager
 def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
-    """Yield a new HDF5 file, whole or absent as by `files.atomic_write`; options: of `h5py.File`.
+    """Yield a new HDF5 file, whole or absent as by `files.atomic_write`; options: those of `h5py.File`.
 
     It is filled in memory: where a disk has no room, HDF5 tries again, complains, and crashes when Python ends.
     """
@@ -57,7 +57,6 @@ def new_result(path: StrPath, provenance: dict) -> Iterator[h5py.File]:
 
 @contextmanager
 def opened_result(path: StrPath, otherwise: str) -> Iterator[h5py.File]:
-    """Yield an HDF5 file to read, with the errors of `files.undamaged`."""
     with undamaged(path, otherwise), h5py.File(path, "r") as file:
         yield file
 
@@ -96,7 +95,6 @@ def opened_arrays(path: StrPath, kind: type) -> Iterator[h5py.File]:
 
 
 def _declared(kind: type) -> Iterator[tuple[str, Any, Stored]]:
-    """Each field's name, its type where it is not None, and how it is stored."""
     for name, hint in get_type_hints(kind, include_extras=True).items():
         form, stored = get_args(hint) if get_origin(hint) is Annotated else (hint, Stored())
         form = get_args(form)[0] if get_origin(form) is UnionType else form
@@ -117,7 +115,7 @@ def _fill(group: h5py.Group, result: Any) -> None:
 
 @jaxtyped(typechecker=None)
 def _take(group: h5py.Group, kind: type[T]) -> T:
-    """The dataclass of a group; dimensions of one name have one size in all of its arrays."""
+    """Read the dataclass of a group; dimensions of one name have one size in all of its arrays."""
     read = {}
     for name, form, stored in _declared(kind):
         if stored.name in group.attrs:
@@ -134,7 +132,7 @@ def _take(group: h5py.Group, kind: type[T]) -> T:
 
 
 def add_data(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
-    """Add a compressed data set with a checksum; an empty one has no chunks, and so none."""
+    """Add a compressed data set with a checksum; an empty one has neither chunks nor checksum."""
     options: dict[str, Any] = {}
     if values.size:
         rows = max(1, min(len(values), _CHUNK_BYTES // values[:1].nbytes))
@@ -144,11 +142,10 @@ def add_data(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
 
 
 def of_one_width(texts: Sequence[str]) -> np.ndarray:
-    """Texts as HDF5 stores them with a checksum, which those of different lengths do not have."""
+    """Encode texts in one width, since HDF5 has no checksum for texts of different lengths."""
     encoded = np.array([text.encode() for text in texts], dtype=bytes)
     return encoded.astype(h5py.string_dtype(length=max(encoded.itemsize, 1)))
 
 
 def read_texts(data: h5py.Dataset) -> list[str]:
-    """The texts of a data set."""
     return data.asstr()[:].tolist()

@@ -1,10 +1,12 @@
-"""Which versions of packages are installed."""
+"""Versions of installed packages."""
 
 import importlib.metadata
 
 
 def version_of(package: str) -> str:
-    """The version of an installed package, by its name in the package index; "absent" where it is not installed."""
+    """Return the version of an installed package, by its name in the package index; "absent" where it is not
+    installed.
+    """
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

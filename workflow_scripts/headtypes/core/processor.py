@@ -1,8 +1,9 @@
-"""What this machine's processor can do."""
+"""Precisions in which this machine's processor multiplies."""
 
 
 def arithmetic(precision: str) -> str:
-    """The precision in which a model is computed here: float32 for a bfloat16 that a processor would only emulate.
+    """Return the precision in which a model is computed here: float32 for a bfloat16 that a processor would only
+    emulate.
 
     Emulated, a step of training took 7.3 times as long. Call it after `gpus.keep_to_gpus`, since PyTorch looks for
     GPUs.

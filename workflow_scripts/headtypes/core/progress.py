@@ -1,4 +1,4 @@
-"""What a job says while it runs: progress with an estimate of the time left, and warnings; and the log of all this."""
+"""Messages of a running job: progress with an estimate of the time left, and warnings; and the log of all this."""
 
 import io
 import sys
@@ -19,7 +19,7 @@ class _Lines(tqdm):
 
 
 def progress(total: int, what: str, unit: str) -> tqdm:
-    """A progress bar that prints a line on standard error every ten seconds and at the end.
+    """Make a progress bar that prints a line on standard error every ten seconds and at the end.
 
     total: units (samples, windows, steps); call `update(n)` as they are done.
     """
@@ -30,13 +30,12 @@ def progress(total: int, what: str, unit: str) -> tqdm:
 
 
 def warn(provenance: dict, sentences: Iterable[str]) -> None:
-    """Show the user what to keep in mind when reading the result of a job; provenance: as `job` yields it."""
+    """Print the reservations with which the result of a job is to be read; provenance: as `job` yields it."""
     for sentence in sentences:
         print(f"warning: {title_of(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
 
 
 def title_of(rule: str, wildcards: Iterable) -> str:
-    """How messages call a job: its rule and its wildcards."""
     return " ".join([rule, *map(str, wildcards)])
 
 

@@ -39,16 +39,14 @@ class Result:
 
     @property
     def paths(self) -> list[str]:
-        """The path of each of its files, with wildcards."""
         pieces = _CHOICE.split(self.path)
         choices = [piece.split(",") if number % 2 else [piece] for number, piece in enumerate(pieces)]
         return list(map("".join, product(*choices)))
 
     def wildcards(self, entry: Any) -> dict[str, str]:
-        """Those of an entry of the plan that its paths have."""
         known = entry if isinstance(entry, dict) else entry.wildcards
         return {name: known[name] for name in dict.fromkeys(_WILDCARD.findall(self.paths[0]))}
 
     def has(self, path: str) -> bool:
-        """Whether a path, perhaps with a prefix, is that of one of its files."""
+        """Tell whether a path, perhaps with a prefix, is that of one of its files."""
         return any(fnmatchcase(path, "*" + _WILDCARD.sub("*", pattern)) for pattern in self.paths)

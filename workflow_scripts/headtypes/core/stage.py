@@ -19,7 +19,7 @@ Computation = Literal["forward", "divergence", "gradients", "training"]
 
 @dataclass(frozen=True)
 class Stage:
-    """A rule's spec, and what of its jobs decides how much memory and time they take."""
+    """The spec of a rule, and what determines the memory and time of its jobs."""
 
     spec: Callable[..., dict]
     """From the plan and the rule's wildcards to the part of the configuration that the rule depends on."""
@@ -39,17 +39,14 @@ class Stage:
 
     @property
     def name(self) -> str:
-        """Name of the rule."""
         return self.spec.__name__
 
     @property
     def named_inputs(self) -> dict[str, Result | Callable]:
-        """What its jobs read, by its name."""
         return {read.name if isinstance(read, Result) else read.__name__: read for read in self.inputs}
 
     @property
     def runs_model(self) -> bool:
-        """Whether its jobs run a model, and so take a GPU where there is one."""
         return self.computes is not None
 
 
@@ -59,7 +56,7 @@ def stage(computes: Computation | None = None, **named: Any) -> Callable[[Callab
 
 
 def of_inputs_alone(rule: str, **named: Any) -> Stage:
-    """The stage of a rule that depends on its inputs alone, as most figures do."""
+    """Make the stage of a rule that depends on its inputs alone, as most figures do."""
 
     def nothing(plan: Plan, *wildcards: str, **named: str) -> dict:
         return {}
@@ -69,5 +66,4 @@ def of_inputs_alone(rule: str, **named: Any) -> Stage:
 
 
 def given(part: BaseModel) -> dict:
-    """A part of the configuration as a dictionary, without the keys that are None."""
     return part.model_dump(exclude_none=True)

@@ -56,7 +56,7 @@ class Evidence:
         value: float | None = None,
         pulls: np.ndarray | None = None,
     ) -> None:
-        """Evidence of what each unit has.
+        """Take the numbers of each unit.
 
         own: [unit] means of its items, NaN where it has none; sizes: [unit] over how many these are, else one.
         reach: the lowest and the highest mean that a unit can have.
@@ -86,7 +86,7 @@ class Evidence:
             self._draws = _with_one_more(own[some], sizes[some], is_common, reach)
 
     def ends(self, error: float) -> tuple[float, float]:
-        """Low and high end of the interval with this error, half of it on either side."""
+        """Return low and high end of the interval with this error, half of it on either side."""
         if self._draws is not None:
             beyond = max(int(error / 2 * (1 + _DRAWS)) - 1, 0)
             return float(self._draws[0][beyond]), float(self._draws[1][-1 - beyond])
@@ -95,7 +95,7 @@ class Evidence:
         return max(low, self._reach[0]), min(high, self._reach[1])
 
     def tails(self, limit: float) -> tuple[float, float]:
-        """One-sided p-values of a truth that is at most the limit, and of one that is at least the limit."""
+        """Return the one-sided p-values of a truth that is at most the limit, and of one that is at least the limit."""
         if self._draws is not None:
             at_most = (self._draws[0] <= limit + EQUAL).sum(), (self._draws[1] >= limit - EQUAL).sum()
             return tuple(float(1 + number) / (1 + _DRAWS) for number in at_most)
@@ -109,7 +109,6 @@ class Evidence:
 
     @cached_property
     def _skew(self) -> float:
-        """The skewness of units by the root of their number; few show less of it than there is (Hazen 1930)."""
         return float((self.pulls**3).sum() / (self.pulls**2).sum() ** 1.5) * (1 + 8.5 / (self._freedom + 1))
 
 
@@ -121,7 +120,6 @@ class _Together:
         self.value, self.units = sum(part.value for part in parts), min(part.units for part in parts)
 
     def ends(self, error: float) -> tuple[float, float]:
-        """Return both ends, as `Evidence` does."""
         low, high = zip(*(part.ends(error / len(self.parts)) for part in self.parts), strict=True)
         return sum(low), sum(high)
 
@@ -134,7 +132,7 @@ class _Together:
 
 
 def summed(parts: Sequence[Evidence]) -> "Evidence | _Together":
-    """The evidence of a sum of means over the same units."""
+    """Return the evidence of a sum of means over the same units."""
     if len(parts) == 1:
         return parts[0]
     if any(part.is_exact for part in parts):
@@ -147,7 +145,9 @@ def summed(parts: Sequence[Evidence]) -> "Evidence | _Together":
 
 
 def pulls_on(without: np.ndarray) -> np.ndarray:
-    """By how much each unit changes a statistic (jackknife, Efron 1982); without: [unit, ...] it of all others."""
+    """Return by how much each unit changes a statistic (jackknife, Efron 1982); without: [unit, ...] it for all
+    others.
+    """
     return (len(without) - 1) / len(without) * (without.mean(axis=0) - without)
 
 
@@ -203,7 +203,7 @@ class Measured:
 
     @classmethod
     def with_error(cls, value: float, error: float, freedom: float = math.inf, over: str = "") -> "Measured":
-        """A value with this standard error, by Student's t with these degrees of freedom; infinitely many: normal."""
+        """Measure a value by Student's t with this standard error and degrees of freedom; infinitely many: normal."""
         half = error * -float(stdtrit(freedom, ALPHA / 2))
         return cls(
             value,
@@ -215,7 +215,7 @@ class Measured:
 
     @classmethod
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
-        """A value less what permutations give on average, with an interval and p-value of no difference from them.
+        """Measure a value less the mean of permutations, with an interval and p-value of no difference from them.
 
         chance: [permutation]. The ends are the value less the quantiles of these, which 0 lies between where more than
             5 percent of these give as much; the p-value is of the limit 0, which alone is to be asked for.
@@ -240,7 +240,6 @@ class Measured:
         return (self.value, self.value) if math.isnan(self.low) else (self.low, self.high)
 
     def __str__(self) -> str:
-        """The value with its interval and what this is over, with two decimals."""
         value = "" if math.isnan(self.value) else two_decimals(self.value)
         over = f", over {self.over}" if self.over else ""
         interval = "" if math.isnan(self.low) else f"{two_decimals(self.low)} to {two_decimals(self.high)}{over}"
@@ -248,17 +247,17 @@ class Measured:
 
 
 def two_decimals(value: float) -> str:
-    """With two decimals, rounded from the nine digits of the CSV files, so that a number has one form everywhere."""
+    """Write two decimals, rounded from the nine digits of the CSV files, so that a number has one form everywhere."""
     return f"{float(f'{value:.9g}'):z.2f}"
 
 
 def by_unit(
     values: np.ndarray, articles: np.ndarray | None = None, sizes: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means of units, [unit, ...], and over how many items these are, [unit].
+    """Return means of units, [unit, ...], and the number of items in each, [unit].
 
     values: [..., question]; articles: [question] the unit of each, or None if each question is one.
-    sizes: [question] over how many items (tokens of a document) each value is a sum, or None for one.
+    sizes: [question] the number of items (tokens of a document) that each value sums, or None for one.
     """
     values = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
     if broken := np.count_nonzero(~np.isfinite(values)):
@@ -278,9 +277,9 @@ def by_unit(
 def mean_intervals(
     values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
 ) -> Ends:
-    """Intervals of means over questions, low and high, each [...].
+    """Return intervals of means over questions, low and high, each [...].
 
-    values, sizes: as of `by_unit`; reach: as of `Evidence`.
+    values, sizes: as in `by_unit`; reach: as in `Evidence`.
     """
     sums = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
     sizes = np.ones(len(sums)) if sizes is None else sizes
@@ -288,10 +287,10 @@ def mean_intervals(
 
 
 def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, float] | None = None) -> Ends:
-    """Intervals of means over items of units, low and high, each [...].
+    """Return intervals of means over items of units, low and high, each [...].
 
-    sums, sizes: [unit, ...] each unit's sum and over how many items it is, 0 where it has none, as sentences without a
-        relation; reach: as of `Evidence`.
+    sums, sizes: [unit, ...] each unit's sum and its number of items, 0 where it has none, as sentences without a
+        relation; reach: as in `Evidence`.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         own = sums / sizes
@@ -305,18 +304,20 @@ def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, flo
 
 
 def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Means over questions, [...]; values: [..., question]; sizes: as of `by_unit`."""
+    """Return means over questions, [...]; values: [..., question]; sizes: as in `by_unit`."""
     return values.mean(axis=-1) if sizes is None else values.sum(axis=-1) / sizes.sum()
 
 
 def mean_of_known(values: np.ndarray) -> np.ndarray:
-    """Means over the first axis of the values that are not NaN, each of which counts once; NaN where there is none."""
+    """Return means over the first axis of the values that are not NaN, each of which counts once; NaN where there is
+    none.
+    """
     counted = (~np.isnan(values)).sum(axis=0)
     return np.where(counted, np.nansum(values, axis=0, dtype=float) / np.maximum(counted, 1), np.nan)
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """P-values corrected so that with probability 0.95 none below 0.05 is wrong, however they depend (Holm 1979).
+    """Correct p-values so that with probability 0.95 none below 0.05 is wrong, however they depend (Holm 1979).
 
     p: [test]; NaN is not a test and stays NaN.
     """
@@ -329,12 +330,14 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def sign_tests(above: np.ndarray, units: np.ndarray | int) -> np.ndarray:
-    """P-values of the claim that something is so of more than half of all units; above: of how many of these it is."""
+    """Return p-values of the claim that something is true of more than half of all units; above: number of which it
+    is.
+    """
     return bdtrc(above - 1, units, 0.5)
 
 
 def _with_one_more(own: np.ndarray, sizes: np.ndarray, is_common: np.ndarray, reach: tuple[float, float]) -> Ends:
-    """Means of units with random weights and of one more, at either end of what there can be, [draw] each, sorted."""
+    """Return means of units with random weights and of one more, at either end of the reach, [draw] each, sorted."""
     weights, same = _weights(), sizes[is_common]
     # Of many alike the weights add up to a gamma variable of as many.
     alike = np.random.default_rng(1).gamma(same.sum() ** 2 / (same**2).sum(), size=_DRAWS)
@@ -352,5 +355,4 @@ def _weights() -> np.ndarray:
 
 
 def _unskewed(away: float, skew: float) -> float:
-    """The statistic whose transformation by Hall is this one."""
     return away if abs(skew) < EQUAL else 3 / skew * (math.cbrt(1 + skew * (away - skew / 6)) - 1)

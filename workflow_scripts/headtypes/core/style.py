@@ -1,4 +1,4 @@
-"""How every figure looks: sizes of print, colours, and files of equal bytes for equal figures."""
+"""The look of every figure: sizes of print, colours, and files of equal bytes for equal figures."""
 
 import sys
 import warnings
@@ -62,7 +62,7 @@ _NUMBERED = 12
 
 
 def style():
-    """Context in which Matplotlib has its default settings and ours, whatever the user's are."""
+    """Return a context in which Matplotlib has its default settings and ours, whatever the user's are."""
     return matplotlib.style.context(["default", _SETTINGS])
 
 
@@ -78,17 +78,18 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 
 
 def legend_height(labels: Mapping[str, str], columns: int) -> float:
-    """Inches that the lines of a legend take."""
     return _LINE * -(-len(labels) // columns)
 
 
 def legend_key(**look) -> Line2D:
-    """A line or a mark that stands in a legend alone; look: as of Matplotlib's lines."""
+    """Make a line or a mark that stands in a legend alone; look: options of Matplotlib's lines."""
     return Line2D([], [], **look)
 
 
 def attention_scale() -> PowerNorm:
-    """The grey scale of attention, 0 to 1, the same for every head; of its square root, so that small values show."""
+    """Return the grey scale of attention, 0 to 1, the same for every head; by the square root, so that small values
+    show.
+    """
     return PowerNorm(0.5, 0, 1)
 
 
@@ -102,13 +103,13 @@ def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, flo
 
 
 def layer_ticks(layers: int) -> list[int]:
-    """The layers, from 1, whose numbers stand at an axis: of many layers, the first and those at equal steps."""
+    """List the layers, from 1, whose numbers stand at an axis: of many layers, the first and those at equal steps."""
     step = -(-layers // _NUMBERED)
     return sorted({1, *range(step, layers + 1, step)})
 
 
 def clipped(text: str, letters: int) -> str:
-    """A text for which there is room for so many letters, the rest as an ellipsis."""
+    """Cut a text to so many letters, the last of them an ellipsis."""
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
@@ -139,7 +140,7 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
 
 
 def _ask_for_fonts(figure: Figure) -> str:
-    """Have the letters of a figure that our font lacks drawn in fonts of the machine; returns those that none has."""
+    """Draw the letters that our font lacks in fonts of the machine; return those that none of them has."""
     family = _SETTINGS["font.family"]
     texts = figure.findobj(Text)
     letters = {letter for text in texts for letter in text.get_text() if letter.isprintable()}
@@ -157,7 +158,7 @@ def _ask_for_fonts(figure: Figure) -> str:
 
 
 def _letters_of(font: str) -> set[str]:
-    """The letters that a file of a font has outlines of; none where it cannot be read."""
+    """Return the letters for which a font's file has outlines; none where it cannot be read."""
     try:
         opened = get_font(font)
         return set(map(chr, opened.get_charmap())) if opened.scalable else set()

@@ -12,9 +12,9 @@ from headtypes.core.texts import check_header, separator_of, text_of
 
 
 def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
-    """The table of a CSV file that the workflow wrote.
+    """Read the table of a CSV file that the workflow wrote.
 
-    otherwise: as in `files.undamaged`; columns: those it must have; rows: the least number; options: of
+    otherwise: as in `files.undamaged`; columns: those it must have; rows: the least number; options: those of
         `pandas.read_csv`.
     Raises `InputError` where the file is damaged, or lacks rows or a column.
     """
@@ -25,10 +25,10 @@ def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 
 def table_reader(
     otherwise: str, columns: Mapping[str, type | None], rows: int = 1
 ) -> Callable[[StrPath], pd.DataFrame]:
-    """A function that reads CSV files of one table of the workflow, by its declared columns; errors as of `read_csv`.
+    """Make a function that reads CSV files of one table of the workflow, with the errors of `read_csv`.
 
-    columns: their types, None for what pandas finds. A text is what stands there, also where pandas would take it for a
-        number or a missing value; of other columns, what is empty is missing.
+    columns: {name: type}, None for the type that pandas finds. A text is kept as it is, also where pandas would take it
+        for a number or a missing value; in other columns, an empty cell is missing.
     """
     kinds = {name: kind for name, kind in columns.items() if kind is not None}
     texts = {name: "" for name, kind in kinds.items() if kind is str}
@@ -41,9 +41,9 @@ def table_reader(
 
 
 def read_as_text(path: StrPath, sep: str | None = None, **form) -> pd.DataFrame:
-    """A table of the user's, all of it as text; form: options of `pandas.read_csv`.
+    """Read a table of the user's, all of it as text; form: options of `pandas.read_csv`.
 
-    sep: what separates columns; None for what the first line has most of: commas, semicolons or tabs.
+    sep: the separator of columns; None for the most frequent in the first line of comma, semicolon and tab.
     Raises `InputError` where it is not UTF-8 or two columns have one name, `pandas.errors.ParserWarning` where lines
     have more fields than the first, and as pandas does.
     """
@@ -71,7 +71,6 @@ def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.Da
 
 
 def write_parquet(path: StrPath, table: pd.DataFrame) -> None:
-    """Write a table as a whole Parquet file, with checksums."""
     with atomic_write(path) as temporary:
         table.to_parquet(temporary, index=False, write_page_checksum=True)
 

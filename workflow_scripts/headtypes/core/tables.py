@@ -41,7 +41,7 @@ _MARKUP = re.compile(r"[\\`|]|[*~](?=\S)|(?<![^\W_])_(?=\S)|!(?=\[)|\](?=\()|<(?
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a cell: its text; the number or text that it is sorted by; a smaller line below; a verdict."""
+    """A cell of a table: its text; the number or text that it is sorted by; a smaller line below; a verdict."""
 
     text: str
     sort: float | str = ""
@@ -78,18 +78,16 @@ class Column:
 
     @property
     def is_plain_number(self) -> bool:
-        """Whether its cells have nothing but a number."""
         return self.is_number and self.write is None and self.ends is None
 
     def texts(self, values: pd.DataFrame) -> list[str]:
-        """Each value with its interval; empty where it is missing."""
+        """Write each value with its interval; empty where it is missing."""
         return [
             self._text(value, "", self.digits) + ("" if _is_missing(low, value) else self._interval(low, high))
             for value, low, high in zip(values[self.name], *self._ends(values), strict=False)
         ]
 
     def cells(self, values: pd.DataFrame) -> list[Cell]:
-        """Each value as a cell, with its interval, if any, below it."""
         digits = self.digits if self.brief_digits is None else self.brief_digits
         low, high = self._ends(values)
         others = (values[name] if name else repeat("") for name in (self.after, self.below, self.verdict))
@@ -123,14 +121,14 @@ class Column:
 
 @dataclass(frozen=True)
 class TextColumn(Column):
-    """One of texts, or of what is not sorted as a number."""
+    """A column of texts, or of values that are not sorted as numbers."""
 
     is_number: bool = False
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A table in brief: its columns as they are called here, its rows, where the whole of it lies, and its model."""
+    """A table in brief: its columns as they are called here, its rows, the file with the whole of it, and its model."""
 
     title: str
     columns: Sequence[Column]
@@ -161,24 +159,26 @@ class Table:
     printed: Sequence[str] = ()
 
     def where(self, rows: pd.Series) -> "Table":
-        """The table with those rows for which a column of truth values is true."""
         return replace(self, data=self.data[rows])
 
     def markdown(self, *names: str) -> str:
-        """The named columns, or all, as Markdown."""
         columns = self._named(names)
         rows = zip(*(column.texts(self.data) for column in columns), strict=True)
         return markdown_rows([column.label for column in columns], [column.is_plain_number for column in columns], rows)
 
     def latex(self) -> str:
-        """The columns `printed` of the rows that are shown in brief, by booktabs, below a comment with the title."""
+        """Write the columns `printed` of the rows that are shown in brief, by booktabs, below a comment with the
+        title.
+        """
         columns, values = self._named(self.printed), self._rows_in_brief()
         texts = {column.brief or column.label: column.texts(values) for column in columns}
         aligned = "".join("r" if column.is_number else "l" for column in columns)
         return f"% {self.title}\n" + pd.DataFrame(texts).to_latex(index=False, escape=True, column_format=aligned)
 
     def in_brief(self, file: str = "") -> Shown:
-        """The table as a page with little room shows it; file: where the whole of it lies, relative to the page."""
+        """Return the table as a page with little room shows it; file: that with the whole of it, relative to the
+        page.
+        """
         columns = self._named(self.brief)
         values = self._rows_in_brief()
         rows = list(zip(*(column.cells(values) for column in columns), strict=True))
@@ -194,22 +194,19 @@ class Table:
 
 
 def latex(tables: Iterable[Table]) -> str:
-    """Tables one after another as LaTeX (`Table.latex`)."""
     return "\n".join(["% These need the package booktabs.\n", *(table.latex() for table in tables)])
 
 
 def interval(name: str) -> tuple[str, str]:
-    """The columns with the ends of a value's interval, as tables of results name them."""
+    """Name the columns with the ends of a value's interval, as tables of results have them."""
     return f"{name}_low", f"{name}_high"
 
 
 def probability(p: float) -> str:
-    """A p-value or a rate as text."""
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def p_value(p: float) -> str:
-    """A p-value as a sentence has it: "p = 0.012" or "p < 0.001"."""
     text = probability(p)
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
@@ -219,29 +216,31 @@ def _is_missing(*values: Any) -> bool:
 
 
 def plain(text: str) -> str:
-    """Text from data, on one line, in which Markdown finds no markup: neither a cell of a table nor a link or image."""
+    """Escape a text from data, so that Markdown finds no markup in it: neither a cell of a table nor a link or
+    image.
+    """
     return _MARKUP.sub(r"\\\g<0>", " ".join(text.splitlines()))
 
 
 def markdown_table(table: pd.DataFrame) -> str:
-    """One Markdown table: right-aligned numbers, fractions with two decimals, and empty cells for NaN."""
+    """Write one Markdown table: right-aligned numbers, fractions with two decimals, and empty cells for NaN."""
     aligned = [pd.api.types.is_numeric_dtype(table[column]) for column in table]
     return markdown_rows(table.columns, aligned, (map(_cell, row) for row in table.astype(object).to_numpy()))
 
 
 def markdown_rows(labels: Iterable[str], is_number: Iterable[bool], rows: Iterable[Iterable[str]]) -> str:
-    """A Markdown table of texts, in which markup is text; columns of numbers are aligned to the right."""
+    """Write a Markdown table of texts, in which markup is text; columns of numbers are aligned to the right."""
     aligned = ["---:" if right else "---" for right in is_number]
     return _line(map(plain, labels)) + _line(aligned) + "".join(_line(map(plain, row)) for row in rows)
 
 
 def document(title: str, parts: Iterable[str]) -> str:
-    """A page with a title and parts, each set off by a blank line."""
+    """Join a title and parts to a page, each set off by a blank line."""
     return "\n".join([f"# {title}\n", *(part.rstrip("\n") + "\n" for part in parts)])
 
 
 def anchor(title: str) -> str:
-    """What a link to a part of a page ends with, by the title of the part."""
+    """Return the end of a link to a part of a page, by the title of the part."""
     return re.sub(r"[^\w.+-]+", "-", title)
 
 
@@ -253,9 +252,9 @@ def write_table(
     ending: str = "",
     printed: Iterable[Table] = (),
 ) -> None:
-    """A table as CSV, its page as Markdown and HTML, and as LaTeX what of it is printed.
+    """Write a table as CSV, its page as Markdown and HTML, and its printed part as LaTeX.
 
-    ending: of the names of these outputs; printed: none where there is no output for it.
+    ending: of the names of these outputs; printed: empty where there is no output for it.
     """
     write_csv(outputs[f"csv{ending}"], table)
     write_text(outputs[f"markdown{ending}"], page)
@@ -265,7 +264,7 @@ def write_table(
 
 
 def to_html(page: str, provenance: dict) -> str:
-    """A page of Markdown as one HTML file that needs no other; what made it is kept in its head."""
+    """Turn a page of Markdown into one HTML file that needs no other, with its provenance in its head."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     body = _SENTENCE.sub('<td class="text">', renderer.render(page))
     body = re.sub(r"<h2>(.*?)</h2>", lambda heading: f'<h2 id="{anchor(unescape(heading[1]))}">{heading[1]}</h2>', body)

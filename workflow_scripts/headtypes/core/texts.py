@@ -11,7 +11,7 @@ from headtypes.core.errors import InputError
 
 
 def text_of(path: str | PathLike) -> str:
-    """The text of a user's file, without a byte-order mark, lines ended by newlines.
+    """Read the text of a user's file, without a byte-order mark, lines ended by newlines.
 
     Raises `InputError` as `not_utf8`.
     """
@@ -23,7 +23,7 @@ def text_of(path: str | PathLike) -> str:
 
 
 def not_utf8(content: bytes, path: str | PathLike, line: int) -> InputError:
-    """The error for a user's file, or a line of it, that is not UTF-8, or no text at all."""
+    """Make the error for a user's file, or a line of it, that is not UTF-8, or no text at all."""
     # UTF-16, which has NULs too, begins with a mark.
     if b"\0" in content and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return InputError(f"{path} is packed, or no text; unpack it, or save it as text in UTF-8.")
@@ -31,7 +31,9 @@ def not_utf8(content: bytes, path: str | PathLike, line: int) -> InputError:
 
 
 def separator_of(header: str) -> str:
-    """What separates the columns of a table of the user's: a comma, or what its first line has more of."""
+    """Return the separator of a table of the user's: a comma, or a semicolon or tab of which its first line has
+    more.
+    """
     return max(",;\t", key=header.count)
 
 

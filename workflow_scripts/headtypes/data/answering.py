@@ -34,14 +34,18 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 
 
 class _Outputs:
-    """A model's outputs for windows, batch by batch; of windows with targets of their own, only these have logits."""
+    """The outputs of a model for windows, batch by batch; with targets of their own, logits are computed for these
+    alone.
+    """
 
     def __init__(self, kind: str, windows: Windows):
         self._kind = KINDS[kind]
         self._predicted = None if windows.targets is None else PredictedTokens(windows)
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """At most so many padded tokens of a batch; vocabulary: how many tokens the model knows."""
+        """Return the most padded tokens of a batch, at most `batch_tokens`; vocabulary: number of tokens the model
+        knows.
+        """
         return self._predicted.batch_tokens(batch_tokens, vocabulary) if self._predicted else batch_tokens
 
     @contextmanager
@@ -51,21 +55,20 @@ class _Outputs:
             yield
 
     def start(self, windows: np.ndarray) -> None:
-        """Prepare for the run of a batch; windows: [window] which of all windows it has."""
+        """Prepare for the run of a batch; windows: [window] indices among all windows."""
         self._batch = windows
         if self._predicted:
             self._predicted.start(windows)
 
 
 class Answers(_Outputs):
-    """What a model answers: values read from its output for each window.
+    """The answers of a model: values read from its output for each window.
 
     columns: names of the values: the kind's, or, where windows have targets of their own, the sum of their cross
-        entropies in nats, and how many they are; and, with targets, the loss of what is right.
+        entropies in nats and the number of these; and, with targets, the loss of the right answer.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
-        """targets: as `Kind.answer_targets` gives them, [window, softmax]; settings: the kind's `answer_keys`."""
         super().__init__(kind, windows)
         self._targets, self._settings = targets, settings
         self.columns = ("loss", "tokens") if self._predicted else self._kind.answer_columns
@@ -73,9 +76,9 @@ class Answers(_Outputs):
             self.columns += (GOLD_LOSS,)
 
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> tuple[np.ndarray, ...]:
-        """The values of a batch: an array [window] for each of `columns`.
+        """Return the values of a batch: an array [window] for each of `columns`.
 
-        sentences: as in `Kind.read_answers`; given: what the model was given.
+        sentences: as in `Kind.read_answers`; given: the arguments of the model.
         """
         if self._predicted is None:
             values = self._kind.read_answers(output, sentences, **self._settings)
@@ -87,10 +90,10 @@ class Answers(_Outputs):
         return values if self._targets is None else (*values, losses)
 
     def scored(self, rows: Sequence, windows: Windows, record: ModelRecord, table: pd.DataFrame) -> Scored:
-        """Score answers as `Kind.score_answers` does, from what windows gave; with targets, add the gold loss.
+        """Score answers as `Kind.score_answers` does, from the values of all windows; with targets, add the gold loss.
 
-        That is the mean over the windows that hold the whole of it, or where tokens are predicted their sum, which
-        `SIZES` divides; NaN where no window does.
+        The gold loss is the mean over the windows that hold the whole answer, NaN where none does; where tokens are
+        predicted, it is their sum, which `SIZES` divides.
         """
         values = [table[name].to_numpy() for name in self.columns if name != GOLD_LOSS]
         answers, scores = self._kind.score_answers(rows, windows, record, tuple(values))
@@ -101,7 +104,6 @@ class Answers(_Outputs):
         return answers, scores
 
     def _gold_losses(self, output: Any, given: Mapping[str, Tensor]) -> np.ndarray:
-        """[window]; NaN of one without a target."""
         targets = self._targets[self._batch]
         logits = self._kind.answer_logits(output, given["attention_mask"])
         losses = _cross_entropy(logits, torch.as_tensor(targets.clip(0)).to(logits.device)).mean(1).cpu().numpy()
@@ -109,16 +111,16 @@ class Answers(_Outputs):
 
 
 class AnswerLoss(_Outputs):
-    """The mean cross entropy of what each window's answer consists of, of which gradients are taken.
+    """The mean cross entropy of each window's right answer, of which gradients are taken.
 
-    That is the kind's `answer_targets`, or the tokens to predict where windows have targets of their own.
-    windows: [chosen] int, those of all windows that hold a whole answer.
+    Its classes are the kind's `answer_targets`, or the tokens to predict where windows have targets of their own.
+    windows: [chosen] int, indices of the windows that hold a whole answer.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray, what: str):
-        """targets: as `Kind.answer_targets` gives them, [window, softmax]; what: the work, for the message.
+        """Keep the windows that hold a whole answer. Raises `InputError` where no window does.
 
-        Raises `InputError` where no window holds a whole answer.
+        targets: as `Kind.answer_targets` gives them, [window, softmax]; what: the work, for the message.
         """
         super().__init__(kind, windows)
         self.windows = np.flatnonzero((targets >= 0).all(1))
@@ -127,11 +129,11 @@ class AnswerLoss(_Outputs):
         self._targets = targets
 
     def start(self, windows: np.ndarray) -> None:
-        """Prepare for the run of a batch; windows: [input] which of `windows` it has."""
+        """Prepare for the run of a batch; windows: [input] indices in `windows`."""
         super().start(self.windows[windows])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """The loss of each input of the batch; given: what the model was given."""
+        """Return the loss of each input of the batch, [input]; given: the arguments of the model."""
         if self._predicted is None:
             logits = self._kind.answer_logits(output, given["attention_mask"])
             return _cross_entropy(logits, torch.as_tensor(self._targets[self._batch]).to(logits.device)).mean(1)
@@ -140,14 +142,14 @@ class AnswerLoss(_Outputs):
 
 
 class SomeTokens:
-    """Has a model's last linear layer, over the vocabulary, computed for some tokens of each batch alone.
+    """A model's last linear layer, over the vocabulary, computed for some tokens of each batch alone.
 
-    owners: of these tokens, the input of the batch that each is in.
+    owners: [token] the input of the batch that holds each of these tokens.
     """
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Prepare a model for runs on batches, for each of which `draw` says which tokens these are."""
+        """Prepare a model for runs on batches, for each of which `draw` names the tokens."""
         decoder = model.get_output_embeddings()
         hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
         try:
@@ -157,41 +159,40 @@ class SomeTokens:
                 hook.remove()
 
     def draw(self, indices: list[np.ndarray]) -> None:
-        """Remember where the tokens are in a batch; indices: of each input."""
+        """Remember the tokens of a batch; indices: positions within each input."""
         self.owners = torch.as_tensor(np.repeat(np.arange(len(indices)), list(map(len, indices))))
         self._drawn = self.owners, torch.as_tensor(np.concatenate(indices))
 
     def logits(self, output: Any) -> Tensor:
-        """Those of these tokens; a model that computes its logits in a way of its own has them of all."""
+        """Return the logits of these tokens alone, also for a model that computes them for all tokens."""
         return output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
 
 
 class PredictedTokens(SomeTokens):
-    """Computes the losses of a language model on the targets of windows, and no logits of other tokens.
+    """The losses of a language model on the targets of windows, without logits of other tokens.
 
-    tokens: how many tokens of each window are to be predicted, [window] int64.
+    tokens: [window] int64, number of tokens to predict.
     """
 
     def __init__(self, windows: Windows):
-        """windows: with targets."""
         self._targets = np.split(windows.targets, windows.offsets[1:-1])
         self._indices = [np.flatnonzero(targets >= 0) for targets in self._targets]
         self.tokens = windows.predicted_tokens
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """As many as there is memory for the logits of the tokens to be predicted."""
+        """Return the most padded tokens of a batch for whose predictions there is memory."""
         share = self.tokens.sum() / max(1, sum(map(len, self._targets)))
         return max(1, min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3))))
 
     def start(self, windows: np.ndarray) -> None:
-        """Remember where the tokens are in a batch; windows: [window] which of all windows it has."""
+        """Remember the targets of a batch; windows: [window] indices among all windows."""
         self.draw([self._indices[window] for window in windows])
         wanted = [self._targets[window][self._indices[window]] for window in windows]
         self._wanted = torch.as_tensor(np.concatenate(wanted).astype(np.int64))
         self._inputs = len(windows)
 
     def loss_sums(self, output: Any) -> Tensor:
-        """The sum of the cross entropies of the tokens of each window of the batch, in nats: [window] float64."""
+        """Sum the cross entropies of each window of the batch, in nats: [window] float64."""
         logits = self.logits(output)
         wanted, owners = self._wanted.to(logits.device), self.owners.to(logits.device)
         losses = _cross_entropy(logits, wanted).double()
@@ -199,7 +200,7 @@ class PredictedTokens(SomeTokens):
 
 
 def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:
-    """The mean cross entropy of the predicted tokens of each input of a batch: [input].
+    """Return the mean cross entropy of the predicted tokens of each input of a batch, [input], in nats.
 
     logits: [prediction, vocabulary]; targets: [prediction] int64, or `NO_TARGET`, which does not count.
     owners: [prediction] int64, the input that each belongs to; every input has one that counts.

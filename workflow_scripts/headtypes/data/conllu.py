@@ -41,17 +41,16 @@ class SentenceLines:
 
 
 def malformed(path: str, line: int, problem: str) -> InputError:
-    """The error for a line of a file, counted from 1."""
     return InputError(f"{path}, line {line}: {shortened(problem)}.")
 
 
 def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file without their ends, each with its number; raises `InputError` for other bytes."""
+    """Number the lines of a UTF-8 file from 1, without their ends; raises `InputError` for other bytes."""
     return enumerate(text_of(path).removesuffix("\n").split("\n"), start=1)
 
 
 def read_blocks(path: str) -> Iterator[SentenceLines]:
-    """The sentences of a CoNLL-U file as blocks of lines; `InputError` names file and line of what is malformed."""
+    """Yield the sentences of a CoNLL-U file as blocks of lines; `InputError` names file and line of a malformed one."""
     block, last, empty = SentenceLines(), 1, True
     # An empty line ends the last sentence, whether the file has it or not.
     for number, text in chain(numbered_lines(path), [(None, "")]):
@@ -87,7 +86,7 @@ def _add(block: SentenceLines, line: Line, path: str) -> None:
 
 
 def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Heads (from 1, 0 for the root) and relations of the words of a block.
+    """Return the heads (from 1, 0 for the root) and the relations of the words of a block.
 
     Raises `InputError` with file and line unless heads are in the sentence and form a tree, and relations are given.
     """
@@ -116,17 +115,18 @@ def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str
 
 
 def filled_in(block: SentenceLines, column: int) -> tuple[str, ...]:
-    """One column of all words, empty where it is `_`."""
     return tuple("" if columns[column] == "_" else columns[column] for _, columns in block.words)
 
 
 def forms(block: SentenceLines) -> tuple[str, ...]:
-    """The words as they are written; `_` is an underscore."""
+    """Return the words as they are written; `_` is an underscore."""
     return tuple(columns[FORM] for _, columns in block.words)
 
 
 def check_words(words: Sequence[str], path: str, line: int) -> None:
-    """Raise `InputError` where all words are masked, as in texts that may not be given away; line: of the first."""
+    """Raise `InputError` where all words are masked, as in texts that may not be given away; line: of the first
+    word.
+    """
     if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
         raise malformed(
             path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"
@@ -134,7 +134,7 @@ def check_words(words: Sequence[str], path: str, line: int) -> None:
 
 
 def value_of(block: SentenceLines, key: str) -> tuple[int, str] | None:
-    """The number of the line and the value of a comment `# key = value`; None if there is none."""
+    """Find a comment `# key = value` and return the number of its line and its value, or None."""
     for number, comment in block.comments:
         name, _, value = comment.partition("=")
         if name.strip() == key:

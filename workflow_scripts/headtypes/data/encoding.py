@@ -26,7 +26,7 @@ class Encoded:
     token_types: segment of each token, or None for a model without segments.
     kinds:       [token] int8 kind of each token, numbered as in `tokens.SPECIAL_KINDS`; 0 for an ordinary one.
     truncated:   [sample] bool, whether the sample was too long and has been cut.
-    samples, encodings: what was encoded, and what the tokenizer says of it, such as where a token stands in a text.
+    samples, encodings: the samples, and the tokenizer's encodings, which know where a token stands in a text.
     """
 
     input_ids: list[list[int]]
@@ -38,11 +38,9 @@ class Encoded:
 
     @property
     def lengths(self) -> list[int]:
-        """Tokens of each sample."""
         return [len(ids) for ids in self.input_ids]
 
     def of_some(self, samples: Sequence[int]) -> "Encoded":
-        """Some of the samples, by their indices."""
         ids, types, kinds = (
             of and [of[index] for index in samples] for of in (self.input_ids, self.token_types, self.kinds)
         )
@@ -53,7 +51,7 @@ class Encoded:
 def encode_samples(
     samples: list[Sample], tokenizer, kind: str, max_length: int, max_seq_length: int | None = None
 ) -> Encoded:
-    """Samples as a model reads them; the tokenizer cuts those that are longer than the model, or the task, allows.
+    """Encode samples; the tokenizer cuts those that are longer than the model, or the task, allows.
 
     kind:           one of `registry.KINDS`; it determines which text is cut, and whether the two texts of a sample are
         joined, with an empty line between, where the tokenizer separates no texts (`tokens.separates_texts`).
@@ -83,7 +81,6 @@ def encode_samples(
 
 
 def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:
-    """The texts of all samples: the first and the second ones, or one of each."""
     if any(sample.second is None for sample in samples):
         return ([sample.first for sample in samples],)
     if joined:
@@ -92,7 +89,6 @@ def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `prepare_windows`: rows as a model with a head reads them."""
     model = read_model_record(inputs.model)
     rows, shape = read_rows(inputs.questions, spec["kind"]), {key: spec[key] for key in spec if key != "kind"}
     windows = KINDS[spec["kind"]].cut_windows(rows, load_tokenizer(model), model, **shape)

@@ -20,12 +20,12 @@ from headtypes.models.hub.data_sets import read_data_set
 
 
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
-    """The rows of a task's data, downloaded where they come from the Hub, and where they come from.
+    """Return the rows of a task's data, downloaded where they come from the Hub, and their origin.
 
     kind, columns: one of `registry.KINDS`; names of columns, for a kind that needs them (`protocol.Kind.rows_of_file`).
     source:  as in the configuration: hub with name, revision and split; or file; or folder.
-    returns  rows of the kind's class; and task, source, revision as resolved, number of rows, and how many of the data
-        were left out, by what they are.
+    The rows are of the kind's class. The origin has task, source, resolved revision, number of rows, and the number of
+    data left out, by their sort.
     Raises `InputError` if the data cannot be read or do not have the form that the kind requires.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
@@ -62,11 +62,11 @@ _READERS: dict[str, dict[str, Callable[[str], Any]]] = {
 
 
 def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
-    """The data of a file, and their origin: file, sha256, revision (None).
+    """Read the data of a file, and their origin: file, sha256, revision (None).
 
-    form: `json` (of the suffixes `.jsonl` and `.parquet`, a list of objects), `table` (TSV, CSV, JSONL or
+    form: `json` (for the suffixes `.jsonl` and `.parquet`, a list of objects), `table` (TSV, CSV, JSONL or
         Parquet, as a DataFrame), or `files`: a list of the path alone.
-    key:  of the file in the configuration, for messages.
+    key:  that of the file in the configuration, for messages.
     Raises `InputError` if the file does not exist or cannot be read.
     """
     if not os.path.isfile(path):
@@ -95,7 +95,6 @@ def _check_ids(rows: list, where: str) -> None:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `fetch_task`."""
     rows, record = fetch_task(**spec)
     write_records(outputs.rows, rows)
     write_json(outputs.record, record)

@@ -13,8 +13,8 @@ class Masked(NamedTuple):
     """An input some of whose words are masked.
 
     input_ids: token ids, [token] int64.
-    indices:   the tokens that were drawn and are to be guessed, [drawn] in rising order, whatever stands there now.
-    targets:   what stood there, [drawn].
+    indices:   the tokens that were drawn and are to be guessed, [drawn] in rising order, masked or not.
+    targets:   the ids that stood there, [drawn].
     """
 
     input_ids: np.ndarray
@@ -28,7 +28,7 @@ def mask_words(
     """Draw 15 % of the ordinary tokens of an input, at least one if there is any, and hide most of them.
 
     ordinary: [token] bool; vocabulary: ids of all tokens.
-    mask_token: what eight in ten of the tokens drawn become; one in ten becomes any token, and one in ten stays.
+    mask_token: the id that eight in ten of the drawn tokens become; one in ten becomes any token, and one in ten stays.
     """
     rng = np.random.default_rng(seed)
     indices, ids = np.flatnonzero(ordinary), np.array(input_ids, dtype=np.int64)

@@ -31,12 +31,11 @@ class Sample(StrictRecord):
 
 
 def write_records(path: StrPath, records: Sequence[StrictRecord]) -> None:
-    """Write records of one class as JSON Lines, with their fields in order."""
     write_json_lines(path, (_adapter(type(record)).dump_python(record) for record in records))
 
 
 def read_records(path: StrPath, record: type[Record]) -> list[Record]:
-    """The records of a file; `InputError` names the line and the field that are damaged, or a file without rows."""
+    """Read the records of a file; `InputError` names the damaged line and field, or a file without rows."""
     adapter, records = _adapter(record), []
     for number, line in numbered_rows(path):
         try:

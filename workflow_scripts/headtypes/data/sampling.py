@@ -11,7 +11,7 @@ from headtypes.data.records import Sample, write_records
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Inputs for the features, drawn without replacement, in the order of the data; all where there are fewer."""
+    """Draw inputs for the features without replacement, in the order of the data; all where there are fewer."""
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
@@ -25,10 +25,8 @@ def _draw(inputs: int, wanted: int, seed: int) -> np.ndarray:
 
 
 def run_inputs(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `sample_inputs`."""
     write_records(outputs.samples, sample_inputs(read_rows(inputs.rows, spec["kind"]), **spec))
 
 
 def run_questions(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `sample_questions`."""
     write_json_lines(outputs.questions, sample_questions(read_json_lines(inputs.rows), **spec))

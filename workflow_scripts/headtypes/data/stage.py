@@ -29,7 +29,7 @@ SECTION = "Inputs and fine-tuned models"
 def fetched(
     rule: str, of: Callable, about: str, place: str, names: tuple[str, str], content: str
 ) -> tuple[Result, ...]:
-    """The rows that a rule fetches, and the record of where they come from; place: their folder; names: of both."""
+    """Declare the rows that a rule fetches, and the record of their source; place: their folder; names: of both."""
     declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
     path = f"results/sources/{place}/{{task}}"
     return (
@@ -75,32 +75,29 @@ RESULTS = (ROWS, ROWS_RECORD, TEST_ROWS, TEST_RECORD, SAMPLES, QUESTIONS, WINDOW
 
 
 def test(plan: Plan, task: str, **others: str) -> str | list:
-    """The sentences on which choices made on a treebank are scored, if it has a file of them."""
+    """Return the sentences on which choices made on a treebank are scored, if it has a file of them."""
     return TEST_ROWS.path.format(task=task) if plan.files.of_test(task) else []
 
 
 @stage(calls="data.fetching:run")
 def fetch_task(plan: Plan, task: str) -> dict:
-    """Where the data come from, and which columns hold what."""
     return source_of(plan, task, "evaluated")
 
 
 @stage(calls="data.fetching:run")
 def fetch_test(plan: Plan, task: str) -> dict:
-    """Where the sentences come from on which choices are scored."""
     return source_of(plan, task, "test")
 
 
 @stage(reads="rows", calls="data.sampling:run_inputs")
 def sample_inputs(plan: Plan, task: str) -> dict:
-    """How many samples."""
     seed = plan.seed("draw_samples", task)
     return {"kind": plan.kind_of(task).name, "samples": plan.config.tasks[task].samples, "seed": seed}
 
 
 @stage(reads="rows", calls="data.sampling:run_questions")
 def sample_questions(plan: Plan, task: str) -> dict:
-    """How many questions."""
+    """Spec: number of questions, and their seed unless all are taken."""
     questions = plan.config.tasks[task].questions
     # All questions are all questions under every seed.
     seed = None if questions == "all" else plan.seed("draw_questions", task)
@@ -109,7 +106,7 @@ def sample_questions(plan: Plan, task: str) -> dict:
 
 @stage(reads="questions", calls="data.encoding:run", inputs=(RECORD, QUESTIONS))
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
-    """The shape of a window and, for what language models answer, the seed of the words that are hidden."""
+    """Spec: the shape of a window and, for the answers of language models, the seed of the words that are hidden."""
     kind = plan.kind_of(task)
     shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
     seed = {"seed": plan.seed("mask_words", task)} if kind.head == LANGUAGE_MODEL else {}
@@ -117,7 +114,7 @@ def prepare_windows(plan: Plan, model: str, task: str) -> dict:
 
 
 def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "test"]) -> dict:
-    """Where a part of a task's data comes from, and which columns hold what; only a file can have a part for tests."""
+    """Return the source of a part of a task's data, and its columns; only a file can have a part for tests."""
     entry = plan.config.tasks[task]
     source, training = entry.source, part == "training"
     if source.hub is not None:
@@ -136,7 +133,9 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
 
 
 def encoding_of(plan: Plan, task: str) -> dict:
-    """How samples of a task are encoded: its kind and, where the kind has this key, the most tokens of a sample."""
+    """Return how samples of a task are encoded: its kind and, where the kind has this key, the most tokens of a
+    sample.
+    """
     entry = plan.config.tasks[task]
     kind = KINDS[entry.kind]
     longest = {"max_seq_length": entry.max_seq_length} if "max_seq_length" in kind.keys else {}

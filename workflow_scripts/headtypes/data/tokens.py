@@ -13,7 +13,7 @@ _BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 
 
 def token_kinds(tokenizer) -> np.ndarray:
-    """The kind of every token of the vocabulary: [token id] int8, 0 or a number of `SPECIAL_KINDS` from 1.
+    """Return the kind of every token of the vocabulary: [token id] int8, 0 or a number of `SPECIAL_KINDS` from 1.
 
     `[CLS]` and `[SEP]` are cls_token and sep_token, or else bos_token and eos_token if the tokenizer adds them to a
     text; both at once is `[CLS]`. Comma and period are tokens that are this character without a word-boundary mark.
@@ -38,7 +38,7 @@ def token_kinds(tokenizer) -> np.ndarray:
 
 
 def separates_texts(tokenizer) -> bool:
-    """Whether a tokenizer puts a `[SEP]`, as `token_kinds` finds it, between two texts that are read together."""
+    """Tell whether a tokenizer puts a `[SEP]`, as `token_kinds` finds it, between two texts that are read together."""
     encoded = tokenizer("a", "b")
     texts = encoded.sequence_ids(0)
     if not {0, 1} <= set(texts):

@@ -48,25 +48,24 @@ class Windows:
 
     @property
     def texts(self) -> tuple[list | None, ...]:
-        """Of each window the tokens, their segments (None as `token_type_ids`) and their sentences."""
         arrays = self.input_ids, self.token_type_ids, self.sentence
         return tuple(None if array is None else np.split(array, self.offsets[1:-1]) for array in arrays)
 
     def tokens(self, window: int) -> slice:
-        """Where a window's tokens are in the arrays of tokens."""
         return slice(self.offsets[window], self.offsets[window + 1])
 
     @property
     def predicted_tokens(self) -> np.ndarray:
-        """How many tokens of each window a language model is to predict: [window] int64."""
+        """Number of tokens of each window that a language model is to predict: [window] int64."""
         return np.array([int((self.targets[self.tokens(window)] >= 0).sum()) for window in range(len(self))], np.int64)
 
     def __len__(self) -> int:
-        """Return the number of windows."""
         return len(self.question)
 
     def of_questions(self, questions: np.ndarray) -> "Windows":
-        """The windows of some questions, given by their indices in `question_ids`, [question] in rising order."""
+        """Select the windows of some questions, given by their indices in `question_ids`, [question] in rising
+        order.
+        """
         chosen = np.flatnonzero(np.isin(self.question, questions))
         ranges = [np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen]
         tokens = np.concatenate([np.empty(0, np.int64), *ranges])
@@ -89,9 +88,9 @@ def joined_windows(
     characters: tuple[Sequence[np.ndarray], Sequence[np.ndarray]] | None = None,
     targets: Sequence[np.ndarray] | None = None,
 ) -> Windows:
-    """Windows of a task's rows from the arrays of each, [token].
+    """Make windows of a task's rows from the arrays of each, [token].
 
-    owners: of each window, the index of its row; characters: char_start and char_end, where there is a context.
+    owners: index of the row of each window; characters: char_start and char_end, where there is a context.
     """
 
     def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:
@@ -113,7 +112,7 @@ def joined_windows(
 
 
 def arrays_of_pair(encoding: Encoding, second: str, boundaries: np.ndarray) -> list[np.ndarray]:
-    """Token ids and types, sentence, char_start and char_end of a pair of texts, as `joined_windows` takes them.
+    """Return token ids and types, sentence, char_start and char_end of a pair of texts, as `joined_windows` takes them.
 
     second: the second text, whose sentences are numbered from 1; boundaries: of these, from `split_sentences`.
     """
@@ -128,7 +127,9 @@ def arrays_of_pair(encoding: Encoding, second: str, boundaries: np.ndarray) -> l
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Start and end of a token without its space, which would belong to the preceding sentence and begin answers."""
+    """Return start and end of a token without its space, which would belong to the preceding sentence and begin
+    answers.
+    """
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end
@@ -136,7 +137,7 @@ def without_space(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def split_sentences(text: str) -> np.ndarray:
-    """Start and end of each sentence of an English text, in characters: int32 [sentence, 2].
+    """Return start and end of each sentence of an English text, in characters: int32 [sentence, 2].
 
     White space after a sentence belongs to it; white space alone is none.
     """
@@ -146,9 +147,9 @@ def split_sentences(text: str) -> np.ndarray:
 
 
 def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
-    """The sentence in which each token starts, int32 [token] from 0; between two, the first of them.
+    """Return the sentence in which each token starts, int32 [token] from 0; between two, the first of them.
 
-    offsets: int [token], first character of each; boundaries: int [sentence, 2] of `split_sentences`.
+    offsets: int [token], first character of each; boundaries: int [sentence, 2] from `split_sentences`.
     """
     return np.maximum(np.searchsorted(boundaries[:, 0], offsets, side="right") - 1, 0).astype(np.int32)
 
@@ -162,7 +163,7 @@ def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> 
 
 
 def check_finite(values: np.ndarray, what: str) -> None:
-    """Raise `InputError` where a model's values are not finite; what: these are, such as `logits are`."""
+    """Raise `InputError` where a model's values are not finite; what: subject and verb, such as `logits are`."""
     if not np.isfinite(values).all():
         raise InputError(f"The model's {what} not finite; run it in float32 or bfloat16, or check its weights.")
 
@@ -188,7 +189,7 @@ def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
 
 
 def read_windows(path: StrPath) -> Windows:
-    """The windows of a file; `InputError` if it is damaged or holds none."""
+    """Read the windows of a file; `InputError` if it is damaged or holds none."""
     with undamaged(path, "is not a file of windows"):
         with h5py.File(path) as file:
             arrays = {name: data[:] for name, data in file.items()}

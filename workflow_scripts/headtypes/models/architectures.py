@@ -1,4 +1,4 @@
-"""Which architectures are supported: whose heads can be read and ablated, decided before any weight is read."""
+"""Supported architectures: whether heads can be read and ablated, decided before any weight is read."""
 
 from typing import Any
 
@@ -131,7 +131,6 @@ AttentionMaskInterface.register(_PROBE, _mask)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `fetch_model`."""
     model = fetch_model(**spec)
     check_model(model)
     write_model_record(outputs.model, model)

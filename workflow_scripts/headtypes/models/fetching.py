@@ -26,11 +26,11 @@ _NUMBERS = ("F64", "F32", "F16", "BF16", "float64", "float32", "float16", "bfloa
 
 
 def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRecord:
-    """The record of a model whose files are found, or downloaded where they come from the Hub.
+    """Find a model's files, downloading them where they come from the Hub, and return their record.
 
     source: as in the configuration: hub with revision, or folder, or package with subfolder, or gguf, the path of a
         file, or with package its name in there; and pickle.
-    sha256: what that of its only file of weights must be.
+    sha256: the SHA-256 that its only file of weights must have.
     Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
     """
     key = f"models.{model}"
@@ -137,7 +137,7 @@ def _is_size(value: Any) -> bool:
 
 
 def _numbers(key: str, file: Path, is_quantised: bool) -> int:
-    """How many numbers a file of weights holds, whatever their precision.
+    """Count the numbers that a file of weights holds, whatever their precision.
 
     Raises `InputError` for integers that stand for numbers and config.json does not say so: Transformers would take
     them.
@@ -172,7 +172,7 @@ def _numbers(key: str, file: Path, is_quantised: bool) -> int:
 
 
 def _shape(where: str, folder: StrPath, gguf: str | None) -> dict:
-    """The fields of `ModelRecord` that config.json and the tokenizer give; also checks that these two fit together."""
+    """Return the fields of `ModelRecord` that config.json and the tokenizer give; check that these two fit together."""
     with told(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):
         config = AutoConfig.from_pretrained(**pretrained(folder, gguf))
     if "text_config" in config.sub_configs:

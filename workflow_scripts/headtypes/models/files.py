@@ -1,4 +1,4 @@
-"""Where a model's files are, and which of them matter."""
+"""The files of a model that loading it reads."""
 
 import atexit
 import importlib.util
@@ -35,17 +35,17 @@ PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
 
 
 def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
-    """The files of a model's folder that loading it reads, sorted; pickle: whether its weights may be one."""
+    """List the files that loading a model reads from its folder, sorted; pickle: whether its weights may be one."""
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
     files = Path(folder).iterdir() if Path(folder).is_dir() else ()
     return sorted(file for file in files if file.is_file() and any(fnmatchcase(file.name, form) for form in patterns))
 
 
 def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None) -> list[Path]:
-    """The files of weights that Transformers loads from a model's folder, sorted; none where there are none.
+    """List the files of weights that Transformers loads from a model's folder, sorted; [] where there are none.
 
-    These are the file in GGUF, or model.safetensors, or what its index names; else, where `pickle` allows it, the same
-    of pytorch_model.bin. Raises `InputError` for an index that names none.
+    These are the file in GGUF, or model.safetensors, or those that its index names; else, where `pickle` allows it, the
+    same of pytorch_model.bin. Raises `InputError` for an index that names none.
     """
     if gguf is not None:
         return [Path(folder, gguf)]
@@ -67,7 +67,7 @@ def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None)
 
 
 def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
-    """The folder of a model's files, and for a model in GGUF the name of its only file, else None.
+    """Return the folder of a model's files, and for a model in GGUF the name of its only file, else None.
 
     source: as in the configuration. The folder is None for a model of the Hub, one that the workflow makes, and one in
         a package that is not installed.
@@ -95,7 +95,7 @@ def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:
-    """The arguments by which every `from_pretrained` of Transformers finds a model's files, in its folder alone."""
+    """Return the arguments by which `from_pretrained` of Transformers finds a model's files, in its folder alone."""
     alone = folder if gguf is None else _folder_of(os.path.abspath(Path(folder, gguf)))
     arguments = {"pretrained_model_name_or_path": str(alone), "local_files_only": True, "trust_remote_code": False}
     return arguments if gguf is None else {**arguments, "gguf_file": gguf}
@@ -103,7 +103,6 @@ def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:
 
 @cache
 def _folder_of(file: str) -> str:
-    """A folder in which a file is alone: Transformers reads what else it finds beside a model in GGUF."""
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.symlink(file, Path(folder, os.path.basename(file)))

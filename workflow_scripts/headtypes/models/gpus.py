@@ -16,7 +16,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def visible_gpus(named: str | None, nodes: int) -> list[str]:
-    """The GPUs that processes may use, by their CUDA names, each listed once per process that may take it at a time.
+    """List the GPUs that processes may use, by their CUDA names, once per process that may take it at a time.
 
     named: CUDA_VISIBLE_DEVICES, read up to the first entry that is not a GPU, such as -1; None where it is not set.
     nodes: number of the machine's GPUs.
@@ -31,7 +31,7 @@ def visible_gpus(named: str | None, nodes: int) -> list[str]:
 def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
     """Reserve a GPU by a lock file in `folder`, waiting while other processes hold all of them.
 
-    returns the GPU and its lock, which the system releases when the file is closed or the process ends in any way.
+    Returns the GPU and its lock, which the system releases when the file is closed or the process ends in any way.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Every GPU is given to one process before any is given to a second.
@@ -81,7 +81,6 @@ def _nodes() -> list[Path]:
 
 
 def _opens(node: Path) -> bool:
-    """Whether this process may use a GPU: a job on a cluster sees the GPUs of other jobs but cannot open them."""
     with contextlib.suppress(OSError):
         os.close(os.open(node, os.O_RDWR))
         return True

@@ -17,7 +17,7 @@ from headtypes.models.placement import replace_for
 
 
 class _Given(threading.local):
-    """What the current forward pass of a model was given as `forward`, in each thread."""
+    """The `forward` that the current forward pass of a model was given, in each thread."""
 
     forward: Any = None
 
@@ -38,13 +38,11 @@ class _Attend:
         self._module, self._implementation, self.given = module, implementation, given
 
     def __call__(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **arguments) -> Tensor:
-        """The head outputs [sample, token, head, channel]; query, key, value: [sample, head, token, channel]."""
         attend = AttentionInterface()[self._implementation]
         return attend(self._module, query, key, value, mask, forward=self.given.forward, **arguments)[0]
 
 
 def _mpnet(module: nn.Module, attend: _Attend, hidden_states, attention_mask=None, position_bias=None, **kwargs):
-    """`MPNetSelfAttention.forward`, whose scores have a bias that depends on the distance, the same in all layers."""
     shape = (*hidden_states.shape[:-1], -1, module.attention_head_size)
     query, key, value = (linear(hidden_states).view(shape).transpose(1, 2) for linear in (module.q, module.k, module.v))
     return (module.o(attend(query, key, value, attention_mask, position_bias=position_bias).flatten(2)),)
@@ -53,7 +51,7 @@ def _mpnet(module: nn.Module, attend: _Attend, hidden_states, attention_mask=Non
 def _bloom(
     module: nn.Module, attend: _Attend, hidden_states, residual, alibi, attention_mask, layer_past=None, **kwargs
 ):
-    """`BloomAttention.forward`, whose scores have a bias that grows with the key's position (ALiBi)."""
+    """Compute `BloomAttention.forward`, whose scores have a bias that grows with the key's position (ALiBi)."""
     query, key, value = module._reshape(module.query_key_value(hidden_states))
     if layer_past is not None:
         key, value = layer_past.update(key, value, module.layer_idx)
@@ -72,7 +70,7 @@ def _falcon(
     position_embeddings=None,
     **kwargs,
 ):
-    """`FalconAttention.forward`, where positions are in the queries and keys."""
+    """Compute `FalconAttention.forward`, where positions are in the queries and keys."""
     from transformers.models.falcon.modeling_falcon import apply_rotary_pos_emb
 
     if alibi is not None:
@@ -89,12 +87,13 @@ def _falcon(
 
 
 def _gptj(module: nn.Module, attend: _Attend, query, key, value, attention_mask=None):
-    """`GPTJAttention._attn`."""
     return attend(query, key, value, attention_mask, scaling=1 / module.scale_attn).transpose(1, 2), None
 
 
 def _stablelm(module: nn.Module, attend: _Attend, *args, **kwargs):
-    """`StableLmAttention.forward`, which uses the interface, but which its model does not hand `forward` on to."""
+    """Compute `StableLmAttention.forward`, which uses the interface, but to which its model does not hand `forward`
+    on.
+    """
     return type(module).forward(module, *args, **kwargs, forward=attend.given.forward)
 
 
@@ -109,7 +108,7 @@ _OWN = {
 
 
 def computes_attention_itself(model: nn.Module) -> bool:
-    """Whether a model is of a family in which a function is replaced."""
+    """Tell whether a model is of a family in which a function is replaced."""
     return any(type(module).__name__ in _OWN for module in model.modules())
 
 

@@ -45,7 +45,7 @@ logging.set_verbosity_error()
 
 
 class MissingHeadError(InputError):
-    """A model lacks the head that is asked for; why: the reason alone, said of the model: `has no ...`."""
+    """A model lacks the head that is asked for; why: the reason without its subject, such as `has no ...`."""
 
     def __init__(self, where: str, why: str, remedy: str):
         super().__init__(f"{where} {why}; {remedy}.")
@@ -53,7 +53,7 @@ class MissingHeadError(InputError):
 
 
 class Head(NamedTuple):
-    """What a model answers with.
+    """A head by which a model answers.
 
     auto, types: the class that loads a model with this head, and the types of models that it knows; in_words: for
         messages.
@@ -149,7 +149,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
 
 
 def computed_in(precision: str, what: str) -> str:
-    """The precision in which a model is computed (`processor.arithmetic`); a line says where not the one asked."""
+    """Return the precision in which a model is computed (`processor.arithmetic`); print a line where it is not
+    `precision`.
+    """
     computed = arithmetic(precision)
     if computed != precision:
         print(f"{what}: in {computed}, since this processor has no instructions for {precision}", file=sys.stderr)
@@ -168,7 +170,7 @@ def _places(record: ModelRecord, precision: str) -> dict[str, Any]:
 
 
 def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[str] = ("pooler",)) -> list[str]:
-    """Names of the weights that a file lacked; report: of loading it; unread: parts that may be missing."""
+    """List the weights that a file lacked; report: of loading it; unread: parts that may be missing."""
     return sorted(
         key
         for key in report["missing_keys"]
@@ -179,7 +181,7 @@ def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[st
 
 
 def check_left_over(where: str, model: PreTrainedModel, names: Iterable[str]) -> None:
-    """Raise `InputError` where a file has weights, by these names, that the model should take and has left over.
+    """Raise `InputError` where the model should have taken some of these weights of its file and did not.
 
     Heads of other tasks, poolers and decoders may be left over, and buffers that Transformers computes. Scales of
     quantised weights, biases, further layers and adapters change what the model computes.
@@ -200,6 +202,5 @@ def check_left_over(where: str, model: PreTrainedModel, names: Iterable[str]) ->
 
 
 def device() -> torch.device:
-    """The GPU that this process has taken, where there is one, else the CPU."""
     keep_to_gpus(1)
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")

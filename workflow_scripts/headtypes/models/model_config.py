@@ -1,4 +1,4 @@
-"""What a model's config.json says, without loading it: heads, longest input, padding token, head for language."""
+"""Facts of a model's config.json, without loading it: heads, longest input, padding token, head for language."""
 
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.auto.modeling_auto import (
@@ -27,7 +27,7 @@ _HEADLESS = ("conv", "linear_attention", "mamba", "mlp", "moe", "recurrent")
 
 
 def config_of(record: ModelRecord) -> PreTrainedConfig:
-    """The config.json of a fetched model, as Transformers reads it, without what says how to compute the same."""
+    """Read the config.json of a fetched model by Transformers, without options that change only how it is computed."""
     config = AutoConfig.from_pretrained(**record.pretrained)
     # What a config.json names may be code from the Hub, or a package that not every machine has.
     config._attn_implementation = config._experts_implementation = None
@@ -43,31 +43,32 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
 
 
 def body_of(model: PreTrainedModel) -> PreTrainedModel:
-    """The part of a model whose heads are read: without what it answers with and, where it has one, its decoder."""
+    """Return the part of a model whose heads are read: without the head that answers and, where it has one, its
+    decoder.
+    """
     body = model.base_model
     return body.get_encoder() if body.config.is_encoder_decoder else body
 
 
 def heads_of(config: PreTrainedConfig) -> int:
-    """How many heads a layer has. Raises `InputError` where the model has no attention."""
+    """Return the number of heads of a layer. Raises `InputError` where the model has no attention."""
     if not hasattr(config, "num_attention_heads"):
         raise InputError(f"a {config.model_type} model has no attention heads; name a Transformer.")
     return config.num_attention_heads
 
 
 def headed_layers(config: PreTrainedConfig) -> list[int]:
-    """Which of a model's layers have attention heads, from 0: all but in a hybrid; heads are numbered by these."""
+    """List the layers that have attention heads, from 0: all but in a hybrid. Heads are numbered by these."""
     kinds = getattr(config, "layer_types", None) or [""] * config.num_hidden_layers
     return [layer for layer, kind in enumerate(kinds) if kind not in _HEADLESS]
 
 
 def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
-    """The number of layers of a loaded model that have heads, and of heads in each."""
     return len(headed_layers(model.config)), heads_of(model.config)
 
 
 def padding_token(config: PreTrainedConfig) -> int | None:
-    """The id of the padding token; None where config.json has none, for which some have -1, or one without a vector."""
+    """Return the id of the padding token; None where config.json has none, has -1, or has one without a vector."""
     token = config.pad_token_id
     return token if token is not None and 0 <= token < config.vocab_size else None
 
@@ -82,7 +83,7 @@ def check_padding(config: PreTrainedConfig, where: str) -> None:
 
 
 def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase | None = None) -> int:
-    """The most tokens that a model takes and, if one is given, its tokenizer."""
+    """Return the most tokens that a model takes and, if one is given, its tokenizer."""
     positions = getattr(config, "max_position_embeddings", None) or 0
     # Where there is no limit, some say -1.
     positions = positions if positions > 0 else 10**9
@@ -92,12 +93,12 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase |
 
 
 def language_head(record: ModelRecord) -> str:
-    """Which of `loading.HEADS` a fetched model has if it is a language model: for masked words, unless it is causal."""
+    """Return the name in `loading.HEADS` of a language model's head: for masked words, unless it is causal."""
     return "causal_lm" if record.causal else "masked_lm"
 
 
 def is_causal(config: PreTrainedConfig) -> bool:
-    """Whether tokens see only those before them: the type has no head for masked words, or it is a decoder.
+    """Tell whether tokens see only those before them: the type has no head for masked words, or it is a decoder.
 
     A decoder whose config.json says so looks both ways (EmbeddingGemma).
     """

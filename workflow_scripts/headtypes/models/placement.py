@@ -1,4 +1,4 @@
-"""Where the layers of a model lie that is larger than one device: on several GPUs, in the machine's memory, on disk.
+"""Places of the layers of a model larger than one device: on several GPUs, in the machine's memory, on disk.
 
 Accelerate brings each layer to where it is computed, so that no number depends on it. Planning imports this module, and
 so nothing heavy is imported at the top.
@@ -19,25 +19,26 @@ _memory_of: dict[str, Mapping[str, float] | None] = {}
 
 
 def limit(model: str, memory: Mapping[str, float] | None) -> None:
-    """Say how many GB of a model's weights may lie in each place; kept out of its record, so that nothing reruns."""
+    """Remember how many GB of a model's weights may lie in each place, outside its record, so that nothing runs
+    again.
+    """
     _memory_of[model] = memory
 
 
 def limits_of(model: str) -> Mapping[str, float] | None:
-    """What `limit` was told of a model."""
     return _memory_of.get(model)
 
 
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
-    """How many GPUs the weights of a model need; memory: GB by place, `gpu` and `cpu`, as in the configuration."""
+    """Return the number of GPUs that the weights of a model need; memory: GB by place, as in the configuration."""
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))
 
 
 def places(memory: Mapping[str, float], gpus: int, folder: str) -> dict[str, Any]:
-    """The arguments of `from_pretrained` that say where layers lie.
+    """Return the arguments of `from_pretrained` that say where layers lie.
 
-    gpus: those that the process has; folder: for layers on disk.
+    gpus: number of GPUs that the process has; folder: for layers on disk.
     """
     most = {gpu: int(memory["gpu"] * GB) for gpu in range(gpus)} if "gpu" in memory else {}
     if "cpu" in memory:
@@ -46,7 +47,7 @@ def places(memory: Mapping[str, float], gpus: int, folder: str) -> dict[str, Any
 
 
 def device_of(model: "nn.Module") -> "torch.device":
-    """Where a model, or one of its modules, computes, or begins to."""
+    """Return the device on which a model, or one of its modules, begins to compute."""
     import torch
 
     for module in model.modules():
@@ -58,7 +59,7 @@ def device_of(model: "nn.Module") -> "torch.device":
 
 @contextmanager
 def at_hand(module: "nn.Module") -> Iterator[None]:
-    """Bring the weights of a module to where it computes, if they lie elsewhere."""
+    """Bring the weights of a module to its device while the context lasts, if they lie elsewhere."""
     with ExitStack() as entered:
         if hasattr(module, "_hf_hook"):
             from accelerate.utils import align_module_device

@@ -1,4 +1,4 @@
-"""What is known of a model once its files have been found, and the small file that records it."""
+"""Facts of a model once its files have been found, and the small file that records them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -12,13 +12,13 @@ from headtypes.models.files import pretrained
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord:
-    """A model whose files have been found: where they are, which they are, and its shape.
+    """A model whose files have been found: their folder, their hashes, and the model's shape.
 
-    name:          in the config; folder: where its files lie on this machine.
+    name:          in the config; folder: of its files on this machine.
     hub, package, revision: where it was fetched from, if it was; the revision as the Hub resolved it.
     weights, files: SHA-256 of each file of weights, and of each other file that model and tokenizer are loaded from.
     pickle:        whether the weights are a pickle.
-    reader:        of a model in GGUF, the version of the package `gguf`, on which its numbers depend.
+    reader:        for a model in GGUF, the version of the package `gguf`, on which its numbers depend.
     parameters:    how many numbers the weights hold.
     model_type, architectures: as in its `config.json`.
     layers, heads, width: number of layers, of heads in a layer, and of channels of a token between layers.
@@ -45,22 +45,19 @@ class ModelRecord:
 
     @property
     def gguf(self) -> str | None:
-        """The name of its only file, where that is one in GGUF."""
         return next((name for name in self.weights if name.endswith(".gguf")), None)
 
     @property
     def pretrained(self) -> dict[str, Any]:
-        """The arguments by which every `from_pretrained` of Transformers finds its files."""
         return pretrained(self.folder, self.gguf)
 
 
 def write_model_record(path: StrPath, record: ModelRecord) -> None:
-    """Write a record as JSON."""
     write_json(path, asdict(record))
 
 
 def read_model_record(path: StrPath) -> ModelRecord:
-    """The record in a file; `InputError` where it is damaged or the model's folder is gone."""
+    """Read a record; raises `InputError` where the file is damaged or the model's folder is gone."""
     content = read_json(path)
     with undamaged(path, "is not a record of a model"):
         lacking = [field.name for field in fields(ModelRecord) if field.name not in content]

@@ -7,12 +7,9 @@ from headtypes.core.stage import Plan, given, stage
 
 @stage(calls="models.architectures:run")
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Where the model comes from, and which heads it has.
+    """Spec: source of the model and, for a file in GGUF, the version of its reader.
 
-    Of a file in GGUF also what reads it.
-
-    What its weights must be is checked by the job, and where they lie is said to jobs (`models.placement`);
-    neither changes a result.
+    The job checks the SHA-256 of weights, and `models.placement` tells jobs where they lie; neither changes a result.
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": version_of("gguf")} if source.get("gguf") else {}

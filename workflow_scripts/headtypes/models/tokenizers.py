@@ -1,10 +1,10 @@
-"""What a tokenizer adds to a text."""
+"""Tokens that a tokenizer adds to a text."""
 
 from headtypes.core.errors import InputError
 
 
 def added_tokens(tokenizer, where: str = "the model") -> set[int]:
-    """Ids of the tokens that a tokenizer adds to one text or two.
+    """Return the ids of the tokens that a tokenizer adds to one text or two.
 
     Raises `InputError` where it does not say what they are, so that they would count as ordinary ones.
     """

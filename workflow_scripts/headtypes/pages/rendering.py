@@ -43,7 +43,7 @@ def render(
 
 
 def embedded(data: Mapping) -> Markup:
-    """JSON that can stand in a script element: nothing in it can end the element, or begin a comment in it."""
+    """Return JSON that can stand in a script element: nothing in it can end the element, or begin a comment in it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

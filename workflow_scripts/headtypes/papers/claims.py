@@ -46,14 +46,14 @@ BASES: dict[Basis, str] = {
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says its numbers show.
+    """A claim that a paper makes of its numbers.
 
-    id: what files and pages call it.
+    id: its name in files and pages.
     place: the section, and the table or figure; text: the claim in our words.
-    wording: what of the paper it follows from; empty where its figures alone show it.
+    wording: the paper's sentence that it follows from; empty where its figures alone show it.
     limit: how the limits follow from the wording or figures.
-    ask: a function of quantities that returns what is found: one finding, or several that all have to hold.
-    about: what decides it, such as the answers of a model, or a kind of task.
+    ask: a function of quantities that returns one finding, or several that all have to hold.
+    about: the sort of data that decides it, such as the answers of a model, or a kind of task.
     basis: whether the paper says so, whether it follows from what it says, or whether only its figures show it.
     types: those whose names the claim rests on.
     """
@@ -69,12 +69,13 @@ class Claim:
     types: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where it rests on no wording, or a claim from a table on some."""
         if (self.basis == "from_table") == bool(self.wording):
             raise ValueError(f"{self.id} needs the paper's words unless it is from a table, which has none")
 
     def find(self, quantities: Quantities) -> tuple[Finding, ...]:
-        """What is found. Raises `NoVerdictError` where a quantity or a type is missing, or a type's name doubtful."""
+        """Return the findings. Raises `NoVerdictError` where a quantity or a type is missing, or a type's name
+        doubtful.
+        """
         if lacking := [name for name in self.types if name not in quantities.types]:
             raise NoVerdictError(f"the partition lacks {join(lacking)}")
         if doubtful := [name for name in self.types if name in quantities.doubtful]:
@@ -87,18 +88,15 @@ class Claims(list[Claim]):
     """A paper's claims about one thing, in their order; called with the other fields of a `Claim`, it adds one more."""
 
     def __init__(self, about: str) -> None:
-        """Begin with none. about: as of `Claim`."""
         super().__init__()
         self.about = about
 
     def __call__(self, id_: str, **said) -> Callable:
-        """Add a claim; said: the other fields of `Claim`, where a function that is decorated may stand for `ask`."""
         if "ask" in said:
             self.append(Claim(id_, about=self.about, **said))
         return lambda ask: self(id_, ask=ask, **said)
 
     def at(self, place: str) -> Callable:
-        """The same for claims of one place of the paper."""
         return partial(self, place=place)
 
 
@@ -128,7 +126,7 @@ class Verdict:
         return max(chosen, key=p.__getitem__, default=None)
 
     def at(self, level: float) -> str:
-        """The verdict where p-values have to be below a level of at most 0.05."""
+        """Return the verdict where p-values have to be below a level of at most 0.05."""
         return _of_all(self.findings, _of_each(self.findings, level)) if self.findings else NO_VERDICT
 
 
@@ -188,7 +186,7 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
 
 
 def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
-    """The verdicts on the findings of a claim, in their order.
+    """Return the verdicts on the findings of a claim, in their order.
 
     One that fails is enough for a claim to fail: lest one of several true ones does by chance, each fails only where
     its p-value does, multiplied by their number.
@@ -213,7 +211,6 @@ def _of_one_reading(verdicts: Iterable[str]) -> str:
 
 
 def _by_reading(findings: Sequence[Finding]) -> dict[str, list[int]]:
-    """The indices of findings, by the reading under which they were made."""
     readings: dict[str, list[int]] = {}
     for number, finding in enumerate(findings):
         readings.setdefault(finding.reading, []).append(number)

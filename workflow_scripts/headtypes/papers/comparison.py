@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.core.statistics import FEW_UNITS, FEWEST_UNITS, Measured
+from headtypes.core.statistics import Measured
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import document, markdown_table
 from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
 from headtypes.papers.paper import Key, Published
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, VERDICTS, Quantities
+from headtypes.papers.quantities import FAILS, FEW, HOLDS, NO_VERDICT, VERDICTS, Quantities
 from headtypes.papers.repeats import FEWEST, judged_together, mean_over_models
 
 # What a paper's comparison has in every row, between the names of its subjects and columns of its own.
 COLUMNS = [
-    *("kind", "basis", "place", "id", "quantity", "ours", "low", "high", "over", "published", "difference"),
+    *("kind", "basis", "place", "id", "quantity", "ours", "unit", "low", "high", "over", "published", "difference"),
     *("verdict", "p", "p_holm", "verdict_holm", "reason", "remark"),
 ]
 # The name of the config's own reading, where verdicts stand under several.
@@ -39,9 +39,8 @@ HOW_CLAIMS_ARE_JUDGED = (
     "the limit lies inside the interval; where the paper can be read in several ways, it does so in each of them or "
     "is open. Of several quantities that a claim is about, one on the wrong side is enough for it to fail; lest one "
     "be there by chance, each is then tested at 5 percent divided by their number. Without an interval the value "
-    "itself decides, and nothing says how surely. Intervals are of 95 %; where units count as fewer than "
-    f"{FEW_UNITS} of equal size, or fewer differ, they are of 99 %, and where as fewer than {FEWEST_UNITS}, there is "
-    "none, and the claim is open. Many claims are judged at once, so that some may be decided by chance: *corrected* "
+    f"itself decides, and nothing says how surely. Intervals are of 95 %. {FEW} "
+    "Many claims are judged at once, so that some may be decided by chance: *corrected* "
     "is the verdict after Holm's procedure over all claims of the section that have an interval and that the config "
     "names (`tests: claims`), and p the p-value of the limit, before and after. Others have neither. Limits for "
     "which the verdict would be the same are given beside each that is not 0. Over models that differ in a seed alone, "
@@ -52,10 +51,10 @@ HOW_CLAIMS_ARE_JUDGED = (
 
 @dataclass(frozen=True)
 class Subject:
-    """What is compared with a paper, such as a model under one partition or on one task.
+    """A model under one partition or on one task, which is compared with a paper.
 
-    names: the columns of the table that name it, and what else is the same in all of its rows.
-    claims: those that it decides; ours, theirs: the quantities of it and of the paper; value_rows: of `value_row`.
+    names: the columns of the table that name it, and other values that are the same in all of its rows.
+    claims: those that it decides; ours, theirs: its quantities and the paper's; value_rows: made by `value_row`.
     """
 
     names: Mapping[str, str | float | None]
@@ -71,11 +70,12 @@ def comparison_table(
     repeats: Mapping[str, Sequence[str]] | None = None,
     tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
-    """For each subject first the verdicts on its claims, then values: the given columns.
+    """Return for each subject first the verdicts on its claims, then values: the given columns.
 
-    repeats: models that differ in a seed alone, by what they are called together, which follow in the same way, as
-        kinds that end in `TOGETHER`.
-    tested: as of `claims.correct`.
+    repeats: models that differ in a seed alone, by their common name, which follow in the same way, as kinds that end
+        in
+        `TOGETHER`.
+    tested: as in `claims.correct`.
     """
     judged = [
         _Judged(
@@ -108,13 +108,13 @@ class _Judged(NamedTuple):
 
     @property
     def alike(self) -> tuple:
-        """What subjects of models that differ in a seed alone have in common."""
+        """Partition, task and sort of claims, which subjects of models that differ in a seed alone have in common."""
         names = self.subject.names
         return names.get("partition"), names.get("task"), self.subject.claims[0].about
 
 
 def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
-    """The verdicts on models that differ in a seed alone, beside means over them, and means of the values."""
+    """Yield the verdicts on models that differ in a seed alone, beside means over them, and means of the values."""
     of_claims = [judged_together(verdicts) for verdicts in zip(*(one.verdicts for one in several), strict=True)]
     for row, verdict in zip(_claim_rows(several[0].subject, of_claims), of_claims, strict=True):
         means = [] if verdict.deciding is None else [verdict.findings[verdict.deciding]]
@@ -130,7 +130,7 @@ def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
 
 
 def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collection[str] = ()) -> Iterator[dict]:
-    """Verdicts on the claims of a subject, with the numbers of the findings that decide, beside the paper's."""
+    """Yield verdicts on the claims of a subject, with the numbers of the findings that decide, beside the paper's."""
     ours, remarks = subject.ours, subject.theirs.published.remarks
     for verdict, corrected in zip(verdicts, correct(verdicts, tested), strict=True):
         claim = verdict.claim
@@ -139,24 +139,26 @@ def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collectio
             findings = judge(claim, subject.theirs).findings
             value = findings[verdict.deciding].measured.value if findings else None
             row |= _beside(verdict.findings[verdict.deciding].measured, value)
+            row["unit"] = verdict.findings[verdict.deciding].unit
         row |= {"verdict": verdict.verdict, "reason": verdict.reason, "remark": remarks(claim.id)}
         row |= {"p": corrected.p, "p_holm": corrected.p_holm, "verdict_holm": corrected.verdict}
         yield row | {"doubtful": ", ".join(name for name in claim.types if name in ours.doubtful)}
 
 
 def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float | None = None) -> dict:
-    """One published value, where it stands in the paper, and ours beside it; its remark is added where it has none."""
     row = {"kind": "figure", "basis": "", "place": place, "id": id_, "quantity": quantity, **_beside(ours, theirs)}
     return row | {"verdict": "", "verdict_holm": "", "reason": ""}
 
 
 def subject_title(model: str, other: str) -> str:
-    """What heads the part of a page about a model and a partition or a task, which is empty for what it cannot read."""
+    """Title the section of a page about a model and a partition or a task; other: empty where the model cannot read
+    it.
+    """
     return f"{model}, {other or 'what it does not read'}"
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """The rows of one subject as parts of a page: verdicts first, then values by their place in the paper."""
+    """Yield the rows of one subject as parts of a page: verdicts first, then values by their place in the paper."""
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     yield from _claim_parts(rows[rows["kind"] == "claim"])
@@ -173,7 +175,7 @@ def comparison_page(
     units: Sequence[str],
     section: Callable[[pd.DataFrame], Iterable[str]] = subject_parts,
 ) -> str:
-    """The comparison as Markdown: all claims, a section for each subject, and the notes on the published values.
+    """Write the comparison as Markdown: all claims, a section for each subject, and the notes on the published values.
 
     keys: the columns that name the subjects; units: those that say on how many questions, say, one is judged
         (`n_questions`), empty for others; section: the parts of a page about one, from its rows.
@@ -194,7 +196,7 @@ def comparison_page(
 
 
 def _verdict_counts(table: pd.DataFrame, keys: list[str]) -> str:
-    """How many claims have which verdict, one row of Markdown per subject and basis of the claims."""
+    """Count the claims with each verdict, one row of Markdown per subject and basis of the claims."""
     claims = table[table["kind"] == "claim"]
     counts = []
     for subject, of_subject in claims.groupby(keys, sort=False):
@@ -228,12 +230,14 @@ def _claim_list(claims: Iterable[Claim]) -> str:
 
 
 def read_named(path: str, *columns: str) -> pd.DataFrame:
-    """A table of ours with a model and these columns. Raises `InputError` that names a damaged file."""
+    """Read a table of ours with a model and these columns. Raises `InputError` that names a damaged file."""
     return read_csv(path, "is not such a table", ["model", *columns], rows=0, **NAMED)
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """All quantities, one per row: the columns `keys`, then quantity, value, low, high (NaN without an interval)."""
+    """Return all quantities, one per row: the columns `keys`, then quantity, value, low, high (NaN without an
+    interval).
+    """
     rows = [
         [*subject, name, it.value, it.low, it.high]
         for subject, quantities in subjects.items()

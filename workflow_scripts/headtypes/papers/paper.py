@@ -1,4 +1,4 @@
-"""What a paper declares in the `paper.py` of its folder: what it published, how it is compared, what is shown of it.
+"""Declarations of a paper in the `paper.py` of its folder: what it published, how it is compared, what is shown of it.
 
 The configuration and whatever plans jobs read declarations, which load little: methods import what they need.
 """
@@ -44,7 +44,7 @@ class Data(BaseModel):
 
 
 class Note(Data):
-    """Where the paper contradicts itself or its sources, and which number is taken.
+    """A contradiction of the paper with itself or its sources, and the number that is taken.
 
     figures: ids of the comparison's values, or the parts that they begin with, beside which the remark is put.
     claims: ids of the claims beside which it is put, which the paper's own numbers may not satisfy.
@@ -57,7 +57,7 @@ class Note(Data):
     text: str
 
     def concerns(self, id_: str) -> bool:
-        """Whether the remark belongs beside the value or claim with this id."""
+        """Tell whether the remark belongs beside the value or claim with this id."""
         return id_ in self.claims or any(id_ == start or id_.startswith(f"{start}.") for start in self.figures)
 
 
@@ -71,11 +71,11 @@ class Published(Data):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """What of the paper a model in the config can stand beside; nothing, unless a paper says otherwise."""
+        """The parts of the paper beside which a model in the config can stand; none, unless a paper says otherwise."""
         return ()
 
     def remarks(self, id_: str) -> str:
-        """What the notes say of the value or claim with this id; empty where they say nothing."""
+        """Return the remarks of the notes on the value or claim with this id; empty where there is none."""
         return "; ".join(note.remark for note in self.notes if note.concerns(id_))
 
     @classmethod
@@ -119,7 +119,7 @@ class Tables(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """What stands beside a paper: `comparison.tidy_table`, `comparison.comparison_table`, and the same as Markdown."""
+    """The comparison with a paper: `comparison.tidy_table`, `comparison.comparison_table`, and the same as Markdown."""
 
     quantities: "pd.DataFrame"
     table: "pd.DataFrame"
@@ -153,11 +153,12 @@ class Paper:
     judges_tasks: bool = False
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        """The files that are compared with it, by kind and key (`files`); none where there is nothing to compare."""
+        """Return the files that are compared with it, by kind and key (`files`); none where there is nothing to
+        compare.
+        """
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
-        """What the comparison depends on besides."""
         raise NotImplementedError
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
@@ -165,21 +166,25 @@ class Paper:
         raise NotImplementedError
 
     def readings(self, plan: Plan) -> str:
-        """The table of its claims under further readings (`guan2020.readings`); empty where there is none."""
+        """Return the path of the table of its claims under further readings (`guan2020.readings`); empty if there is
+        none.
+        """
         return ""
 
-    def finding(self, table: "pd.DataFrame", subject: tuple[str, str]) -> str:
-        """What the comparison says of a subject besides its verdicts, in a sentence; empty if nothing."""
+    def finding(self, table: "pd.DataFrame", model: str) -> str:
+        """Return a sentence on a reader's first question besides the verdicts; empty if there is none.
+
+        table: the rows of the comparison about one subject, by their ids.
+        """
         return ""
 
 
 def files(kind: str, pattern: str, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
-    """The path of a result for each entry of a plan, by its kind and the entry's key."""
     return {(kind, *entry.key): pattern.format(**entry.wildcards) for entry in entries}
 
 
 def by_kind(found: Mapping[tuple[str, ...], str]) -> dict[str, dict[Any, str]]:
-    """Files by kind, and then by key: a tuple of strings, or the string alone; of a kind without files, none."""
+    """Return files by kind, and then by key: a tuple of strings, or the string alone; a kind without files has none."""
     kinds: dict[str, dict[Any, str]] = defaultdict(dict)
     for (kind, *key), path in found.items():
         kinds[kind][tuple(key) if len(key) > 1 else key[0]] = path
@@ -187,22 +192,19 @@ def by_kind(found: Mapping[tuple[str, ...], str]) -> dict[str, dict[Any, str]]:
 
 
 def shown_files(shown: Figure | Tables, plan: Plan) -> dict[tuple[str, ...], str]:
-    """The files that are shown, by what they are of."""
     found = [entry if isinstance(entry, dict) else entry.wildcards for entry in shown.entries(plan)]
     return {tuple(wildcards[name] for name in shown.of): shown.path.format(**wildcards) for wildcards in found}
 
 
 def if_any(entries: Callable[[Plan], Any]) -> Entries:
-    """One file of everything, if a plan has some of these."""
     return lambda plan: [{}] if entries(plan) else []
 
 
 def shown_partitions(plan: Plan) -> list[Any]:
-    """The partition whose figures are shown: an evaluated one, of four types, where there is one."""
+    """Return the partition whose figures are shown: an evaluated one, of four types, where there is one."""
     partitions = plan.ablated or list(plan.partitions.values())
     return sorted(partitions, key=lambda partition: len(partition.types) != 4)[:1]
 
 
 def shown_texts(plan: Plan) -> list[Any]:
-    """The model and task of text whose figures are shown."""
     return plan.texts[:1]

@@ -34,13 +34,11 @@ class Ranked:
     rank: int | Callable[[int], int]
 
     def __call__(self, evidence: Any) -> np.ndarray:
-        """[...] the number of that rank."""
         values = np.sort(self.several(evidence), axis=-1)
         rank = self.rank_among(values.shape[-1])
         return values[..., -rank if rank > 0 else -1 - rank]
 
     def rank_among(self, number: int) -> int:
-        """The rank, where there are so many numbers."""
         return self.rank(number) if callable(self.rank) else self.rank
 
 
@@ -80,7 +78,9 @@ class NoVerdictError(Exception):
 
 
 def layers_of_third(third: Third, layers: int) -> list[int]:
-    """The layers (from 0) whose middle lies in a third of so many. Raises `NoVerdictError` for fewer than three."""
+    """List the layers (from 0) whose middle lies in a third of so many. Raises `NoVerdictError` for fewer than
+    three.
+    """
     if layers < len(THIRDS):
         raise NoVerdictError("the model has fewer than three layers")
     return [layer for layer in range(layers) if THIRDS[(6 * layer + 3) // (2 * layers)] == third]
@@ -88,7 +88,7 @@ def layers_of_third(third: Third, layers: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Scale:
-    """What a limit is a number of, from 0 to 100, where the quantity has the limit in it.
+    """The meaning of a limit from 0 to 100, where the quantity has the limit in it.
 
     unit: in words; number: the limit; measured: the quantity with another number in its place.
     """
@@ -102,7 +102,7 @@ class Scale:
 class Finding:
     """A quantity, in words and as a number, and the side of a limit on which the paper claims it to be.
 
-    reading: what is counted, where the paper leaves it open (`in_each_reading`).
+    reading: what is counted, where the paper leaves it open (`in_each_reading`); unit: of the number, if it has one.
     scale:   of a quantity that has its limit in it, such as a score less a percentage of another one.
     """
 
@@ -111,6 +111,7 @@ class Finding:
     side: Side
     limit: float
     reading: str = ""
+    unit: str = ""
     scale: Scale | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -145,7 +146,7 @@ class Finding:
         return f"the same for limits {over} {two_decimals(end)}"
 
     def _same_on_scale(self, scale: Scale) -> str:
-        """In words the numbers from 0 to 100 around this one for which the verdict would be the same."""
+        """Say for which numbers from 0 to 100 around this one the verdict would be the same."""
 
         def differs(other: int) -> bool:
             return replace(self, measured=scale.measured(other)).verdict != self.verdict
@@ -155,20 +156,23 @@ class Finding:
         return f"{'open' if self.verdict == OPEN else 'the same'} for limits from {first} to {last} {scale.unit}"
 
     def __str__(self) -> str:
-        """One line that says what was found and what is claimed."""
         same = f" ({self.same_for})" if self.same_for else ""
         few, units = "", self.measured.units
         if units < FEW_UNITS:
-            told = "too few to tell" if units < FEWEST_UNITS else "99 %"
-            few = f" (as few as {units:.1f} equal {self.measured.over}: {told})"
+            few = " ‡" if units < FEWEST_UNITS else " †"
         return f"{self.quantity}: {self.measured}; claimed {self.side} {self.limit:g}{same}{few}"
 
 
+# What the signs behind a finding say, once for all of them.
+FEW = (
+    f"†: where units count as fewer than {FEW_UNITS} of equal size, or fewer differ, the interval is of 99 %; "
+    f"‡: where as fewer than {FEWEST_UNITS}, there is none, and the claim is open."
+)
 Findings = Finding | Sequence[Finding]
 
 
 def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
-    """What is found where the paper leaves open what is counted, by the reading: all have to decide alike."""
+    """List the findings where the paper leaves open what is counted, by the reading: all have to decide alike."""
     return [
         replace(finding, reading=reading)
         for reading, found in readings.items()
@@ -178,23 +182,24 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a claim is about, in words and as a number; scale: as in `Finding`."""
+    """The subject of a claim, in words and as a number; scale, unit: as in `Finding`."""
 
     label: str
     measured: Measured
     scale: Scale | None = None
+    unit: str = ""
 
     def above(self, limit: float) -> Finding:
-        """What is found of the claim that it is above a limit."""
-        return Finding(self.label, self.measured, "above", limit, scale=self.scale)
+        return Finding(self.label, self.measured, "above", limit, scale=self.scale, unit=self.unit)
 
     def below(self, limit: float) -> Finding:
-        """What is found of the claim that it is below a limit."""
-        return Finding(self.label, self.measured, "below", limit, scale=self.scale)
+        return Finding(self.label, self.measured, "below", limit, scale=self.scale, unit=self.unit)
 
 
-def beside_permuted_layers(label: str, statistic: Callable[[np.ndarray], np.ndarray], by_layer: np.ndarray) -> Quantity:
-    """A statistic of numbers by layer, [..., layer], less what it is on average where layers are permuted.
+def beside_permuted_layers(
+    label: str, statistic: Callable[[np.ndarray], np.ndarray], by_layer: np.ndarray, unit: str = ""
+) -> Quantity:
+    """Return a statistic of numbers by layer, [..., layer], less its mean where layers are permuted.
 
     Heads of a layer are alike, so that layers are permuted with all their heads. The statistic also takes
     [permutation, ..., layer].
@@ -203,16 +208,16 @@ def beside_permuted_layers(label: str, statistic: Callable[[np.ndarray], np.ndar
     order = rng.permuted(np.tile(np.arange(by_layer.shape[-1]), (PERMUTATIONS, 1)), axis=1)
     chance = statistic(np.moveaxis(by_layer[..., order], -2, 0))
     measured = Measured.beyond_chance(float(statistic(by_layer)), chance)
-    return Quantity(f"{label}, less what permutations of the layers give", measured)
+    return Quantity(f"{label}, less what permutations of the layers give", measured, unit=unit)
 
 
 @dataclass(frozen=True)
 class Quantities:
-    """What is known of one subject, such as a model under one partition or on one task.
+    """The quantities of one subject, such as a model under one partition or on one task.
 
     A paper derives a class of its own, with a method for each kind of quantity that its claims ask for.
 
-    by_name: each quantity by its name, such as `share.dense`; what is not known is absent.
+    by_name: each quantity by its name, such as `share.dense`; one that is not known is absent.
     interval: a weighted sum of quantities, {name: weight}, with its interval over units of all of them; None where
         there are no such units, and the sum of the values decides alone.
     missing: why a quantity is not known, by its name; otherwise: why any other is not.
@@ -226,52 +231,47 @@ class Quantities:
     published: Published | None = None
 
     def __contains__(self, name: str) -> bool:
-        """Whether the quantity of this name is known."""
         return name in self.by_name
 
     def __getitem__(self, name: str) -> Measured:
-        """The quantity of this name. Raises `KeyError` where it is not known."""
         return self.by_name[name]
 
     def of_kind(self, kind: str) -> dict[str, float]:
-        """The values whose names begin with `kind` and a dot, by the rest of their names, in their order."""
+        """Return the values whose names begin with `kind` and a dot, by the rest of their names, in their order."""
         start = f"{kind}."
         return {name[len(start) :]: it.value for name, it in self.by_name.items() if name.startswith(start)}
 
     def weighted_sum(self, weights: Mapping[str, float]) -> Measured:
-        """The sum of quantities times their weights, with its interval where there is one."""
         if self.interval is not None:
             return self.interval(weights)
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
 
-    def quantity(self, name: str, label: str, measure: Measure | None = None) -> Quantity:
-        """The quantity of this name for a claim. Raises `NoVerdictError` where it is not known.
+    def quantity(self, name: str, label: str, measure: Measure | None = None, unit: str = "") -> Quantity:
+        """Return the quantity of this name for a claim. Raises `NoVerdictError` where it is not known.
 
-        measure: how it is made of statistics, when it is asked for first, from when on it is among
-            `by_name`; None for what is known whatever is claimed.
+        measure: makes it of statistics when it is first asked for, and keeps it in `by_name`; None for one that is
+            known
+            whatever is claimed.
         """
         if measure is not None and name not in self.by_name:
             self.by_name[name] = self.measured(measure)
         if name not in self.by_name:
             raise NoVerdictError(self.missing.get(name, self.otherwise))
-        return Quantity(label, self.by_name[name])
+        return Quantity(label, self.by_name[name], unit=unit)
 
     def measured(self, measure: Measure) -> Measured:
-        """What a measure gives on the evidence that a paper's class holds. Errors as of `quantity`."""
+        """Apply a measure to the evidence that a paper's class holds. Errors as in `quantity`."""
         raise NoVerdictError(self.otherwise)
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types of the partition."""
         return tuple(self.of_kind("share"))
 
     @property
     def doubtful(self) -> tuple[str, ...]:
-        """The types whose name is doubtful."""
         return tuple(self.of_kind("doubtful"))
 
 
 def join(words: Iterable[str]) -> str:
-    """A list in words: a, b and c."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last

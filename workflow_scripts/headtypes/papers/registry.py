@@ -15,12 +15,12 @@ PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GUAN2020, CLARK2019,
 
 @stage(calls="papers.registry:run")
 def compare_with_paper(plan: Plan, paper: str) -> dict:
-    """The paper, and what its comparison depends on besides the files that are compared."""
+    """Spec: the paper, and what its comparison depends on besides the files that are compared."""
     return {"paper": paper, "repeats": plan.repeats, "tested": plan.config.tests.claims, **PAPERS[paper].spec(plan)}
 
 
 def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
-    """What is written of each paper that there is something to compare with; paths: gives those of all results."""
+    """Declare the results for each paper that there is something to compare with; paths: gives those of all results."""
 
     def compared(plan: Plan) -> list[dict[str, str]]:
         return [{"paper": name} for name, paper in PAPERS.items() if paper.inputs(plan, paths())]
@@ -52,7 +52,6 @@ def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `compare_with_paper`."""
     from headtypes.core.table_files import write_csv
     from headtypes.core.tables import write_table
 

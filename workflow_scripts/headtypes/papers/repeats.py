@@ -19,7 +19,7 @@ _HALF = -ndtri(ALPHA / 2)
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict on a claim about most trainings, from those on it in each of several models.
+    """Return the verdict on a claim about most trainings, from those on it in each of several models.
 
     It holds where it does in each of the n models that have a verdict, fails where it does in each, and is open else.
     If it is true of no more than half of all trainings, it is true of all n with a probability of at most 2^-n. Else
@@ -45,16 +45,18 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def mean_over_models(several: Sequence[Measured]) -> Measured:
-    """The mean over models, with an interval for other seeds and other inputs, by which nothing is judged.
+    """Return the mean over models, with an interval for other seeds and other inputs, by which nothing is judged.
 
     several: the same quantity of each of at least two models, with or without an interval over inputs.
 
     The variance of the mean is that between models, by their number, and the mean of the variances over inputs, which
-    the models' intervals give: models answer the same questions, so that these do not average out. What scatters by
-    model and question is in both, so that the variance is at least the true one, as in the bootstrap that draws models
-    and questions (Owen 2007, The pigeonhole bootstrap). Student's t, with the degrees of freedom of Satterthwaite
-    (1946). Where few seeds are of a regime of their own, the mean lies beyond it more often than in 5 % of trials.
-    Without an interval where neither varies.
+    the models' intervals give: models answer the same questions, so that these do not average out. Scatter by model and
+    question is in both, so that the variance is at least the true one, as in the bootstrap that draws models and
+    questions
+    (Owen 2007, The pigeonhole bootstrap). Student's t, with the degrees of freedom of Satterthwaite (1946). Where few
+    seeds are of a regime of their own, the mean lies beyond it more often than in 5 % of trials. Without an interval
+    where
+    neither varies.
     """
     values = np.array([measured.value for measured in several])
     between = values.var(ddof=1) / len(values)

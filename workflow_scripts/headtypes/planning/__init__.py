@@ -1,1 +1,1 @@
-"""What rules and commands need: the configuration, the plan, resources, the hash of code, provenance."""
+"""For rules and commands: the configuration, the plan, resources, the hash of code, provenance."""

@@ -61,7 +61,6 @@ def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
 
 
 def covered_files(loaded: Iterable[str], folder: Path = _FOLDER) -> set[Path]:
-    """The files that the hash covers."""
     files = {file for name in loaded for file in _files_of(name, folder)}
     ahead = [*files]
     while ahead:
@@ -88,7 +87,7 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 
 
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
-    """What a job loads by name: the modules of the function that it calls and of its task's kind, a user's file."""
+    """Return the modules that a job loads by name: of the function that it calls, of its task's kind, a user's file."""
     called = f"headtypes.{calls.partition(':')[0]}"
     kind = (module_of(spec["kind"]),) if "kind" in spec else ()
     return (called, *kind, *([spec["file"]] if "file" in spec else ()))
@@ -96,7 +95,9 @@ def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
 
 @cache
 def package_version(name: str) -> str:
-    """The installed version of a package of `NUMERIC_PACKAGES`, by the name it is imported under, or "absent"."""
+    """Return the installed version of a package of `NUMERIC_PACKAGES`, by the name it is imported under, or
+    "absent".
+    """
     # torch's build (+cpu, +cu130) is the machine's, not the lock's.
     return version_of(NUMERIC_PACKAGES[name]).partition("+")[0]
 
@@ -108,7 +109,9 @@ def _imported_files(file: Path, folder: Path) -> frozenset[Path]:
 
 @cache
 def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
-    """The file of a module of ours and those of the packages that it lies in, or of the user's; nothing for others."""
+    """Return the file of a module of ours and those of the packages that it lies in, or a user's file; () for
+    others.
+    """
     if name.endswith(".py"):
         return (Path(name),)
     parts = name.split(".")
@@ -119,7 +122,7 @@ def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
 
 @cache
 def _read(file: Path) -> tuple[frozenset[str], str]:
-    """What the imports of a file name, those inside of functions too, and the hash of its syntax tree.
+    """Return the names that a file imports, those inside of functions too, and the hash of its syntax tree.
 
     Imports that type checkers alone read do not count, nor do statements that are mere strings.
     """
@@ -146,12 +149,12 @@ def _read(file: Path) -> tuple[frozenset[str], str]:
 
 
 def is_text(node: ast.AST) -> bool:
-    """Whether a statement is a string that stands alone: documentation wherever it is, below an attribute too."""
+    """Tell whether a statement is a string that stands alone: documentation wherever it is, below an attribute too."""
     return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
 
 
 def brief(text: str) -> str:
-    """A text that a person can read in a message; of a longer one, its hash."""
+    """Return a text that a person can read in a message; for a longer one, its hash."""
     return text if len(text) <= _BRIEF else _sha256(text)
 
 

@@ -1,4 +1,4 @@
-"""What a configuration asks for: models, features, partitions and ablations that fit together."""
+"""The plan of a configuration: models, features, partitions and ablations that fit together."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -38,12 +38,10 @@ class FeaturePlan(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What identifies its files among those of one kind."""
         return tuple(self)
 
     @property
     def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
         return self._asdict()
 
 
@@ -56,12 +54,10 @@ class AnalysisPlan(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What identifies its files among those of one kind."""
         return tuple(self)
 
     @property
     def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
         return self._asdict()
 
 
@@ -82,27 +78,23 @@ class PartitionPlan:
 
     @property
     def of_task(self) -> FeaturePlan:
-        """The heads that it divides, on the samples of its task."""
         return FeaturePlan(self.model, self.task)
 
     @property
     def clustering(self) -> str:
-        """The name of the way of clustering, whatever the task."""
         return self.name.removeprefix(f"{self.task}-")
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What identifies its files among those of one kind."""
         return self.model, self.name
 
     @property
     def subject(self) -> str:
-        """What it is of, in words: tells apart the partitions that one way of clustering makes."""
+        """Its model and task, in words, which tell apart the partitions that one way of clustering makes."""
         return f"{self.model} on {self.task}"
 
     @property
     def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
         return {"model": self.model, "partition": self.name, "task": self.task}
 
 
@@ -119,17 +111,14 @@ class AblationPlan:
 
     @property
     def name(self) -> str:
-        """The condition, with the reading where it is a further one."""
         return self.condition if self.reading is None else f"{self.condition}{UNDER}{self.reading}"
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What identifies its files among those of one kind."""
         return self.model, self.partition, self.name
 
     @property
     def wildcards(self) -> dict[str, str]:
-        """Its wildcards in the paths of results."""
         return {"model": self.model, "partition": self.partition, "task": self.task, "condition": self.name}
 
 
@@ -140,7 +129,6 @@ class UserFiles:
     config: Config
 
     def of_model(self, model: str) -> list[str]:
-        """The files of a model."""
         source = self.config.models[model].source
         if source.package is None and source.gguf is not None:
             return [source.gguf]
@@ -148,18 +136,15 @@ class UserFiles:
         return [str(file) for file in files]
 
     def of_task(self, task: str) -> list[str]:
-        """The files of a task's data."""
         source = self.config.tasks[task].source
         if source.folder is not None:
             return files_in(source.folder, f"config: tasks.{task}.source.folder")
         return _given(source.file)
 
     def of_training(self, task: str) -> list[str]:
-        """The file of a task's training data."""
         return _given(self.config.tasks[task].source.training_file)
 
     def of_test(self, task: str) -> list[str]:
-        """The file on which choices made on a treebank are scored."""
         return _given(self.config.tasks[task].source.test_file)
 
     def of_analysis(self, analysis: str) -> dict[str, str]:
@@ -167,7 +152,6 @@ class UserFiles:
         return {name: path for name, path in self.config.analyses[analysis].inputs.items() if not is_result(path)}
 
     def of_vectors(self) -> list[str]:
-        """The file of the probes' word vectors."""
         return _given(self.config.probes.vectors)
 
 
@@ -176,7 +160,7 @@ def _given(file: str | None) -> list[str]:
 
 
 def plan_of(layers: Layers) -> "Plan":
-    """The plan of a configuration; raises `ConfigError` as `read_config` and `Plan`, with the place of each key."""
+    """Plan a configuration; raises `ConfigError` as `read_config` and `Plan`, with the place of each key."""
     try:
         return Plan(read_config(layers.values))
     except ConfigError as error:
@@ -184,7 +168,7 @@ def plan_of(layers: Layers) -> "Plan":
 
 
 def plan_of_files(files: Iterable[StrPath]) -> "Plan":
-    """The plan of files of the configuration, the lowest first; raises `InputError` as `plan_of` and `laid_over`."""
+    """Plan files of the configuration, the lowest first; raises `InputError` as `plan_of` and `laid_over`."""
     return plan_of(laid_over(files))
 
 
@@ -220,11 +204,10 @@ class Plan:
             raise ConfigError((f"models.{name}.published.{paper}", unknown(row, rows)) for name, row in wrong.items())
 
     def kind_of(self, task: str) -> Kind:
-        """The kind of a task."""
         return KINDS[self.config.tasks[task].kind]
 
     def seed(self, *drawn: str) -> int:
-        """The seed of what a rule draws for its wildcards, or of whatever else these names tell apart."""
+        """Return the seed of a rule's draws for its wildcards, or of anything else that these names tell apart."""
         return derive_seed(self.config.seed, *drawn)
 
     @cached_property
@@ -242,25 +225,20 @@ class Plan:
         return self.config.analyses[analysis].inputs
 
     def own_analyses_of(self, model: str, **others: str) -> list[AnalysisPlan]:
-        """Those of one model."""
         return [entry for entry in self.own_analyses if entry.model == model]
 
     @property
     def analyses(self) -> list[Analysis]:
-        """Our analyses, and the user's."""
         return [*ANALYSES, *map(analysis_named, self.config.analyses)]
 
     def inputs_of(self, kind: str) -> list[FeaturePlan]:
-        """Each model with each of its tasks of one kind."""
         return [entry for entry in self.inputs if self.kind_of(entry.task).name == kind]
 
     def tasks_of(self, kind: str) -> list[str]:
-        """The tasks of one kind that some model reads."""
         return list(dict.fromkeys(entry.task for entry in self.inputs_of(kind)))
 
     @cached_property
     def inputs(self) -> list[FeaturePlan]:
-        """Each model with each of its tasks."""
         return [
             FeaturePlan(model, task)
             for model in self.models
@@ -270,7 +248,6 @@ class Plan:
 
     @cached_property
     def partitions(self) -> dict[tuple[str, str], PartitionPlan]:
-        """Every partition, by model and name."""
         planned = [
             PartitionPlan(model, name, task, type_names(k), method, k, of=of)
             for model, task in self.features
@@ -287,17 +264,14 @@ class Plan:
         return {(partition.model, partition.name): partition for partition in planned}
 
     def partition(self, model: str, partition: str, **others: str) -> PartitionPlan:
-        """One of these, by wildcards of a job."""
         return self.partitions[model, partition]
 
     @cached_property
     def clustered(self) -> list[PartitionPlan]:
-        """The partitions that clustering makes."""
         return [partition for partition in self.partitions.values() if partition.method is not None]
 
     @cached_property
     def imported(self) -> list[PartitionPlan]:
-        """The partitions that are read from a file of the user's."""
         return [partition for partition in self.partitions.values() if partition.method is None]
 
     @cached_property
@@ -317,7 +291,6 @@ class Plan:
 
     @cached_property
     def ablated(self) -> list[PartitionPlan]:
-        """The partitions that some condition is evaluated on."""
         names = dict.fromkeys((ablation.model, ablation.partition) for ablation in self.ablations)
         return [self.partitions[name] for name in names]
 
@@ -332,12 +305,11 @@ class Plan:
         return list(filter(self._is_controlled, self.ablations))
 
     def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
-        """Those of one model under one partition."""
+        """List the evaluations with random heads of one model under one partition."""
         return list(filter(self._is_controlled, self.ablations_of(model, partition)))
 
     @cached_property
     def beside_random_heads(self) -> list[PartitionPlan]:
-        """The partitions that some condition with random heads as a control is evaluated on."""
         return [partition for partition in self.ablated if self.controlled_of(partition.model, partition.name)]
 
     @cached_property
@@ -347,11 +319,11 @@ class Plan:
         return asked if self.config.company.sets != 0 else []
 
     def partitions_of(self, model: str, task: str) -> list[PartitionPlan]:
-        """The partitions of one model, by the weights and norms of any of its tasks: labels of the same heads."""
+        """List the partitions of one model, by the weights and norms of any of its tasks: labels of the same heads."""
         return [partition for partition in self.partitions.values() if partition.model == model]
 
     def numbers_of(self, analysis: Analysis, model: str, task: str) -> list:
-        """An analysis's entries for one model, on any of its tasks: numbers of the same heads."""
+        """List an analysis's entries for one model, on any of its tasks: numbers of the same heads."""
         return self.files_of(analysis, model)
 
     @property
@@ -372,7 +344,6 @@ class Plan:
 
     @property
     def has_gradients(self) -> bool:
-        """Whether gradients are measured at all."""
         return self.config.gradients.samples > 0
 
     @cached_property
@@ -390,7 +361,6 @@ class Plan:
 
     @cached_property
     def texts(self) -> list[FeaturePlan]:
-        """Every model on each of its tasks of text."""
         return [entry for entry in self.features if self.is_text(entry.task)]
 
     @cached_property
@@ -399,12 +369,13 @@ class Plan:
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
-        """The partition whose types stand for a model's heads on a task: the first of four types, else the first."""
+        """Return the partition whose types stand for a model's heads on a task: the first of four types, else the
+        first.
+        """
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None) -> list:
-        """An analysis's entries for one model (and partition)."""
         return [
             entry
             for entry in (analysis.files[0].of(self) if analysis.files else ())
@@ -412,7 +383,7 @@ class Plan:
         ]
 
     def left_out(self, model: str, partition: str) -> list[AblationPlan]:
-        """The evaluations with random heads in which something is done to the heads of one type, and to no others."""
+        """List the evaluations with random heads that change the heads of one type, and no others."""
         return [
             ablation
             for ablation in self.controlled_of(model, partition)
@@ -421,7 +392,6 @@ class Plan:
 
     @cached_property
     def compared_types(self) -> list[PartitionPlan]:
-        """The partitions of models with further analyses."""
         return [
             partition
             for partition in self.partitions.values()
@@ -429,28 +399,25 @@ class Plan:
         ]
 
     def is_text(self, task: str) -> bool:
-        """Whether a task consists of texts, about which nothing is asked."""
         return self.kind_of(task).name == Text.name
 
     def ablations_of(self, model: str, partition: str) -> list[AblationPlan]:
-        """The evaluations on one model under one partition."""
         return self._ablations_of.get((model, partition), [])
 
     @cached_property
     def _ablations_of(self) -> dict[tuple[str, str], list[AblationPlan]]:
-        """They are asked for once for each partition of a large study."""
         grouped = defaultdict(list)
         for ablation in self.ablations:
             grouped[ablation.model, ablation.partition].append(ablation)
         return grouped
 
     def baseline(self, model: str, partition: str) -> AblationPlan | None:
-        """The evaluation that does nothing to a partition's heads, where there is one."""
+        """Return the evaluation that does nothing to a partition's heads, where there is one."""
         ablations = self.ablations_of(model, partition)
         return next((ablation for ablation in ablations if not self.operations(ablation.condition)), None)
 
     def operations(self, condition: str) -> dict[str, str]:
-        """What a condition does: {type or head: operation}, without types and heads that would be kept anyway.
+        """Return the operations of a condition, {type or head: operation}, without those that would change nothing.
 
         A single head with `keep` stays in if the condition changes some type, since that may be the head's own.
         """
@@ -463,7 +430,9 @@ class Plan:
         }
 
     def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
-        """The condition that an evaluation's name contains, and the fields of its reading that can affect it there."""
+        """Return the condition that an evaluation's name contains, and the fields of its reading that can affect it
+        there.
+        """
         condition, _, further = condition.partition(UNDER)
         without = self.kind_of(task).without_reading if task else ()
         fields = self.config.ablation
@@ -473,38 +442,33 @@ class Plan:
         return condition, {name: getattr(fields, name) for name in matter if name not in without}
 
     def needs_head_outputs(self, condition: str) -> bool:
-        """Whether a condition needs the mean outputs of the model's heads."""
         return need_head_outputs(self.operations(condition).values())
 
     @cached_property
     def clusterings(self) -> list[str]:
-        """Name of each way of clustering, whatever the task."""
         return list(dict.fromkeys(partition.clustering for partition in self.clustered))
 
     def clustered_by(self, clustering: str) -> list[PartitionPlan]:
-        """The partitions of all models that one way of clustering makes."""
         return [partition for partition in self.clustered if partition.clustering == clustering]
 
     def clustered_on(self, model: str, task: str) -> list[PartitionPlan]:
-        """The partitions of one model on one task that clustering makes."""
         return [partition for partition in self.clustered if partition.of_task == (model, task)]
 
     def finetuned(self, model: str) -> Finetuned | None:
-        """How the workflow fine-tunes a model; None where it does not."""
+        """Return the settings by which the workflow fine-tunes a model; None where it does not."""
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """GB of a model's weights by place, as the configuration has them."""
+        """Return GB of a model's weights by place, as the configuration has them."""
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 
     def is_made(self, model: str) -> bool:
-        """Whether the workflow makes a model itself, by fine-tuning or from scratch."""
+        """Tell whether the workflow makes a model itself, by fine-tuning or from scratch."""
         source = self.config.models[model].source
         return source.finetuned is not None or source.trained is not None
 
     def made_from(self, model: str) -> list[str]:
-        """The model and those that it is made from."""
         return self.config.made_from(model)
 
     @cached_property
@@ -518,7 +482,6 @@ class Plan:
 
     @cached_property
     def probed(self) -> list[FeaturePlan]:
-        """Each model with each of its treebanks that probes can learn from."""
         if not self.config.probes.seeds:
             return []
         return [entry for entry in self.inputs_of("treebank") if self.files.of_training(entry.task)]
@@ -549,7 +512,6 @@ def _selected(registry: Iterable[str], selection: list[str] | None) -> list[str]
 
 
 def _with_baseline(config: Config) -> list[str]:
-    """The selected conditions; the baseline is among them, since drops are measured from it."""
     chosen = config.select.conditions
     if chosen and not any(changes_nothing(config.conditions[name]) for name in chosen):
         chosen = [next(name for name in config.conditions if changes_nothing(config.conditions[name])), *chosen]

@@ -1,4 +1,4 @@
-"""What made a result: recorded in a file of its own, and in the result too where its format allows.
+"""The origin of a result: recorded in a file of its own, and in the result too where its format allows.
 
 The record of `results/a/b.csv` is `results/provenance/a/b.csv.json`. With the records, results can be checked against a
 configuration on any machine (`commands/audit.py`), without Snakemake's own metadata.
@@ -25,7 +25,7 @@ _IDENTITY = ("hub", "package", "revision", "sha256", "weights", "split")
 
 
 def results_folder(path: StrPath) -> Path | None:
-    """The folder of results that a path lies in, None where it lies in none.
+    """Return the folder of results that a path lies in, None where it lies in none.
 
     It is the innermost folder of this name: a prefix may contain the name too, but nothing inside the folder may
     (`config.checks.check`).
@@ -34,18 +34,18 @@ def results_folder(path: StrPath) -> Path | None:
 
 
 def folder_of_records(results: Path) -> Path:
-    """Where the records of the results of a folder lie."""
     return results / "provenance"
 
 
 def provenance_of(
     rule: str, wildcards: dict, spec: dict, code: str, inputs: Iterable[str], results: Path = RESULTS
 ) -> dict:
-    """What the results of a job are made with and from, collected before the job makes them.
+    """Collect what a job's results are made with and from, before the job makes them.
 
     rule, wildcards, spec, code, inputs: as Snakemake gives them; results: the folder of the results.
-    returns  these without the inputs, and packages {name: version}, python, git (commit, with "-dirty" where tracked
-        files differ from it; None outside a repository), sources {name: what identifies the model or data}.
+    Returns these without the inputs, and packages {name: version}, python, git (commit, with "-dirty" where tracked
+    files
+    differ from it; None outside a repository), sources {name: identity of the model or data}.
     """
     return {
         "rule": rule,
@@ -69,7 +69,7 @@ def forget(outputs: Iterable[str]) -> None:
 
 
 def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
-    """The SHA-256 of each input of a job, by its path.
+    """Return the SHA-256 of each input of a job, by its path.
 
     results: the folder of the job's results; inputs from elsewhere are the user's, and nothing is recorded of them.
     Raises `InputError` where a result has changed since its record was written.
@@ -86,15 +86,15 @@ def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
 
 
 def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[int]]:
-    """Size in bytes and times in nanoseconds of each input that is a file of the user's, by its path.
+    """Return size in bytes and times in nanoseconds of each input that is a file of the user's, by its path.
 
-    To be taken before the files are read, so that what is recorded of a file is never older than its state.
+    It is taken before the files are read, so that the record of a file is never older than its state.
     """
     return {path: _state(path) for path in inputs if results_folder(path) != results and Path(path).is_file()}
 
 
 def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
-    """The SHA-256 of each of the user's files from which a result is made, by its path.
+    """Return the SHA-256 of each of the user's files from which a result is made, by its path.
 
     Where size and times are those that the record of the result has, the record is believed; else the file is read. A
     file that is not there is left out: Snakemake says so.
@@ -112,7 +112,8 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
 
 
 def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, str]:
-    """A sentence for each record of a model, by its path, whose weights are not what the configuration says (`sha256`).
+    """Return a sentence for each record of a model, by its path, whose weights have another `sha256` than in the
+    config.
 
     plan: a `headtypes.planning.plan.Plan`. A model that is fetched again is left to its job.
     """
@@ -153,18 +154,17 @@ def record(
 
 
 def recorded(path: StrPath) -> dict | None:
-    """The record of a result; None where there is none. Raises `InputError` where it is damaged."""
+    """Read the record of a result; None where there is none. Raises `InputError` where it is damaged."""
     return read_json(beside(path)) if beside(path).is_file() else None
 
 
 def beside(path: StrPath) -> Path:
-    """Where the record of a result lies."""
     results = results_folder(path)
     return folder_of_records(results) / f"{Path(path).relative_to(results)}.json"
 
 
 def _sources(paths: Iterable[str], results: Path) -> dict[str, dict]:
-    """Models and data that files come from: {models/…, tasks/… or training/…: what identifies them}."""
+    """Return the models and data that files come from: {models/…, tasks/… or training/…: their identity}."""
     sources, folder = {}, results / "sources"
     for path in (Path(path) for path in paths if results_folder(path) == results):
         sources |= (recorded(path) or {}).get("sources", {})

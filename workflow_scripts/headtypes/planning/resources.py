@@ -1,4 +1,4 @@
-"""What a job asks for: memory in MB, time in minutes, and GPUs; no result depends on it.
+"""Resources that a job asks for: memory in MB, time in minutes, and GPUs; no result depends on it.
 
 Memory is that of the libraries, the model's weights, what is kept of a batch, and texts; time that of the model's
 multiplications and additions. A job that needed more is tried again with twice as much. Measured on a CPU, in MB:
@@ -36,13 +36,13 @@ _START_MINUTES, _TABLE_MINUTES = 10, 60
 
 
 class Needs(NamedTuple):
-    """What a job asks for."""
+    """The resources that a job asks for."""
 
     mem_mb: int
     minutes: int
 
     def at(self, attempt: int) -> "Needs":
-        """The needs at an attempt; the first is 1."""
+        """Return the needs at an attempt; the first is 1."""
         return Needs(*(value * 2 ** (attempt - 1) for value in self))
 
 
@@ -61,7 +61,9 @@ UNKNOWN = ModelSize(24, 16, 1024, 336_000_000)
 
 
 def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any) -> Needs:
-    """What a job of a rule asks for; wildcards, inputs: the job's. `FileNotFoundError` where an input is missing."""
+    """Return the needs of a job of a rule; wildcards, inputs: the job's. `FileNotFoundError` where an input is
+    missing.
+    """
     stage = STAGES[rule]
     if not stage.runs_model:
         return Needs(_with_margin(_BASE_MB + _COPIES * sum(map(_size, inputs))), _TABLE_MINUTES)
@@ -88,15 +90,16 @@ def with_model(
     precision: str = "float32",
     memory: Mapping[str, float] | None = None,
 ) -> Needs:
-    """Needs of a job that runs a model; computes: as `Stage.computes`.
+    """Return the needs of a job that runs a model; computes: as `Stage.computes`.
 
     batch, longest: tokens of a batch, and of its longest input; tokens, passes: of all inputs, and how often they are
         read; memory: GB of the weights by place, if the model is larger than a device.
 
     Loading holds weights twice. A forward pass holds about 16 vectors per token; divergences the queries and keys of
-    all layers besides, gradients about 10 vectors per token and layer, training what Korthikanti et al. (2022, equation
-    2) count in float32, gradients and Adam's two moments. A forward pass multiplies and adds as Kaplan et al. (2020,
-    section 2.1) say, with twice their term for attention; with gradients, three times as often.
+    all layers besides, gradients about 10 vectors per token and layer, training the activations that Korthikanti et al.
+    (2022, equation 2) count in float32, gradients and Adam's two moments. A forward pass multiplies and adds as Kaplan
+    et
+    al. (2020, section 2.1) say, with twice their term for attention; with gradients, three times as often.
     """
     layers, heads, width = model.layers, model.heads, model.width
     kept = {
@@ -118,14 +121,13 @@ def with_model(
 
 
 def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
-    """How many GPUs a job that runs a model needs; record: the path of the model's record, None where it is made."""
+    """Return the number of GPUs of a job that runs a model; record: of the model, None where the job makes it."""
     if record is None:
         return 1
     return gpus_for(model_size(record).parameters, plan.config.compute.precision, plan.memory_of(model))
 
 
 def model_size(record: StrPath) -> ModelSize:
-    """The size of a model, from its record."""
     try:
         fields = read_json(record)
         return ModelSize(*(fields[name] for name in ModelSize._fields))
@@ -134,7 +136,7 @@ def model_size(record: StrPath) -> ModelSize:
 
 
 def _tokens(plan: Plan, stage: Stage, inputs: Any) -> float:
-    """The tokens of what a job reads; questions are read in windows that overlap."""
+    """Estimate the tokens that a job reads; questions are read in windows that overlap."""
     if stage.reads is None:
         return 4 * SEQUENCES * LENGTH
     windows = plan.config.windows

@@ -46,8 +46,8 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
     layers: of the model; seed: of its weights and of the sequences; steps: updates, at most.
 
     The loss is that of the repeated words. It runs on the CPU, in one thread, so that equal seeds give equal models.
-    `training.json` says in how many steps it was trained, whether it copies, and the share of repeated tokens
-    predicted.
+    `training.json` has the number of steps, whether the model copies, and the share of repeated tokens that it
+    predicts.
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))
@@ -77,7 +77,7 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
 
 @contextmanager
 def _alone(seed: int) -> Iterator[None]:
-    """In one thread, with the global generator seeded; both are restored."""
+    """Use one thread and seed the global generator while the context lasts; restore both."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -91,7 +91,7 @@ def _alone(seed: int) -> Iterator[None]:
 def _train(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator, steps: int, name: str
 ) -> list[float]:
-    """The share of the repeated tokens that each step's sequences had predicted, before it learnt from them."""
+    """Train, and return for each step the share of repeated tokens predicted before the model learnt from them."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / _WARMUP))
     shares: list[float] = []
@@ -115,7 +115,7 @@ def _train(
 def _draw(
     tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator
 ) -> tuple[Int64[torch.Tensor, "sequence token"], Bool[torch.Tensor, "sequence next"]]:
-    """Sequences, and which of the tokens after the first of each can be known from what stands before."""
+    """Draw sequences, and mark the tokens after the first of each that follow from the tokens before."""
     words = np.arange(len(tokenizer.all_special_ids), len(tokenizer))
     periods = rng.integers(*_PERIODS, _BATCH)
     drawn = rng.permuted(np.tile(words, (_BATCH, 1)), axis=1)[:, :_LENGTH]
@@ -126,7 +126,7 @@ def _draw(
 
 
 def _tokenizer() -> PreTrainedTokenizerFast:
-    """Has these words; others are unknown."""
+    """Make a word-level tokenizer over `_WORDS`; all other words become `<unk>`."""
     split = pre_tokenizers.Split(Regex(r"\w+|[^\w\s]"), "removed", invert=True)
     words = ["<s>", "<unk>", *_WORDS.split()]
     backend = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))
@@ -140,6 +140,5 @@ def _tokenizer() -> PreTrainedTokenizerFast:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `train_model`."""
     train_model(outputs.folder, **spec)
     write_model_record(outputs.model, fetch_model(provenance["wildcards"]["model"], {"folder": outputs.folder}))

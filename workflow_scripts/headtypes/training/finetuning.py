@@ -63,7 +63,7 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, 
 def _load(
     auto_class: type, record: ModelRecord, settings: FinetuningSettings, labels: Sequence[str] | None
 ) -> PreTrainedModel:
-    """Load a model; what its checkpoint lacks (the new head) is drawn from the seed."""
+    """Load a model; weights that its checkpoint lacks (the new head) are drawn from the seed."""
     torch.manual_seed(settings.seed)
     folder = record.folder
     with told(f"{folder} does not load as a model that can be fine-tuned"):
@@ -166,7 +166,7 @@ def _finetune(
 
 
 def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, settings: FinetuningSettings) -> str:
-    """A digest of everything that the result depends on, so that a checkpoint of another run is not resumed."""
+    """Return a digest of everything that the result depends on, so that a checkpoint of another run is not resumed."""
     digest = hashlib.sha256(canonical_json(settings.model_dump()).encode())
     for array in (windows.input_ids, windows.token_type_ids, windows.offsets, targets):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
@@ -177,7 +177,7 @@ def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, 
 
 
 def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
-    """The last complete checkpoint of a run, or None; the folder is emptied if its fingerprint is that of another run.
+    """Return the last complete checkpoint of a run, or None; empty the folder if its fingerprint is another run's.
 
     Trainer writes trainer_state.json last, and only then removes the previous checkpoint, so a checkpoint whose state
     can be read is complete. Others are removed.
@@ -217,6 +217,5 @@ class _Progress(TrainerCallback):
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `finetune_model`."""
     finetune_model(read_model_record(inputs.base), read_rows(inputs.rows, spec["kind"]), outputs.folder, **spec)
     write_model_record(outputs.model, fetch_model(provenance["wildcards"]["model"], {"folder": outputs.folder}))

@@ -13,7 +13,7 @@ _STRETCH = 50
 
 
 def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.Generator) -> list[int]:
-    """The order in which examples are learned: indices of `batch_size` times `steps` of them, batch after batch.
+    """Plan the order in which examples are learned: `batch_size` times `steps` of their indices, batch after batch.
 
     lengths: [example] tokens of each.
 
@@ -33,18 +33,18 @@ def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.
 
 
 class PlannedExamples(torch.utils.data.Dataset):
-    """Windows with their targets, in a planned order, as arguments of a model's `forward`."""
+    """Windows with their targets, in a planned order, as arguments of a model's `forward`.
+
+    targets: [window, softmax] int; target_names: of its columns; order: indices of windows.
+    """
 
     def __init__(self, windows: Windows, targets: np.ndarray, target_names: Sequence[str], order: Sequence[int]):
-        """targets: [window, softmax] int, and the names of these columns; order: indices of windows."""
         self._windows, self._targets, self._target_names, self._order = windows, targets, target_names, order
 
     def __len__(self) -> int:
-        """The number of examples in the plan."""
         return len(self._order)
 
     def __getitem__(self, index: int) -> dict[str, list[int] | int]:
-        """The example that the plan has at `index`."""
         window = self._order[index]
         tokens = self._windows.tokens(window)
         example = {"input_ids": self._windows.input_ids[tokens].tolist()}
@@ -54,7 +54,7 @@ class PlannedExamples(torch.utils.data.Dataset):
 
 
 def padding_collator(pad_token: int) -> Callable[[list[dict]], dict[str, torch.Tensor]]:
-    """A collator that pads examples on the right, whatever a tokenizer would do: positions of answers remain valid.
+    """Make a collator that pads examples on the right, so that positions of answers remain valid.
 
     pad_token: of the model itself, since classification heads of decoders find the end of a text by it.
     """

@@ -1,4 +1,4 @@
-"""How a model is trained: the settings that a user can choose in the configuration, and the seed."""
+"""The training of a model: the settings that a user can choose in the configuration, and the seed."""
 
 from typing import Annotated
 
@@ -39,6 +39,6 @@ class Learning(BaseModel):
 
 
 class FinetuningSettings(Learning):
-    """These, and the seed of all that is drawn."""
+    """The settings of `Learning`, and the seed of all random draws."""
 
     seed: NonNegativeInt = 0

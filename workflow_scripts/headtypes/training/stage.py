@@ -11,13 +11,11 @@ from headtypes.models.stage import RECORD
 
 @stage(calls="data.fetching:run")
 def fetch_training(plan: Plan, task: str) -> dict:
-    """Where the training data come from, and which columns hold what."""
     return source_of(plan, task, "training")
 
 
 @stage("training", reads="rows", calls="training.finetuning:run")
 def finetune_model(plan: Plan, model: str) -> dict:
-    """The kind of the task, and how the model learns it."""
     finetuned = plan.finetuned(model)
     settings = {name: value for name, value in given(finetuned).items() if name not in ("base", "task")}
     return {"kind": plan.kind_of(finetuned.task).name, **settings, "seed": plan.seed("finetune_model", model)}
@@ -25,7 +23,7 @@ def finetune_model(plan: Plan, model: str) -> dict:
 
 @stage(calls="training.copying:run")
 def train_model(plan: Plan, model: str) -> dict:
-    """The size of the model, what is kept of its training, and the seed of its weights and of what it reads."""
+    """Spec: size and steps of the model, and the seed of its weights and its sequences."""
     trained = plan.config.models[model].source.trained
     return {**given(trained), "seed": plan.seed("train_model", model)}
 

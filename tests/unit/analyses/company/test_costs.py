@@ -143,9 +143,11 @@ def test_scores_that_are_all_equal_are_said_in_a_sentence():
     same = np.broadcast_to(company.whole, company.scores.shape)
     with pytest.raises(InputError, match="All sets of heads lose the same, so that no head costs more than another"):
         head_costs(Company(**{**vars(company), "scores": same}), seed=0)
-    # Another score may not differ, and has no costs then.
+    # Another score may not differ, or in a single set, and has no costs then.
     flat = company.scores.copy()
     flat[..., 1] = 100.0
-    table, _ = head_costs(Company(**{**vars(company), "scores": flat}), seed=0)
-    assert not table.filter(like="f1").size
-    assert isinstance(table, pd.DataFrame)
+    for lost in (0.0, 50.0):
+        flat[0, 0, 1] -= lost
+        table, _ = head_costs(Company(**{**vars(company), "scores": flat}), seed=0)
+        assert not table.filter(like="f1").size
+        assert isinstance(table, pd.DataFrame)

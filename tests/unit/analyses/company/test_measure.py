@@ -39,9 +39,10 @@ def job(tmp_path, monkeypatch):
 
     def run(*analyses) -> tuple[pd.DataFrame, pd.DataFrame]:
         monkeypatch.setattr(measure, "ANALYSES", analyses)
+        monkeypatch.setattr(measure, "analysis_named", {of.name: of for of in analyses}.__getitem__)
         names = [file.name for of in analyses for file in of.files]
         files = {name: {"ewt": f"{name} of ewt"} for name in names}
-        inputs = Inputs(sets=tmp_path / "sets", partitions={"mine": tmp_path / "partition"}, **files)
+        inputs = Inputs(sets=tmp_path / "sets", partitions={"mine": tmp_path / "partition"}, own={}, **files)
         outputs = SimpleNamespace(**{name: tmp_path / name for name in ("costs", "fit", "labels")})
         measure.run(inputs, {"seed": 0}, outputs, {})
         return read_costs(outputs.costs), read_labels(outputs.labels)

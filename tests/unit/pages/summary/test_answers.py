@@ -17,6 +17,7 @@ from headtypes.pages.summary.answers import (
     types_answer,
     types_card,
 )
+from headtypes.pages.summary.left_out import LeftOut, left_out_alone
 from headtypes.papers.quantities import Measured
 from tests.support.summaries import (
     COMPANY,
@@ -38,8 +39,9 @@ def partition(tmp_path_factory) -> Partition:
 
 
 @pytest.fixture(scope="module")
-def table_2() -> pd.DataFrame:
-    return four_controlled(pd.read_csv(RESULTS / "demo/table2.csv"))
+def left_out(partition) -> LeftOut:
+    table_2 = four_controlled(pd.read_csv(RESULTS / "demo/table2.csv"))
+    return left_out_alone(table_2, MODEL, PARTITION, partition.types)
 
 
 def test_types_are_told_where_both_dips_are_and_denied_where_one_is_below():
@@ -97,9 +99,9 @@ def company(folder) -> Company:
     return Company(*(read(folder / file) for read, file in read))
 
 
-def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(partition, table_2, tmp_path):
+def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(partition, left_out, tmp_path):
     found = company(tmp_path)
-    card = matter_card(MODEL, PARTITION, partition, found, table_2, ["company.csv"])
+    card = matter_card(MODEL, PARTITION, partition, found, left_out, ["company.csv"])
     assert card.answer == YES
     assert card.says == (
         "Heads 3-10 and 2-2 do. 1 of 72 heads explains half of what single heads cost. "
@@ -115,7 +117,7 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     low, high = (float(end.split()[0]) for end in card.ends)
     assert low + card.marks[0].dot / 100 * (high - low) == pytest.approx(0.9, abs=0.01)
     labels = found.labels.assign(p_beyond=[0.02, 0.5, 0.5, 0.5])
-    apart = matter_card(MODEL, PARTITION, partition, found._replace(labels=labels), table_2, [])
+    apart = matter_card(MODEL, PARTITION, partition, found._replace(labels=labels), left_out, [])
     assert apart.says.endswith("Costs differ by type beyond these heads: dense (p = 0.020).")
     none = found._replace(costs=found.costs.assign(p_holm=1.0))
     card = matter_card(MODEL, PARTITION, partition, none, None, [])

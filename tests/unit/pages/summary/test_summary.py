@@ -9,7 +9,9 @@ import pytest
 
 from headtypes.comparisons.models.compared import PAIRS, compared_table
 from headtypes.pages.summary.answers import YES, Answers, Card, Mark
-from headtypes.pages.summary.findings import cautions, compared_types_sentence, costs_sentence, verdict_sentence
+from headtypes.pages.summary.findings import cautions, costs_sentences
+from headtypes.pages.summary.left_out import left_out_alone
+from headtypes.pages.summary.overview import Best
 from headtypes.pages.summary.pictures import caption_of
 from headtypes.pages.summary.run_facts import duration, facts, processor_time
 from headtypes.pages.summary.stage import FIGURES
@@ -63,16 +65,12 @@ def test_verdicts_are_counted_as_they_stand_in_the_comparison(summary, guan):
     stated = own[own["basis"] == "stated"]["verdict"].value_counts()
     assert first.counts["stated"] == {"holds": 4, "fails": 3, "open": 8, "no verdict": 10} == stated.to_dict()
     assert [sum(numbers.values()) for numbers in first.counts.values()] == [25, 3, 6]
-    assert verdict_sentence("Guan et al.", first) == (
-        "Of the 25 claims that Guan et al. state and qa-kmeans-k4 bears on, 4 hold, 3 fail, 8 are open and 10 cannot "
-        "be judged for minilm-qa, one checkpoint; 1 of these is decided by a value without an interval. Of those with "
-        "an interval, corrected for the number of claims, 3 hold and 3 fail."
-    )
+    assert first.corrected == "corrected: 3 hold, 3 fail"
     assert counted("holds", 1) == "1 holds"
 
 
 def test_claims_that_no_interval_decides_are_counted_apart(guan):
-    own = guan[guan["model"] == MODEL].assign(partition=PARTITION)
+    own = guan[guan["model"] == MODEL].assign(partition=PARTITION, unit="points")
     judged = own["basis"].eq("stated") & own["kind"].eq("claim") & own["verdict"].isin(["holds", "fails"])
     # As if all but three had an interval, and kept their verdicts.
     own.loc[own["kind"].eq("claim"), ["p", "p_holm"]] = 0.01
@@ -80,10 +78,6 @@ def test_claims_that_no_interval_decides_are_counted_apart(guan):
     alone = own[judged].index[:3]
     own.loc[alone, ["p", "p_holm", "verdict_holm"]] = np.nan
     (subject,) = judged_subjects(own, "partition", "file.csv")
-    said = verdict_sentence("Guan et al.", subject)
-    assert "; 3 of these are decided by a value without an interval. Of those with an interval, corrected" in said
-    decided = sum(int(number) for number in re.findall(r"(\d+) (?:holds?|fails?)", said.partition(". Of those")[2]))
-    assert decided == judged.sum() - 3
     rows = [row for row in subject.table.rows if row[0].below == "without an interval"]
     assert len(rows) == 3
 
@@ -113,35 +107,32 @@ def test_what_must_not_be_concluded_is_on_the_page(summary):
     assert len(list(cautions([], {}, [], [], []))) == 1
 
 
-def test_findings_name_the_costliest_type_beside_random_heads(table_2):
-    sentence = costs_sentence(table_2, MODEL, PARTITION, TYPES, differences_of(table_2))
-    assert sentence == (
-        "Without its 28 dense heads the F1 of minilm-qa falls by 57.1 points on 200 questions (49.6 to 64.5 over "
-        "these), more than without any other type. As many random heads of the same layers, of which 71 % are the "
-        "type's own, cost 22.0 on average on 32 of them, where the type costs 64.4 (79 draws, described and not "
-        "tested). Without its 22 vertical heads it falls by 5.3, not shown to be less than that without its 12 "
-        "dense_vertical heads (14.7)."
-    )
-    apart = table_2.assign(drop_f1=table_2["drop_f1"].mask(table_2["id"] == 3, 3.5))
-    sentence = costs_sentence(apart, MODEL, PARTITION, TYPES, differences_of(apart, 0.1))
-    assert sentence.endswith("Without its 10 diagonal heads it falls by 3.5, the least.")
+def costs(table_2: pd.DataFrame, half: float = 10.0, metric: str = "f1") -> list[str]:
+    """The findings on what types cost, with intervals of differences of this half width."""
+    found = left_out_alone(table_2, MODEL, PARTITION, TYPES)
+    return list(costs_sentences(found, MODEL, differences_of(table_2, half, metric)))
+
+
+def test_findings_name_the_type_that_costs_most_and_the_one_that_costs_least(table_2):
+    most = "Without its 28 dense heads minilm-qa loses 57.1 of its 89.8 points of F1"
+    least = "Without its 22 vertical heads minilm-qa loses 5.3 of its 89.8 points of F1"
+    assert costs(table_2) == [f"{most}, the most of any type.", f"{least}."]
+    assert costs(table_2, 0.1) == [f"{most}, the most of any type.", f"{least}, the least of any type."]
     # Drops are paired: two intervals that overlap say nothing of their difference.
     near = table_2.assign(drop_f1=table_2["drop_f1"].mask(table_2["id"] == 4, 50.0))
     near = near.assign(drop_f1_low=near["drop_f1"] - 20, drop_f1_high=near["drop_f1"] + 20)
-    for half, said in ((5, "more than without any other type"), (8, "not shown to be more than that without its 12")):
-        assert said in costs_sentence(near, MODEL, PARTITION, TYPES, differences_of(near, half))
-    assert costs_sentence(table_2, "another", PARTITION, [*TYPES, "odd"], differences_of(table_2)) is None
-    columns = [column for column in table_2 if not column.startswith(("control_", "own_"))]
-    sentence = costs_sentence(table_2[columns], MODEL, PARTITION, TYPES, differences_of(table_2))
-    assert sentence.endswith(
-        "it falls by 5.3, not shown to be less than that without its 12 dense_vertical heads (14.7)."
-    )
+    assert [costs(near, half)[0].endswith("the most of any type.") for half in (5, 8)] == [True, False]
+    assert left_out_alone(table_2, "another", PARTITION, [*TYPES, "odd"]) is None
 
 
 def test_findings_name_no_costliest_type_where_all_cost_the_same(table_2):
-    same = table_2.assign(drop_f1=0.0)
-    told = "the F1 of minilm-qa changes by the same: no type costs more than another."
-    assert costs_sentence(same, MODEL, PARTITION, TYPES, differences_of(same)) == f"Whichever type is left out, {told}"
+    told = "the F1 of minilm-qa changes by the same."
+    assert costs(table_2.assign(drop_f1=0.0)) == [f"Whichever type is left out, {told}"]
+
+
+def test_a_model_that_does_better_without_a_type_is_said_to_gain(table_2):
+    better = table_2.assign(drop_f1=table_2["drop_f1"].mask(table_2["id"] == 5, -2.0))
+    assert costs(better)[1].startswith("Without its 22 vertical heads minilm-qa gains 2.0 points of F1 beside 89.8")
 
 
 def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
@@ -149,27 +140,36 @@ def test_findings_and_tables_of_a_text_are_of_its_loss(table_2):
     text = text.rename(columns=lambda name: name.replace("f1", "loss"))
     numbers = [column for column in text if column.endswith(("loss", "loss_low", "loss_high"))]
     text = text.assign(**{column: text[column] / 100 for column in numbers})
-    sentence = costs_sentence(text, MODEL, PARTITION, TYPES, differences_of(text, 0.1, "loss"))
-    assert (
-        "Without its 28 dense heads the loss of minilm-qa rises by 0.57 nats per token on 200 documents (0.50"
-        in sentence
+    assert costs(text, 0.1, "loss")[0] == (
+        "Without its 28 dense heads the loss of minilm-qa rises 0.57 nats per token from -0.24, the most of any type."
     )
-    assert "cost 0.22 on average on 32 of them, where the type costs 0.64" in sentence
     shown = next(ablation_shown(text, 2)).in_brief()
     assert {"Loss", "rise of Loss"} <= {column.label for column in shown.columns}
     assert "documents" in shown.about
 
 
-def test_findings_name_what_sets_a_type_apart_from_random_heads(results):
-    table = pd.read_csv(results[1]["compared_types"][MODEL, PARTITION])
-    assert compared_types_sentence(table, MODEL) == (
-        "Among what sets types of minilm-qa apart is the gradient for attention to cls tokens of its vertical heads: "
-        "0.15, where as many random heads of the same layers have 0.24 (0.19 to 0.28 over draws; p = 0.008); in 1 of 2 "
-        "comparisons the types of minilm-qa differ from as many random heads of the same layers (p < 0.05, corrected "
-        "for all comparisons)."
-    )
-    assert compared_types_sentence(table.assign(p_holm=0.5), MODEL).startswith("In 0 of 2 comparisons")
-    assert compared_types_sentence(table.assign(p=np.nan), MODEL) is None
+def test_findings_are_short_and_of_both_papers(summary):
+    found = summary["findings"]
+    assert 5 <= len(found) <= 10
+    assert [sentence for sentence in found if len(sentence.split()) > 20] == []
+    text = " ".join(found)
+    assert "Without attention inside sentences in its 12 dense_vertical heads minilm-qa loses 23.3 of its 89.8" in text
+    assert "73.6 % of the heads of minilm-qa on qa are in the same cluster as in minilm on qa." in text
+    assert "All clusterings of halves of the heads of minilm-qa agree on 44.4 % of the heads." in text
+    assert "Heads of local look most at [CLS] in layer 5, with 38 % of their attention." in text
+    assert "leads in dobj, from dependent to head, with 74.0 %, 38.2 points above the best offset." in text
+    assert "comparisons" not in text
+
+
+def test_a_drop_is_one_value_in_the_finding_the_chart_and_the_table(summary):
+    costs = summary["answers"][0].overview.costs
+    (finding,) = [sentence for sentence in summary["findings"] if "28 dense heads" in sentence]
+    lost, whole = re.search(r"loses ([\d.]+) of its ([\d.]+)", finding).groups()
+    assert whole == costs.whole_text
+    assert float(lost) == pytest.approx(float(whole) - float(costs.rows[0].text), abs=0.11)
+    table = summary["papers"][0].tables[1]
+    place = [column.label for column in table.columns].index("drop of F1")
+    assert lost in [row[place].text for row in table.rows]
 
 
 def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summary):
@@ -209,9 +209,11 @@ def test_markup_in_data_is_shown_as_text(results, summary):
     named = {"model": SCRIPT, "partition": SCRIPT, "name": SCRIPT, "sentences": [SCRIPT]}
     pictures = summary["answers"][0].overview
     pictures = pictures._replace(types=[shown._replace(name=SCRIPT, letters=SCRIPT) for shown in pictures.types])
+    best = [Best(SCRIPT, SCRIPT, SCRIPT, 50.0, None)]
     linked = {"figures": {SCRIPT: (SCRIPT, SCRIPT)}, "files": {SCRIPT: [SCRIPT]}}
     answers = [Answers(**named, overview=pictures, cards=[card] * 3, **linked)] * 2
     hostile = {"title": SCRIPT, "answers": answers, "cautions": [SCRIPT], "findings": [SCRIPT], "papers": [paper]}
+    hostile |= {"best": {SCRIPT: best}}
     hostile = {**summary, **hostile, "made": [(SCRIPT, [SCRIPT])]}
     (results[0] / "hostile").mkdir()
     page = made_page(results[0] / "hostile", hostile).read_text()

@@ -58,6 +58,25 @@ def test_the_first_screen_has_the_pictures_the_three_answers_and_what_they_leave
         assert why.is_visible()
 
 
+def test_closed_it_is_short_and_every_finding_is_of_twenty_words_at_most(chromium, page_file):
+    with opened(chromium, page_file, 1400) as page:
+        assert page.evaluate("document.documentElement.scrollHeight") <= 3000
+        found = page.locator(".findings li").all_inner_texts()
+        assert len(found) <= 10
+        assert [sentence for sentence in found if len(sentence.split()) > 20] == []
+
+
+def test_beside_what_a_type_looks_at_stand_two_typical_heads_that_lead_to_the_atlas(chromium, page_file):
+    with opened(chromium, page_file, 1400) as page:
+        profiles = page.locator(".about:visible .profile")
+        assert profiles.count() == 4
+        for profile in profiles.all():
+            assert profile.locator("img").count() == 2
+            boxes = [image.bounding_box() for image in profile.locator("img").all()]
+            assert all(box["width"] == pytest.approx(box["height"]) and box["width"] > 48 for box in boxes)
+        assert profiles.first.locator("a").first.get_attribute("href") == f"atlas/{MODEL}.html#head=1-1"
+
+
 def test_the_map_has_every_head_in_the_colour_of_its_type_and_leads_to_it(chromium, tmp_path):
     summary = made_summary(tmp_path, made_results(tmp_path))
     with opened(chromium, made_page(tmp_path, summary), 1280) as page:

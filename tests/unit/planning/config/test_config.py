@@ -37,7 +37,7 @@ def refused(raw) -> str:
 # Of each kind of mistake, one.
 MISTAKES = [
     # A key that is not known, with the nearest one that is; a key that is missing.
-    ("sead", 1, ['sead: this key is unknown. Did you mean "seed"? Allowed: ablation, analyses']),
+    ("sead", 1, ['sead: this key is unknown. Did you mean "seed"? Allowed: ablation, analyses, clustering']),
     ("tests/types", ["gradient"], ['tests.types: there is no "gradient". Did you mean "gradients"?']),
     ("models/taught/source/finetuned/epoch", 1, ["taught.source.finetuned.epoch: ", 'Did you mean "epochs"?']),
     ("models/base/source", DELETE, ["models.base.source: this key is missing."]),

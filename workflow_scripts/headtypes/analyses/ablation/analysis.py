@@ -87,27 +87,26 @@ def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
 
 @stage("forward", reads="samples", calls="analyses.ablation.head_outputs:run", inputs=(RECORD, SAMPLES))
 def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
-    """How samples are cut, and the arithmetic."""
+    """Spec: truncation, precision and batch size."""
     return samples_of(plan, task)
 
 
 @stage("forward", reads="questions", calls="analyses.ablation.evaluation:run")
 def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -> dict:
-    """What is done to which heads, under which reading of the paper, and the arithmetic."""
+    """Spec: the operation on each head, the reading of the paper, precision and batch size."""
     task = plan.partitions[model, partition].task
     return {**_evaluation(plan, model, condition, task), "condition": condition}
 
 
 @stage(calls="analyses.ablation.intervals:run")
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
-    """Return which condition is the baseline."""
     baseline = plan.baseline(model, partition)
     return {"baseline": baseline and baseline.name}
 
 
 @stage("forward", reads="questions", passes=_draws_of_controls, calls="analyses.ablation.controls:run")
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
-    """The condition, and how often heads are drawn, on how many questions."""
+    """Spec: the condition, and the number of draws of heads and of questions."""
     task, controls = plan.partitions[model, partition].task, plan.config.controls
     seed = plan.seed("evaluate_controls", model, partition, condition)
     drawn = {"draws": controls.draws, "questions": controls.questions, "seed": seed}
@@ -116,7 +115,6 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
 
 @stage(calls="analyses.ablation.controls_figure:run")
 def plot_controls(plan: Plan, model: str, partition: str) -> dict:
-    """Return what the conditions do."""
     conditions = {entry.name: plan.operations(entry.condition) for entry in plan.controlled_of(model, partition)}
     return {"conditions": conditions}
 
@@ -134,7 +132,7 @@ def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
 
 
 def answers_of(plan: Plan, task: str) -> dict:
-    """How a model's answers to a task are read off, and the arithmetic."""
+    """Return how a model's answers to a task are read, with precision and batch size."""
     kind = plan.kind_of(task)
     answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}
     return {"kind": kind.name, **answers, **given(plan.config.compute)}

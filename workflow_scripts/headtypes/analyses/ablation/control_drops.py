@@ -1,4 +1,4 @@
-"""What a condition costs beside the same operations on random heads of the same layers, on the same questions."""
+"""The cost of a condition beside the same operations on random heads of the same layers, on the same questions."""
 
 from typing import NamedTuple
 
@@ -28,14 +28,15 @@ class DropsOfDraws(NamedTuple):
 
 
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
-    """Drops from the baseline (`metrics.Metric`) of a condition and of its controls, all on the controls' questions.
+    """Return drops from the baseline (`metrics.Metric`) of a condition and its controls, on the controls' questions.
 
     controls: scores of each draw and question, as `controls.evaluate_controls` returns them.
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
 
-    returns control_draws, control_questions, control_overlap (mean share of the drawn heads that are the condition's
-      own); for each metric control_drop_{metric}: the mean over the draws, with the lowest and the highest as _low and
-      _high; own_drop_{metric}: the condition's own drop.
+    The keys are control_draws, control_questions, control_overlap (mean share of the drawn heads that are the
+    condition's
+    own); for each metric control_drop_{metric}: the mean over the draws, with the lowest and the highest as _low and
+    _high; own_drop_{metric}: the condition's own drop.
     """
     metrics, lost, own_lost, sizes = lost_answers(controls, scores, baseline)
     found = {
@@ -53,8 +54,9 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
 def lost_answers(
     controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame
 ) -> tuple[list[Metric], np.ndarray, np.ndarray, np.ndarray | None]:
-    """What is lost on the controls' questions: the metrics; [metric, draw, question] what random heads cost; [metric,
-    question] what the condition costs; and the questions' sizes (`sizes_in`), where they have any.
+    """Return the losses on the controls' questions: the metrics; [metric, draw, question] the cost of random heads;
+    [metric,
+    question] that of the condition; and the questions' sizes (`sizes_in`), where they have any.
     """
     controls = controls.sort_values(["draw", "id"])
     draws, asked = controls["draw"].nunique(), controls["id"].unique()
@@ -69,12 +71,11 @@ def lost_answers(
 
 
 def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[pd.DataFrame, ...]:
-    """What `control_drops` takes, read from files."""
     return tuple(read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
 
 
 def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
-    """The drops of a task's `tested_metric` beside heads of the same layers, from the files of `control_drops`."""
+    """Read the drops of a task's `tested_metric` beside heads of the same layers, from the files of `control_drops`."""
     controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, sizes = lost_answers(controls, *own)
     metric = tested_metric([metric.name for metric in metrics])

@@ -14,7 +14,7 @@ from headtypes.models.records import ModelRecord
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """Of the heads that a condition changes, the share that a draw changes in the same way; both [layer, head]."""
+    """Return the share of a condition's heads that a draw changes in the same way; both [layer, head]."""
     return float((drawn == operations)[operations != "keep"].mean())
 
 
@@ -52,7 +52,6 @@ def evaluate_controls(
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `evaluate_controls`."""
     answered = read_answered(inputs.questions, inputs, spec["kind"])
     write_scores(
         outputs.scores, evaluate_controls(*answered, read_head_outputs(inputs.head_outputs), **spec), provenance

@@ -1,4 +1,4 @@
-"""What a condition costs beside the same operations on random heads, on the same questions."""
+"""The cost of a condition beside the same operations on random heads, on the same questions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -67,7 +67,6 @@ def controls_figure(
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `plot_controls`."""
     drops = {
         condition: read_drops_of_draws(controls, inputs.scores[condition], inputs.baseline)
         for condition, controls in inputs.controls.items()

@@ -26,11 +26,12 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a task is evaluated, whatever is done to the heads.
+    """The settings by which a task is evaluated under any condition.
 
-    kind: of the task, one that models answer. precision, batch_tokens: arithmetic of the forward pass, and padded
-    tokens of a batch. reading: fields of `operations.Reading`. max_answer_length: tokens of the longest answer, where a
-    kind has such. max_seq_length: tokens of a full window, where padding counts (`Reading.uniform_over_padding`).
+    kind: of the task, one that models answer. precision, batch_tokens: of the forward pass, and padded tokens of a
+        batch.
+    reading: fields of `operations.Reading`. max_answer_length: tokens of the longest answer, where a kind has such.
+    max_seq_length: tokens of a full window, where padding counts (`Reading.uniform_over_padding`).
     """
 
     kind: str
@@ -42,7 +43,6 @@ class Settings:
 
     @property
     def chosen_reading(self) -> Reading:
-        """The reading with the defaults of the fields that are not given."""
         return Reading(**self.reading or {})
 
 
@@ -144,7 +144,6 @@ class Evaluator:
 
 
 def read_answered(questions: StrPath, inputs: Any, kind: str) -> tuple[Sequence, Windows, Partition, ModelRecord]:
-    """What a model answers a partition's task from: questions of a kind, their windows, the partition, the record."""
     return (
         read_rows(questions, kind),
         read_windows(inputs.windows),
@@ -154,7 +153,6 @@ def read_answered(questions: StrPath, inputs: Any, kind: str) -> tuple[Sequence,
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `evaluate_condition`."""
     answered = read_answered(inputs.questions, inputs, spec["kind"])
     predictions, scores = evaluate_condition(*answered, read_head_outputs(inputs.head_outputs), **spec)
     write_json(outputs.predictions, predictions)

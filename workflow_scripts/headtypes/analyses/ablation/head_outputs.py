@@ -1,4 +1,4 @@
-"""What a head adds to the model on average: its mean output, which the operation `mean` puts in its place."""
+"""Mean outputs of heads, which the operation `mean` puts in place of the outputs themselves."""
 
 from typing import Any
 
@@ -26,31 +26,26 @@ class MeanHeadOutputs(Reducer):
     fault = "the output of head {} is not finite"
 
     def begin(self, about: Pass) -> None:
-        """Begin with nothing."""
         self._total, self._tokens = 0.0, 0
 
     def start(self, batch: Batch) -> None:
-        """Begin with no layers."""
         self._batch = batch
         self._layers: dict[int, list[Tensor]] = {}
 
     def add(self, block: Block) -> None:
-        """Sum over the rows of each sample."""
         sums = [outputs.sum(1, dtype=torch.float64) for outputs in block.outputs]
         self._layers.setdefault(block.layer, []).extend(sums)
 
     def right(self) -> Bool[Tensor, "1 layer head channel"]:
-        """The sums of the batch, [layer, head, channel] float64, that are finite."""
+        """Sum the batch, [layer, head, channel] float64, and mark the sums that are finite."""
         self._sums = torch.stack([torch.stack(of_layer).sum(0) for of_layer in self._layers.values()])
         return self._sums.isfinite()[None]
 
     def finish(self) -> None:
-        """Add the sums of the batch."""
         self._total = self._total + self._sums.cpu().numpy()
         self._tokens += sum(self._batch.lengths)
 
     def result(self) -> np.ndarray:
-        """The means."""
         return (self._total / self._tokens).astype(np.float32)
 
 
@@ -66,6 +61,5 @@ def measure_head_outputs(samples: list[Sample], record: ModelRecord, *, kind: st
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `measure_head_outputs`."""
     head_outputs = measure_head_outputs(read_records(inputs.samples, Sample), read_model_record(inputs.model), **spec)
     write_arrays(outputs.head_outputs, HeadOutputs(head_outputs), provenance)

@@ -19,7 +19,8 @@ class Scored:
     """One score of the same units, articles or single questions, under several conditions."""
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], metric: str, *, by_article: bool = True) -> None:
-        """Scores of each question, by condition; by_article: whether articles are the units where they are known.
+        """Take the scores of each question, by condition; by_article: whether articles are the units where they are
+        known.
 
         Questions about one article are not independent, so that they decide nothing there.
         """
@@ -32,11 +33,13 @@ class Scored:
         self._own, self._sizes = by_unit(values, articles, sizes_in(first))
 
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
-        """The sum of the conditions' means, times their weights; baseline: that condition, if any.
+        """Return the sum of the conditions' means, times their weights; baseline: that condition, if any.
 
-        Units count that differ in what is compared. So the part that is the baseline's is taken by itself: of "95
-        percent of the baseline is left", units differ whose drop does. Where the drops of all differ, but hardly any
-        answers of one condition do, since nearly all are lost, each condition is taken by itself.
+        Units count that differ in what is compared. So the part that is the baseline's is taken by itself: for "95
+        percent of
+        the baseline is left", units differ whose drop does. Where the drops of all differ, but hardly any answers of
+        one
+        condition do, since nearly all are lost, each condition is taken by itself.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -60,14 +63,14 @@ class Scored:
 
 
 def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None) -> pd.DataFrame:
-    """Each condition's mean scores and their drops from the baseline (`metrics.Metric`), with intervals.
+    """Return each condition's mean scores and their drops from the baseline (`metrics.Metric`), with intervals.
 
     scores: of each question, by condition.
 
-    returns one row per condition, in their order: condition, and for each metric the columns
+    There is one row per condition, in their order: condition, and for each metric the columns
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
-      drop_{metric} and the same four: what is lost from the baseline, in points.
+      drop_{metric} and the same four: the loss from the baseline, in points.
     NaN without a baseline or articles, and over too few of either. (The F1 of sentence pairs is not a mean over pairs,
     so it is not in it.)
     """
@@ -89,10 +92,10 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 
 
 def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """By how much each condition's score is below each other one's, paired.
+    """Return by how much each condition's score is below each other one's, paired.
 
-    returns one row for each metric, condition and other: these; difference: the other's mean less the condition's, or
-      the reverse where lower is better; low, high: its interval, over articles where these are known; over.
+    There is one row for each metric, condition and other; difference: the other's mean less the condition's, or the
+    reverse where lower is better; low, high: its interval, over articles where these are known; over: the units.
     """
     rows = []
     for metric in metrics_in(next(iter(scores.values()))):
@@ -105,7 +108,6 @@ def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `measure_intervals`."""
     scores = dict(zip(inputs.scores, read_scores(list(inputs.scores.values())), strict=True))
     write_csv(outputs.intervals, condition_intervals(scores, **spec))
     write_csv(outputs.differences, differences(scores))

@@ -15,17 +15,17 @@ from headtypes.data.kinds.metrics import METRICS, SIZES, Metric
 
 
 def metrics_in(scores: pd.DataFrame) -> list[Metric]:
-    """The metrics that a table of scores has a column for."""
     return [metric for metric in METRICS.values() if metric.column in scores]
 
 
 def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
-    """Over how many tokens each row of a table of scores is a sum, [row]; None where every row counts once."""
+    """Return the number of tokens that each row of a table of scores sums over, [row]; None where every row counts
+    once.
+    """
     return scores[SIZES].to_numpy(float) if SIZES in scores else None
 
 
 def write_scores(path: StrPath, scores: pd.DataFrame, provenance: dict) -> None:
-    """Write a table of scores with its provenance as a Parquet file with checksums."""
     scores.attrs["provenance"] = provenance
     write_parquet(path, scores)
 
@@ -55,5 +55,5 @@ class HeadOutputs:
 
 
 def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
-    """The mean head outputs of a file, [layer, head, channel] float32; None where no path is given."""
+    """Read the mean head outputs of a file, [layer, head, channel] float32; None where no path is given."""
     return read_arrays(path, HeadOutputs).head_output if path else None

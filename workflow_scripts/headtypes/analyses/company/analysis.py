@@ -84,7 +84,7 @@ def _sets(plan: Plan, wildcards: Any, rows: int) -> float:
 
 
 def company_outputs(plan: Plan, model: str, task: str) -> str | list:
-    """The mean outputs of the model's heads, where heads that are away have these instead."""
+    """Return the mean outputs of the model's heads, where heads that are away have these instead."""
     return OUTPUTS.path.format(model=model, task=task) if plan.company_needs_head_outputs else []
 
 
@@ -115,7 +115,6 @@ def evaluate_company(plan: Plan, model: str, task: str) -> dict:
 
 @stage(calls="analyses.company.measure:run")
 def measure_costs(plan: Plan, model: str, task: str) -> dict:
-    """The seed of intervals and permutations."""
     return {"seed": plan.seed("measure_costs", model, task)}
 
 

@@ -1,4 +1,4 @@
-"""What each head costs in random company: least squares of what sets lose on which heads are away."""
+"""The cost of each head in random company: least squares of the losses of sets on the heads that are away."""
 
 from typing import NamedTuple
 
@@ -63,7 +63,6 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
 
 
 def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The singular value decomposition of which heads are away beside how often they are."""
     left, values, right = np.linalg.svd(away - away.mean(0), full_matrices=False)
     # Heads of a layer that is in every set have effects that sum to zero: of those that fit, the smallest.
     kept = values > 1e-9 * values.max()
@@ -71,7 +70,7 @@ def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
-    """R2 of sets that were held out, one of `_FOLDS` parts at a time, for each penalty."""
+    """Return the R2 of sets that were held out, one of `_FOLDS` parts at a time, for each penalty."""
     fold = np.arange(len(lost)) % _FOLDS
     wrong, total = np.zeros(len(penalties)), 0.0
     for number in range(_FOLDS):
@@ -92,23 +91,27 @@ def set_means(company: Company, metric: str) -> np.ndarray:
 
 
 def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
-    """The cost of each head, and how far costs explain what sets lose; seed: of permutations.
+    """Return the cost of each head, and how far costs explain the losses of sets; seed: of permutations.
 
-    returns a table with a row for each head: layer, head, away (in how many sets); cost, in nats of the loss (of a
-      token, where units have several); its standard_error over sets; low, high: its 95 % interval over units (articles,
-      where these are known); p, of a cost of zero over sets, two-sided, and p_holm, corrected for all heads; and of
-      each metric cost_{metric} and cost_{metric}_error, in points;
-      and a dictionary (`results.FIT`): sets, units, away (heads in a set); penalty (of ridge; 0 for least squares); by
-      metric, whole (with all heads), set_cost (what a set costs on average), r2 (adjusted), held_out (of sets that were
-      held out) and halves (correlation of the costs of halves of the sets); half (heads that explain half of what costs
-      explain), and pair, the largest effect of two heads together beyond their costs.
+    The table has a row for each head: layer, head, away (in how many sets); cost, in nats of the loss (of a token,
+        where
+    units have several); its standard_error over sets; low, high: its 95 % interval over units (articles, where these
+    are
+    known); p, of a cost of zero over sets, two-sided, and p_holm, corrected for all heads; and of each metric
+    cost_{metric} and cost_{metric}_error, in points.
+    The dictionary (`results.FIT`) has sets, units, away (heads in a set); penalty (of ridge; 0 for least squares); by
+    metric, whole (with all heads), set_cost (mean loss of a set), r2 (adjusted), held_out (for sets that were held out)
+    and halves (correlation of the costs of halves of the sets); half (heads that explain half of the explained cost),
+    and
+    pair, the largest effect of two heads together beyond their costs.
     """
     sets, *shape = company.away.shape
     away = company.away.reshape(sets, -1).astype(float)
     table, about = {"away": away.sum(0).astype(int)}, {}
     for metric in company.metrics:
         lost = set_means(company, metric)
-        if metric != LOSS and np.ptp(lost) < 1e-12:
+        # Hardly any set without an answer: a half of them has nothing to fit.
+        if metric != LOSS and min(np.ptp(lost[half::2]) for half in (0, 1)) < 1e-12:
             continue
         fit = fit_sets(away, lost)
         about[metric] = _about(company, metric, away, lost, fit)
@@ -147,7 +150,7 @@ def _about(company: Company, metric: str, away: np.ndarray, lost: np.ndarray, fi
 
 
 def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the interval of each head's cost over units: it is the mean of what each unit alone would give."""
+    """Return the ends of the interval of each head's cost over units: it is the mean of the units' own costs."""
     lost = company.lost(LOSS)
     of_units, sizes = (fit.operator @ (lost - lost.mean(0))).T, company.sizes
     if any(company.articles):
@@ -167,12 +170,14 @@ def heads_for_half(fit: Fit) -> int:
 
 
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
-    """The two heads that cost most beyond their costs where both are away, by standard errors.
+    """Find the two heads that cost most beyond their costs where both are away, by standard errors.
 
-    Looked for among the `_PAIRED` heads of the largest costs, and of these among pairs that at least `_LEAST_SETS` sets
-        lack; away, lost: as of `fit_sets`, whose fit this is.
-    returns heads (indices), sets (in which both are away), effect, its standard_error, and p: of so large an effect
-      among all these pairs, where what costs do not explain is permuted over sets (Freedman and Lane 1983).
+    They are among the `_PAIRED` heads of the largest costs, and at least `_LEAST_SETS` sets lack both; away, lost: as
+    in
+        `fit_sets`, whose fit this is.
+    Returns heads (indices), sets (in which both are away), effect, its standard_error, and p: of so large an effect
+    among
+    all these pairs, where the part that costs do not explain is permuted over sets (Freedman and Lane 1983).
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
@@ -202,6 +207,8 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
 
 
 def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
-    """The heads that cost more than others of their layer, the costliest first: by sets, corrected, and by units."""
+    """Select the heads that cost more than others of their layer, the costliest first: by sets, corrected, and by
+    units.
+    """
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)

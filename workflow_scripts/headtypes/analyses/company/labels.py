@@ -13,14 +13,17 @@ _BLOCK = 500
 
 
 def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.ndarray]], *, seed: int) -> pd.DataFrame:
-    """Each label, or number, of heads beside their costs.
+    """Hold each label, or number, of heads against their costs.
 
     costs: [layer, head]. families: by name, and in each by name, [layer, head]: booleans, which heads have a label, or
         numbers, NaN where a head has none.
-    returns family, label, heads (that have it), statistic and p, a row each. The statistic of a label is how much more
-      its heads cost than all of their layer, on average; of a number, the rank correlation within layers. p is
-      two-sided, for all of a family at once: how often permutations of the heads within layers give any of it as large
-      a value, in its own standard deviations (Westfall and Young 1993).
+    Returns family, label, heads (that have it), statistic and p, a row each. The statistic of a label is how much more
+    its
+    heads cost than all of their layer, on average; that of a number, the rank correlation within layers. p is
+    two-sided,
+    for all of a family at once: how often permutations of the heads within layers give any of it as large a value, in
+        its
+    own standard deviations (Westfall and Young 1993).
     """
     names, vectors, scales, counts = [], [], [], []
     ranked = _ranks(costs)
@@ -65,9 +68,9 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
 
 
 def without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
-    """The costs with some heads, chosen by their costs alone, at the mean of the others of their layer.
+    """Return the costs with some heads, chosen by their costs alone, at the mean of the others of their layer.
 
-    heads: a table of layer and head. What is left says whether labels differ beyond these.
+    heads: a table of layer and head. The rest says whether labels differ beyond these.
     """
     others = np.ones(costs.shape, bool)
     others[heads["layer"], heads["head"]] = False
@@ -78,9 +81,9 @@ def without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
 def families_of(
     partitions: Mapping[str, Partition], columns: Mapping[str, np.ndarray], shape: tuple[int, int]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """The families of a model's labels: the types of each partition, and all numbers of heads together.
+    """Return the families of a model's labels: the types of each partition, and all numbers of heads together.
 
-    columns: numbers of the heads, layer by layer, by what they are.
+    columns: numbers of the heads, layer by layer, by their names.
     """
     types = {
         f"types of {name}": {type_: partition.type_of == type_ for type_ in partition.types}
@@ -93,7 +96,6 @@ def families_of(
 
 
 def _of_label(values: np.ndarray) -> tuple[np.ndarray | None, float]:
-    """Weights that give the mean of the heads with a label, and by what they are divided."""
     return (values.astype(float), float(values.sum())) if values.any() and not values.all() else (None, 1.0)
 
 
@@ -104,6 +106,5 @@ def _of_number(values: np.ndarray, ranked: np.ndarray) -> tuple[np.ndarray | Non
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks within layers, centred; NaN stays NaN."""
     ranks = np.apply_along_axis(lambda of_layer: rankdata(of_layer, nan_policy="omit"), 1, values.astype(float))
     return ranks - np.nanmean(ranks, axis=1, keepdims=True)

@@ -16,7 +16,6 @@ from headtypes.core.table_files import write_csv
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `measure_costs`."""
     table, fit = head_costs(read_arrays(inputs.sets, Company), seed=spec["seed"])
     write_json(outputs.fit, {**fit, "provenance": provenance})
     partitions, columns = read_each(read_partition, inputs.partitions), _columns(inputs)
@@ -32,7 +31,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def _columns(inputs: Any) -> dict[str, Column]:
-    """What other analyses say of each head, each by its label and task."""
+    """Return the numbers of each head from other analyses, by their label and task."""
     columns = {}
     ours = {analysis.name: [inputs.get(file.name, {}) for file in analysis.files] for analysis in ANALYSES}
     own = {name: [of_tasks] for name, of_tasks in by_analysis(inputs.own).items()}

@@ -56,7 +56,6 @@ read_labels = table_reader("compares no labels with costs", _LABELS, rows=0)
 
 
 def read_costs(path: StrPath) -> pd.DataFrame:
-    """The table of `costs.head_costs`, layer by layer."""
     return by_head(_read_costs(path))
 
 

@@ -30,9 +30,10 @@ _TOGETHER = 10
 
 
 def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | None, seed: int) -> np.ndarray:
-    """Sets of heads that are away together, [set, layer, head] bool; more sets do not change the first ones.
+    """Draw sets of heads that are away together, [set, layer, head] bool; more sets do not change the first ones.
 
-    sets: how many; None for so many that each head is away `_AWAY` times, and at least `_SETS`. per_layer: heads of a
+    sets: their number; None for so many that each head is away `_AWAY` times, and at least `_SETS`. per_layer: heads of
+        a
         layer in a set; None for one in twelve. In models of more than twelve layers, a set has heads of a third of
         these.
 
@@ -59,7 +60,7 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
 
 
 def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int]) -> np.ndarray:
-    """Sets in which each head of the model is away once, or twice where `per_layer` does not divide a layer."""
+    """Draw sets in which each head of the model is away once, or twice where `per_layer` does not divide a layer."""
     rng, hands = np.random.default_rng(seed), ceil(heads / per_layer)
     away = np.zeros((share * hands, layers, heads), bool)
     turns = [[] for _ in range(layers)]
@@ -147,7 +148,7 @@ def _values(scores: pd.DataFrame, metrics: list[str]) -> np.ndarray:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `evaluate_company`, which goes on where an earlier one stopped.
+    """Run the rule `evaluate_company`, which goes on where an earlier one stopped.
 
     Sets are kept outside of the results, in a file that no rule declares, so that Snakemake leaves it where it is.
     """
@@ -173,7 +174,9 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def kept_for(path: StrPath) -> Path:
-    """The file in which the sets of a result are kept for a later job: in `kept`, beside the folder of results."""
+    """Return the file in which the sets of a result are kept for a later job: in `kept`, beside the folder of
+    results.
+    """
     before, folder, after = Path(path).as_posix().rpartition("results/")
     return Path(before, "kept", after) if folder else Path(path).with_suffix(".kept.h5")
 

@@ -1,4 +1,4 @@
-"""How often heads and baselines find an antecedent (Clark et al. 2019, section 4.3, Table 2), from stored guesses."""
+"""Accuracy of heads and baselines at antecedents (Clark et al. 2019, section 4.3, Table 2), from stored guesses."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -39,10 +39,10 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """What the table is made from, document by document, but for its rows of every head.
+    """The sums of the table's rows document by document, without the rows of every head.
 
     system, candidates, type, chosen: of each row, as in the table. right: the sum of its scores, 1 where it finds an
-    antecedent, and chance between; mentions: of how many mentions.
+    antecedent, and chance between; mentions: their number.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]
@@ -67,15 +67,15 @@ class _Row(NamedTuple):
 def measure_coreference(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[pd.DataFrame, MentionSums]:
-    """The accuracy of every head, of the best, and of baselines, on the same coreferent mentions.
+    """Return the accuracy of every head, of the best, and of baselines, on the same coreferent mentions.
 
     guesses: on parts of these documents.
 
-    returns what intervals are made from, and before it a table of the columns
+    Returns a table and the sums from which its intervals are made. The table's columns are
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
         the baselines `nearest`, `head_match`, `rules` and `chance`; and `nearest_other`, the nearest if mentions that
         follow may be chosen as well.
-      candidates: among which words a head's guess is taken (`mentions.CANDIDATES`); for baselines `mentions`.
+      candidates: the words among which a head's guess is taken (`mentions.CANDIDATES`); for baselines `mentions`.
       type: `all`, or a type of mention (`baselines.TYPES`).
       chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents of even and odd
         index, each is scored with the choice of the other. Empty where nothing is chosen.
@@ -145,9 +145,9 @@ def _rows(
 def guessed_mentions(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[list[Anaphor], np.ndarray]:
-    """The coreferent mentions that heads have guessed at, in the order of the guesses, and the document of each.
+    """Return the coreferent mentions that heads have guessed at, in the order of the guesses, and the document of each.
 
-    documents: those that the guesses are of; `InputError` where they are not.
+    documents: those of the guesses; `InputError` where they are not.
     """
     coreferent = [
         anaphor
@@ -207,7 +207,9 @@ def _of_heads(right: np.ndarray, is_of: dict[str, np.ndarray], is_odd: np.ndarra
 
 
 def _best(of_heads: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
-    """The best head of some mentions, scored on others; mentions without others to choose by are not scored."""
+    """Choose the best head of some mentions, and score it on others; mentions without others to choose by are not
+    scored.
+    """
     scores, best = np.full(len(of_heads), np.nan), []
     for choosing, scored in folds:
         if choosing.any() and scored.any():
@@ -218,7 +220,7 @@ def _best(of_heads: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row
 
 
 def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums and numbers of the scores of each document, [document, row]; values: [mention, row], NaN for no score."""
+    """Sum the scores of each document, and count them: [document, row]; values: [mention, row], NaN for no score."""
     names, unit = np.unique(document, return_inverse=True)
     sums, sizes = np.zeros((2, len(names), values.shape[1]))
     np.add.at(sums, unit, np.nan_to_num(values))
@@ -227,7 +229,6 @@ def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, n
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `measure_coreference`."""
     guesses = read_arrays(inputs.antecedents, AntecedentGuesses)
     table, sums = measure_coreference(read_records(inputs.rows, AnnotatedDocument), guesses, **spec)
     write_csv(outputs.coreference, table)

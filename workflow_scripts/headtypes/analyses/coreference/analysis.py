@@ -19,7 +19,7 @@ _DECIDING, _SHOWN = "words", "mentions"
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """How often each head finds an antecedent, by the type of mention."""
+    """Return the atlas's columns: how often each head finds an antecedent, by the type of mention."""
     from headtypes.analyses.per_head import Column, by_head
 
     note = (
@@ -46,18 +46,19 @@ def _of_heads(path: StrPath, candidates: str) -> Any:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """The mentions at whose antecedents each head is the best."""
+    """Yield the mentions at whose antecedents each head is the best, first with the candidates that figures have."""
     from headtypes.analyses.coreference.accuracy import read_coreference
 
     table = read_coreference(path)
     chosen = table[table["system"].str.startswith("best_head") & (table["chosen"] == "documents")]
+    chosen = chosen.sort_values("candidates", key=lambda candidates: candidates != _SHOWN, kind="stable")
     for row in chosen.dropna(subset=["layer", "head"]).to_dict("records"):
-        name = f"best head of {task} at antecedents, mentions: {row['type']}, candidates: {row['candidates']}"
-        yield {**row, "name": name, "value": row["accuracy"], "above": None}
+        at = f"antecedents, mentions: {row['type']}, candidates: {row['candidates']}"
+        yield {**row, "at": at, "value": row["accuracy"], "above": None}
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Accuracy of the best head of the set at finding an antecedent, by the type of mention."""
+    """Yield the accuracy of the best head of the set at finding an antecedent, by the type of mention."""
     from headtypes.analyses.per_head import by_head
     from headtypes.analyses.per_set import best_head
 
@@ -100,7 +101,7 @@ SUMS = _measured(
 
 @stage("forward", reads="rows", calls="analyses.coreference.measure:run", inputs=(RECORD, ROWS))
 def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
-    """Which words of a document are read, how tokens become words, and the arithmetic."""
+    """Spec: the extent of a document that is read, how tokens become words, precision and batch size."""
     return {**words_of(plan, task), "extent": plan.config.coreference.documents}
 
 

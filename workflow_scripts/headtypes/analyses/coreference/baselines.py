@@ -25,7 +25,6 @@ class WordFeatures(NamedTuple):
     person: int
 
     def agree(self, other: "WordFeatures") -> bool:
-        """Whether persons are equal, and number and gender where both are known."""
         return self.person == other.person and all(
             None in pair or pair[0] == pair[1] for pair in ((self.number, other.number), (self.gender, other.gender))
         )
@@ -53,7 +52,7 @@ _GENDERS: dict[str, Gender] = {
 
 
 def number_of(word: str, feature: str, xpos: str, is_nominal: bool) -> Number | None:
-    """The number of a head word (in lower case) that is not a pronoun of the list; None where it is unknown.
+    """Return the number of a head word (in lower case) that is not a pronoun of the list; None where it is unknown.
 
     feature: the feature Number of Universal Dependencies; xpos: of the Penn Treebank; both empty where there is none.
     """
@@ -78,17 +77,18 @@ class Reference(Span):
 
     @property
     def head_word(self) -> str:
-        """The head word in lower case."""
         return self.words[self.head - self.start]
 
 
 def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
-    """The mentions that `mentions.spans_of` gives for the same arguments, described."""
+    """Describe the mentions that `mentions.spans_of` gives for the same arguments."""
     return [_reference(document, span, part.start) for span in spans_of(document, part, subwords)]
 
 
 def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Type:
-    """The type of a mention: by UPOS of its head word, else by XPOS, else by a list of pronouns and a capital."""
+    """Return the type of a mention: by UPOS of its head word, else by XPOS, else by a list of pronouns and a
+    capital.
+    """
     word, upos, xpos = sentence.words[head], sentence.upos[head], sentence.xpos[head]
     if upos or xpos:
         tag, pronouns, names = (upos, ("PRON",), ("PROPN",)) if upos else (xpos, ("PRP", "PRP$"), ("NNP", "NNPS"))
@@ -137,14 +137,16 @@ SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
 
 
 def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference | None:
-    """The mention of the part with the nearest head word, also of those that follow; of two, the earlier one."""
+    """Return the mention of the part with the nearest head word, also among those that follow; of two, the earlier
+    one.
+    """
     own = anaphor.mention
     others = (mention for mention in mentions if mention != own and mention.head != own.head)
     return min(others, key=lambda mention: (abs(mention.head - own.head), mention.head), default=None)
 
 
 def chance(anaphor: Anaphor) -> float:
-    """The probability that a head word drawn from those of the candidates is that of an antecedent."""
+    """Return the probability that a head word drawn from those of the candidates is that of an antecedent."""
     return len(anaphor.antecedents) / len(anaphor.candidate_heads)
 
 
@@ -158,7 +160,7 @@ BASELINES: dict[str, Callable[[Anaphor], Reference | None]] = {
 
 
 def is_right(anaphor: Anaphor, chosen: Reference | None) -> bool:
-    """Whether a choice refers to the entity of the mention; none is wrong."""
+    """Tell whether a choice refers to the entity of the mention; none is wrong."""
     return chosen is not None and chosen.entity == anaphor.mention.entity
 
 

@@ -31,12 +31,10 @@ class AntecedentReducer(WordReducer):
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]], anaphors_of: Sequence[Sequence[Anaphor]]):
-        """anaphors_of: the coreferent mentions of each sample."""
         super().__init__(word_of_token)
         self._anaphors = anaphors_of
 
     def start(self, batch: Batch) -> None:
-        """Begin without guesses."""
         super().start(batch)
         shape = self.about.layers, self.about.heads, len(CANDIDATES)
         counts = [len(self._anaphors[index]) for index in batch.samples]
@@ -64,7 +62,7 @@ class AntecedentReducer(WordReducer):
             guess[number, rows.layer] = torch.where(value > -torch.inf, word, -1).T
 
     def of_batch(self) -> Iterator[np.ndarray]:
-        """Of each sample: [mention, layer, head, candidates] int16."""
+        """Yield for each sample [mention, layer, head, candidates] int16."""
         return (guess.to(torch.int16).cpu().numpy() for guess in self._guess)
 
 
@@ -110,13 +108,11 @@ def extract_antecedents(
 
 
 def _candidates(anaphor: Anaphor, words: int) -> torch.Tensor:
-    """Which words are candidates, [candidates, word] bool."""
     index, head = torch.arange(words), anaphor.mention.head
     return torch.stack([index != head, index < head, torch.isin(index, torch.tensor(anaphor.candidate_heads))])
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `extract_antecedents`."""
     documents = read_records(inputs.rows, AnnotatedDocument)
     guesses = extract_antecedents(documents, read_model_record(inputs.model), **spec)
     write_arrays(outputs.antecedents, guesses, provenance)

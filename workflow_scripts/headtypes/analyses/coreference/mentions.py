@@ -27,7 +27,7 @@ class _Phrase:
 
 
 def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: int) -> int:
-    """The head word of the words [start, stop) of a sentence, counted from 0.
+    """Find the head word of the words [start, stop) of a sentence, counted from 0.
 
     parse: a piece for each word of the sentence, such as `(NP*` and `*)`; xpos: parts of speech of the Penn Treebank.
     Rules for noun phrases (Collins 1999, appendix A) are applied to the constituent of these words or, without one, to
@@ -53,7 +53,7 @@ def _tree(parse: Sequence[str], xpos: Sequence[str]) -> _Phrase:
 
 
 def _largest(phrase: _Phrase, start: int, stop: int) -> Iterator[_Phrase]:
-    """The largest constituents inside of [start, stop)."""
+    """Yield the largest constituents inside of [start, stop)."""
     for child in phrase.children:
         if start <= child.start and child.stop <= stop:
             yield child
@@ -85,7 +85,6 @@ def _head_child(children: Sequence[_Phrase]) -> _Phrase:
 
 
 def _category(label: str) -> str:
-    """A label without functions, `NP-SBJ`; brackets are labels such as `-LRB-`."""
     return label if label.startswith("-") else re.split("[-=]", label)[0]
 
 
@@ -96,9 +95,9 @@ _AFTER_HEAD = frozenset((*_PREPOSITIONS, "who", "which", "that", "where", ",", "
 
 @dataclass(frozen=True)
 class Span:
-    """Where a mention stands. Words are counted from 0 in the part.
+    """The place of a mention. Words are counted from 0 in the part.
 
-    start, end: indices of the first and the last word; head: of the head word; entity: what it refers to.
+    start, end: indices of the first and the last word; head: of the head word; entity: the mention's.
     """
 
     start: int
@@ -121,15 +120,15 @@ class Anaphor:
 
     @property
     def candidate_heads(self) -> list[int]:
-        """The head words of the candidates, each once, in rising order."""
         return sorted({candidate.head for candidate in self.candidates})
 
 
 def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Span]:
-    """The mentions that lie wholly inside of a part, in their order.
+    """List the mentions that lie wholly inside of a part, in their order.
 
-    part: words of the document, as `parts_of` gives them. subwords: of each word of the document; a mention whose head
-    word has none is left out, since no model can look at it.
+    part: words of the document, as `parts_of` gives them. subwords: number for each word of the document; a mention
+        whose
+    head word has none is left out, since no model can look at it.
     """
     inside = []
     for mention in document.mentions:
@@ -144,7 +143,6 @@ def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] |
 
 
 def anaphors(mentions: Iterable[Span]) -> list[Anaphor]:
-    """The coreferent mentions of a part, given all of its mentions."""
     mentions, coreferent = list(mentions), []
     for mention in mentions:
         candidates = tuple(other for other in mentions if other.end < mention.start)
@@ -155,13 +153,12 @@ def anaphors(mentions: Iterable[Span]) -> list[Anaphor]:
 
 
 def sentence_with(document: AnnotatedDocument, word: int) -> tuple[int, AnnotatedSentence]:
-    """The sentence of a word of a document, and the number of words before it."""
     sentences = zip(_sentences(document), document.sentences, strict=True)
     return next((words.start, sentence) for words, sentence in sentences if word in words)
 
 
 def head_word_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
-    """The head word of the words start ... end of a sentence, counted from 0.
+    """Find the head word of the words start ... end of a sentence, counted from 0.
 
     With a dependency tree, the word whose head is not among them; of several, the nearest to the root, then the first.
     With a parse, by Collins' rules. With neither, the last word before one of `_AFTER_HEAD` that is not the first.
@@ -184,7 +181,7 @@ def _depth(heads: Sequence[int], word: int) -> int:
 
 
 def parts_of(document: AnnotatedDocument, subwords: Sequence[int], room: int, extent: Extent) -> list[range]:
-    """The words of each part, counted from 0 in the document.
+    """Divide a document into parts: the words of each, counted from 0 in the document.
 
     subwords: number of subwords of each word of the document; room: for subwords of an input, without special tokens.
     extent: `first`, as many of the first words as there is room for; `chunks`, sentence by sentence as long as they
@@ -216,7 +213,6 @@ def _chunks(document: AnnotatedDocument, subwords: Sequence[int], room: int) -> 
 
 
 def _sentences(document: AnnotatedDocument) -> Iterator[range]:
-    """The words of each sentence, counted from 0 in the document."""
     start = 0
     for sentence in document.sentences:
         yield range(start, start + len(sentence.words))
@@ -224,7 +220,7 @@ def _sentences(document: AnnotatedDocument) -> Iterator[range]:
 
 
 def _filled(words: range, subwords: Sequence[int], room: int) -> list[range]:
-    """Words that follow each other, as many in each range as there is room for."""
+    """Divide words that follow each other into ranges, as many in each as there is room for."""
     parts, start, used = [], words.start, 0
     for word in words:
         if used + subwords[word] > room:
@@ -247,9 +243,9 @@ CANDIDATES = ("words", "words_before", "mentions")
 
 @dataclass(frozen=True)
 class AntecedentGuesses:
-    """What every head guesses to be the antecedent of each coreferent mention, in parts of documents, counted from 0.
+    """The guess of every head at the antecedent of each coreferent mention, in parts of documents, counted from 0.
 
-    document: that the part is of. start, stop: its words in the document, from `start` to before `stop`.
+    document: that of the part. start, stop: its words in the document, from `start` to before `stop`.
     unread: document and index of each word that has no token. part: of each mention. mention: its first and its last
     word in the part. guess: a word of the part; -1 for none; candidates as in `CANDIDATES`.
     """

@@ -1,6 +1,6 @@
 """Detectors, as an analysis: its rule and results, and what of them is shown where.
 
-Which heads attend by position, or to tokens that have stood before, tested against nulls.
+Heads that attend by position, or to tokens that have stood before, tested against nulls.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from headtypes.core.stage import Plan, given, stage
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Of which kinds each head is, and its score by each detector."""
+    """Return the atlas's columns: the kinds of each head, and its score by each detector."""
     import pandas as pd
 
     from headtypes.analyses.detectors.results import read_detector_table
@@ -38,7 +38,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Mean, smallest and largest score of each detector, and how many heads of the set it detects."""
+    """Yield mean, smallest and largest score of each detector, and the number of heads of the set that it detects."""
     from headtypes.analyses.detectors.results import read_detector_table
     from headtypes.analyses.per_head import by_head
     from headtypes.analyses.per_set import Measure, summaries
@@ -79,9 +79,9 @@ SEQUENCES, LENGTH, LEAST = 32, 32, 0.1
 
 @stage("forward", calls="analyses.detectors.measure:run")
 def measure_detectors(plan: Plan, model: str) -> dict:
-    """The sequences, which are those of every model with the same tokens, and the arithmetic.
+    """Spec: the sequences, which all models with the same tokens share, precision and batch size.
 
-    And by how much a head exceeds the null.
+    It also has by how much a head exceeds the null.
     """
     drawn = {"sequences": SEQUENCES, "length": LENGTH, "seed": plan.seed("measure_detectors")}
     return {**drawn, **given(plan.config.compute), "least": LEAST}

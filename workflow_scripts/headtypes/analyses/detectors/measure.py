@@ -1,4 +1,4 @@
-"""How much each head attends to what a detector looks for, and how much it would if it were no such head."""
+"""Attention of each head to the tokens that a detector looks for, and that of a head which is not of the kind."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +70,7 @@ def draw_sequences(
 
 
 def _shuffle(length: int, generator: np.random.Generator) -> np.ndarray:
-    """A random order of all places, of which none has itself or the next place in it."""
+    """Draw an order of all places that has no place at its own index or at the next one's."""
     index = np.arange(length)
     # About one order in seven is such a one.
     while True:
@@ -116,7 +116,7 @@ class Targets(PerSample):
         self.values[block.group.samples, block.layer] += torch.cat(sums, -1) / self._length
 
     def result(self) -> Scores:
-        """The score of each detector and that under its null, on each sequence."""
+        """Return the score of each detector and that under its null, on each sequence."""
         repeated, shuffled = np.split(super().result(), 2)
         offsets, keys = np.split(shuffled[..., 2:], [2 * self._farthest + 1], axis=-1)
         scores = {"induction": (repeated[..., 0], shuffled[..., 0]), "duplicate": (repeated[..., 1], shuffled[..., 1])}
@@ -132,7 +132,7 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """What `measure_detectors` does, of a loaded model on drawn sequences; what: for progress and messages."""
+    """Score a loaded model on drawn sequences, as `measure_detectors` does; what: for progress and messages."""
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))
     indices = [range(size) for size in score.shape[1:]]
@@ -165,7 +165,6 @@ def measure_detectors(
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `measure_detectors`."""
     least = spec.pop("least")
     scores = measure_detectors(read_model_record(inputs.model), **spec)
     scores.attrs["provenance"] = provenance

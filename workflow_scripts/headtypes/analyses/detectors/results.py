@@ -1,4 +1,4 @@
-"""Which heads are of a kind: tests of how much more they attend to what a detector looks for than under its null."""
+"""Tests of which heads are of a kind: they attend more to a detector's tokens than under its null."""
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,12 @@ COLUMNS = {
 
 
 def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
-    """Every head and detector: its score, and whether the head is of this kind.
+    """Return the score of every head by each detector, and whether the head is of this kind.
 
     scores: as `detectors.measure.measure_detectors` returns them.
     least:  share of attention by which a head of a kind exceeds the null.
 
-    returns one row for each detector, layer and head (from 0), the columns
+    There is one row for each detector, layer and head (from 0), with the columns
       score, null, difference: means over the sequences;
       low, high: interval of the difference over sequences;
       above: the number of `sequences` on which the difference is above `least`, to which it is not equal;

@@ -1,6 +1,6 @@
 """Distance features, as an analysis: its rules, which read more of the attention on samples, and its results.
 
-How far, and at which special tokens, a head looks.
+Distances and special tokens at which a head looks.
 """
 
 from dataclasses import replace
@@ -15,18 +15,16 @@ from headtypes.models.stage import RECORD
 
 @stage("forward", reads="samples", calls="analyses.distances.measure:run", inputs=(RECORD, SAMPLES))
 def extract_features(plan: Plan, model: str, task: str) -> dict:
-    """How samples are cut, the arithmetic, and whether norms are read beside weights."""
+    """Spec: truncation, precision and batch size, and whether norms are read beside weights."""
     return {**samples_of(plan, task), **norms_of(plan, task)}
 
 
 @stage("divergence", reads="samples", calls="analyses.readings:run", inputs=(RECORD, SAMPLES))
 def extract_text_features(plan: Plan, model: str, task: str) -> dict:
-    """The same."""
     return extract_features.spec(plan, model, task)
 
 
 def not_texts(plan: Any) -> list:
-    """Models on tasks that are no texts, of which less is read."""
     return [entry for entry in plan.features if entry not in plan.texts]
 
 

@@ -66,7 +66,7 @@ def attention_groups(features: np.ndarray) -> Groups:
 
 
 def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
-    """Whether encoded samples, of which these are the kinds of tokens, have no `[CLS]`, whose place the first can take.
+    """Tell whether encoded samples, with these kinds of tokens, have no `[CLS]`, whose place the first can take.
 
     Decoders attend to the first token of a text, whatever it is, as BERT does to `[SEP]` (Xiao et al. 2024, "attention
     sinks"). By the definition of Guan et al. (2020), this token counts as any other.
@@ -76,7 +76,7 @@ def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
 
 
 def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample query {COLUMNS}"]:
-    """The column in which the attention of each query to the first token is stored, one-hot.
+    """Return the column in which the attention of each query to the first token is stored, one-hot.
 
     kinds: of the tokens of each sample, [token]; rows of queries beyond a sample's length are zero.
     """
@@ -89,5 +89,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Features [..., column], and their parts that go to the first token, if these were read: [..., 2 x column]."""
+    """Divide features [..., column] from their parts that go to the first token, if these were read: [..., 2 x
+    column].
+    """
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None

@@ -44,8 +44,9 @@ class DistanceFeatures(PerSample):
     fault = "the attention of head {} does not sum to one"
 
     def __init__(self, kinds: Sequence[np.ndarray], first: bool = False, of: Of = "weights"):
-        """kinds: of the tokens of each encoded sample, [token]; of: what is summed, weights or norms.
+        """Read the distance features of samples.
 
+        kinds: of the tokens of each encoded sample, [token]; of: whether weights or norms are summed.
         first: whether the part of each feature that goes to the first token is wanted as well; then the result is
             [sample, layer, head, 2 x column], the features and after them these parts (`columns.split`).
         """
@@ -53,7 +54,6 @@ class DistanceFeatures(PerSample):
         self._kinds, self._first, self.of = kinds, first, of
 
     def start(self, batch: Batch) -> None:
-        """Forget what is known of the tokens of another batch."""
         super().start(batch)
         self._to_none = torch.zeros_like(self.values[..., 0])
         self._of_batch = [self._kinds[sample] for sample in batch.samples]
@@ -85,12 +85,12 @@ class DistanceFeatures(PerSample):
             self.values[group.samples, block.layer, block.heads] = torch.cat(sums, dim=-1) / group.length
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """The features that sum to one with what goes to no token, which none does that is not finite."""
+        """Mark the features that sum to one with the share that goes to no token, as none does that is not finite."""
         return (self.values[..., :COLUMNS].sum(-1) + self._to_none - 1).abs() <= TOLERANCE[self.about.dtype]
 
 
 class Buckets:
-    """What the reduction needs to know of the samples of a group; float32.
+    """The tokens of a group of samples, as the reduction needs them; float32.
 
     ordinary: [sample, 1, 1, key] 1 where the key is not a special token, else 0.
     special:  [sample, key, 4] one-hot kind of the special tokens.
@@ -118,10 +118,12 @@ class Buckets:
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
 
     def _edges(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
-        """The last query before distances to a special token change their column, [sample, 1, edge, token] int64.
+        """Return the last query before distances to a special token change their column, [sample, 1, edge, token]
+        int64.
 
-        The columns are the bins from the last to the first, the token itself, and the bins again. It is counted from
-        `start`, and beside it stands whether it lies between there and `stop`.
+        The columns are the bins from the last to the first, the token itself, and the bins again. The query is counted
+        from
+        `start`; the second array says whether it lies between there and `stop`.
         """
         least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
         least = least.clamp_min_(1)
@@ -156,7 +158,6 @@ class _InSlices:
         self._rows = zeros.new_zeros(*zeros.shape[:2], LEAST_ROWS, 2 * self._keys + LEAST_ROWS)
 
     def add(self, block: Block) -> None:
-        """Add the rows of a block."""
         attention = block.attention
         if self._lengths is None:
             self._received += attention.sum(2)
@@ -170,18 +171,17 @@ class _InSlices:
             place.addcmul_(part, self._weight)
 
     def by_column(self) -> Tensor:
-        """Ordinary keys alone: [sample, head, 65]."""
+        """Sum over ordinary keys alone, by column: [sample, head, 65]."""
         return skewed(self._rows, 2 * self._keys).sum(2) @ self._buckets.column
 
     def by_special(self) -> Tensor:
-        """[sample, head, 4]."""
         return (self._received if self._lengths is None else self._received * self._lengths) @ self._buckets.special
 
 
 class _AtOnce:
-    """As `_InSlices`, of the memory of weights with zeros behind their rows, which is neither copied nor changed.
+    """`_InSlices` for weights whose memory has zeros behind their rows; it is neither copied nor changed.
 
-    All keys are summed by distance, in one reading; what special tokens have of it, being few, is subtracted.
+    All keys are summed by distance, in one reading; the part of special tokens, being few, is subtracted.
     """
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
@@ -190,7 +190,6 @@ class _AtOnce:
         self._received = self._special = 0
 
     def add(self, block: Block) -> None:
-        """Add the rows of a block."""
         parts = block.memory.unflatten(2, (-1, LEAST_ROWS))
         sums = skewed(parts, self._keys + LEAST_ROWS - 1, before=LEAST_ROWS - 1).sum(3, dtype=torch.float32)
         # The diagonals of each part begin as many rows later than those of the part above.
@@ -206,13 +205,11 @@ class _AtOnce:
         self._special = self._special + up_to.diff(dim=2).sum(3)
 
     def by_column(self) -> Tensor:
-        """As `_InSlices.by_column`."""
         above, itself, below = self._special.split([FINE_BINS, 1, FINE_BINS], -1)
         special = torch.cat([above.flip(-1) + below, itself], -1)
         return (self._sums[..., LEAST_ROWS:] @ self._buckets.column - special).clamp_min(0)
 
     def by_special(self) -> Tensor:
-        """As `_InSlices.by_special`."""
         return self._received @ self._buckets.special_tokens[1]
 
 
@@ -226,13 +223,12 @@ def _features(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: l
 
 
 def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
-    """The reducers that read the shares of `Features`: those of weights and, if wanted, those of norms."""
     first = lacks_cls(encoded.kinds)
     return [DistanceFeatures(encoded.kinds, first, of) for of in list(SHARES)[: 1 + norms]]
 
 
 def shares_of(read: list[np.ndarray]) -> dict[str, np.ndarray | None]:
-    """What `reducers_of` read, by the names that it has in `Features`."""
+    """Name the results of `reducers_of` as `Features` does."""
     return dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))
 
 
@@ -241,7 +237,6 @@ extract_features = Measurement(lambda run, encoded, norms: reducers_of(encoded, 
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `extract_features`."""
     samples, how = read_records(inputs.samples, Sample), {"kind": spec.pop("kind"), "norms": spec.pop("norms", False)}
     run = ModelOnTask(read_model_record(inputs.model), **spec)
     features, same_word = read_samples(run, samples, measurements=[extract_features, measure_same_word], **how)

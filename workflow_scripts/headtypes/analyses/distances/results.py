@@ -41,7 +41,7 @@ def read_features(path: StrPath) -> Features:
 
 
 def has_first_token(path: StrPath) -> bool:
-    """Whether the attention to the first token is stored on its own, as it is where no sample has a `[CLS]`."""
+    """Tell whether the attention to the first token is stored on its own, as it is where no sample has a `[CLS]`."""
     with opened_arrays(path, Features) as file:
         return "first" in file
 

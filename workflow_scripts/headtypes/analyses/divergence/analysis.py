@@ -11,7 +11,7 @@ from headtypes.core.stage import Plan, stage
 
 
 def per_pair(path: StrPath) -> Any:
-    """The mean divergence of a row of any two heads, in nats."""
+    """Return the mean divergence of a row of any two heads, in nats."""
     from headtypes.analyses.divergence.results import Divergence
     from headtypes.core.hdf5_files import read_arrays
 
@@ -19,7 +19,7 @@ def per_pair(path: StrPath) -> Any:
 
 
 def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
-    """Mean divergence of two heads of the set, and of a head of the set and another one of a type."""
+    """Yield the mean divergence of two heads of the set, and of a head of the set and another one of a type."""
     import numpy as np
 
     from headtypes.analyses.divergence.results import Divergence
@@ -76,7 +76,6 @@ PROJECTION_FIT = _projected(
 
 @stage(calls="analyses.divergence.projection:run", inputs=(PAIRS,))
 def project_heads(plan: Plan, model: str, task: str) -> dict:
-    """The seed of the projection."""
     return {"seed": plan.seed("project_heads", model, task)}
 
 

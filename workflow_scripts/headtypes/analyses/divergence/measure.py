@@ -1,4 +1,4 @@
-"""How differently two heads attend: the Jensen-Shannon divergence of all pairs of heads (Clark et al. 2019, section 6).
+"""Differences between heads: the Jensen-Shannon divergence of all pairs of heads (Clark et al. 2019, section 6).
 
 No attention map is kept. The queries and keys of all layers are kept while a batch is run; then the attention of
 all heads is computed again for some rows at a time, and compared.
@@ -47,7 +47,6 @@ class KeptLayers:
         self._lengths = lengths
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
-        """The head outputs of the plain model."""
         # The values are not needed: the keys in their place take no memory.
         kept = layer.key if self._lengths is None else self._lengths(number, layer)[..., None]
         self.layers.append(replace(layer, value=kept))
@@ -90,7 +89,8 @@ def divergences(
 def compare_heads(
     layers: Sequence[Layer], lengths: Sequence[int], entropy_sums: EntropySums, norms: bool = False
 ) -> Float[np.ndarray, "head head"]:
-    """Jensen-Shannon divergence of all pairs of heads, summed over the rows of some samples, in nats; float64.
+    """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of some samples, in nats;
+    float64.
 
     layers: all those of a model, on one batch of samples; lengths: tokens of each sample. norms: whether shares of
     norms are compared, the layers' values being the tokens' lengths. The diagonal is NaN for a head that is not finite.
@@ -107,7 +107,7 @@ def compare_heads(
 def _rows_of_heads(
     layers: Sequence[Layer], lengths: Sequence[int], norms: bool
 ) -> Iterator[Float[Tensor, "head row key"]]:
-    """The smoothed attention of all heads in blocks of rows, sample by sample; float32."""
+    """Yield the smoothed attention of all heads in blocks of rows, sample by sample; float32."""
     for sample, length in enumerate(lengths):
         group, step = Group(slice(sample, sample + 1), length), max(1, _NUMBERS // length)
         of_sample = [group.of(layer) for layer in layers]
@@ -118,9 +118,10 @@ def _rows_of_heads(
 
 
 def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[Tensor, "head row key"]:
-    """The attention of one sample, mixed with that spread evenly over the tokens that each row may look at.
+    """Return the attention of one sample, mixed with that spread evenly over the tokens that each row may look at.
 
-    with_none: whether what goes to no token follows as one more key, so that the rows of all layers sum to one.
+    with_none: whether the share that goes to no token follows as one more key, so that the rows of all layers sum to
+        one.
     """
     attention = layer.attention(rows).float()
     if norms:

@@ -55,10 +55,10 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
 def goodness_of_fit(
     distances: Float[np.ndarray, "head head"], places: Float[np.ndarray, "head 2"]
 ) -> dict[str, float | None]:
-    """How well places in two dimensions show distances.
+    """Measure how well places in two dimensions show distances.
 
-    returns  `stress`: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (shown - distance)^2 over that of
-        shown^2; `correlation`: Pearson's, of both kinds of distances. None where it is not defined.
+    Returns `stress`: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (shown - distance)^2 over that of
+    shown^2; `correlation`: Pearson's, of both kinds of distances. None where it is not defined.
     """
     given, shown = squareform(distances, checks=False), pdist(places)
     stress = float(np.sqrt(((shown - given) ** 2).sum() / (shown**2).sum())) if shown.any() else None
@@ -69,12 +69,14 @@ def goodness_of_fit(
 def layer_test(
     divergences: Float[np.ndarray, "head head"], layer: np.ndarray, seed: int, permutations: int = _PERMUTATIONS
 ) -> dict[str, float | int | None]:
-    """Whether heads of one layer (layer: [head]) are more alike than heads of different layers.
+    """Test whether heads of one layer (layer: [head]) are more alike than heads of different layers.
 
-    returns `within` and `between`: mean divergence of pairs of one layer, and of two layers; their `difference`; `low`
-        and `high`, the difference less the 97.5 and the 2.5 % quantile of those of random permutations of the layers'
-        labels; and `p`, the share of permutations, and of the labels themselves, whose difference is as low. None where
-        no two heads are of one layer, or of two.
+    Returns `within` and `between`: mean divergence of pairs of one layer, and of two layers; their `difference`; `low`
+    and `high`, the difference less the 97.5 and the 2.5 % quantile of those of random permutations of the layers'
+    labels;
+    and `p`, the share of permutations, and of the labels themselves, whose difference is as low. None where no two
+    heads
+    are of one layer, or of two.
     """
     pairs = np.triu_indices(len(layer), 1)
     of_pairs = divergences[pairs]
@@ -103,7 +105,6 @@ def layer_test(
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `project_heads`."""
     projection, summary = project_heads(read_arrays(inputs.divergence, Divergence), **spec)
     write_csv(outputs.projection, projection)
     write_json(outputs.projection_fit, {**summary, "provenance": provenance})

@@ -15,10 +15,10 @@ PROJECTION_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
 
 @dataclass(frozen=True)
 class Divergence:
-    """How differently any two heads attend (Clark et al. 2019, section 6).
+    """The divergence of the attention of any two heads (Clark et al. 2019, section 6).
 
     total: Jensen-Shannon divergence of the rows of two heads, summed over all rows, in nats; heads layer by layer.
-    rows: number of rows summed over: one of each token, special ones included. layers: of the model.
+    rows: number of rows summed over: one for each token, special ones included. layers: of the model.
     sample_ids: of the samples that the rows belong to. norms: the same total of norms (`attention.norms`), if read.
     """
 

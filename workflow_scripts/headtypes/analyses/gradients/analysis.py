@@ -21,7 +21,7 @@ LABELS = {
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """How much the loss depends on each head's attention to each kind of token."""
+    """Return the atlas's columns: the loss's gradient by each head's attention to each kind of token."""
     from headtypes.analyses.gradients.results import read_gradients
     from headtypes.analyses.per_head import Column
 
@@ -35,7 +35,9 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Mean, smallest and largest gradient of each kind of token, divided by the mean over all tokens of the layer."""
+    """Yield mean, smallest and largest gradient of each kind of token, divided by the mean over all tokens of the
+    layer.
+    """
     import numpy as np
 
     from headtypes.analyses.gradients.results import ATTENDED, read_gradients
@@ -64,12 +66,11 @@ TABLE = Result(
 
 
 def texts(plan: Plan, model: str, task: str) -> str:
-    """The samples of a task of texts; the questions, or pairs, of a task that the model answers."""
+    """Return the samples of a task of texts; the questions, or pairs, of a task that the model answers."""
     return (SAMPLES if plan.is_text(task) else QUESTIONS).path.format(task=task)
 
 
 def answered_windows(plan: Plan, model: str, task: str) -> str | list:
-    """The windows of a task that the model answers."""
     return [] if plan.is_text(task) else WINDOWS.path.format(model=model, task=task)
 
 
@@ -81,7 +82,7 @@ def answered_windows(plan: Plan, model: str, task: str) -> str | list:
     inputs=(RECORD, texts, answered_windows),
 )
 def measure_gradients(plan: Plan, model: str, task: str) -> dict:
-    """How samples are cut, how many are drawn, and the arithmetic.
+    """Spec: truncation, number of samples and their seed, precision and batch size.
 
     The seed is that of the task, so that models with one tokenizer guess the same words.
     """

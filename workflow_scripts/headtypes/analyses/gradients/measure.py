@@ -1,4 +1,4 @@
-"""How much the loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2, Figure 3).
+"""Dependence of the loss on the attention to each kind of token (Clark et al. 2019, section 3.2, Figure 3).
 
 The loss is a model's own on what it reads: words that are masked, the next token, or the answers of a task.
 """
@@ -53,7 +53,7 @@ class Loss(Protocol):
     units: np.ndarray
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """At most so many tokens of a batch that its logits do not take more memory than its layers."""
+        """Return the most tokens of a batch, so that its logits do not take more memory than its layers."""
         return batch_tokens
 
     @contextmanager
@@ -65,7 +65,9 @@ class Loss(Protocol):
         """Prepare for the run of a batch; inputs: which of all it has."""
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """The loss on each input of a batch, from the model's output: [input]; given: what the model was given."""
+        """Return the loss on each input of a batch, [input], from the model's output; given: the arguments of the
+        model.
+        """
 
 
 class MaskedWords(SomeTokens, Loss):
@@ -77,9 +79,9 @@ class MaskedWords(SomeTokens, Loss):
     name = "masked_words"
 
     def __init__(self, encoded: Encoded, ids: Sequence[str], tokenizer, seed: int):
-        """ids: of the samples, in their order; a sample's words are drawn by its id and the seed alone.
+        """Draw the words of each sample by its id and the seed alone.
 
-        tokenizer: one that has a mask token.
+        ids: of the samples, in their order; tokenizer: one that has a mask token.
         """
         chosen = [sample for sample, kinds in enumerate(encoded.kinds) if (kinds == 0).any()]
         read, vocabulary = encoded.of_some(chosen), np.unique(list(tokenizer.get_vocab().values()))
@@ -96,17 +98,14 @@ class MaskedWords(SomeTokens, Loss):
         self._masked = masked
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """As many as there is memory for the logits of the words drawn."""
         share = sum(len(words.indices) for words in self._masked) / max(1, sum(map(len, self.input_ids)))
         return min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3)))
 
     def start(self, inputs: np.ndarray) -> None:
-        """Remember where the words drawn are."""
         self._of_batch = [self._masked[index] for index in inputs]
         self.draw([words.indices for words in self._of_batch])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """From the logits of the words drawn."""
         targets = torch.as_tensor(np.concatenate([words.targets for words in self._of_batch]))
         logits = self.logits(output)
         return token_losses(logits, targets.to(logits.device), self.owners.to(logits.device), len(self._of_batch))
@@ -123,11 +122,9 @@ class NextToken(Loss):
         self.units = np.arange(len(read.kinds))
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """As many as there is memory for the logits of."""
         return min(batch_tokens, _LOGITS // vocabulary)
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """From the logits of every token but the last, which is followed by none."""
         targets = given["input_ids"].masked_fill(given["attention_mask"] == 0, NO_TARGET)
         targets = torch.nn.functional.pad(targets[:, 1:], (0, 1), value=NO_TARGET)
         owners = torch.arange(len(targets), device=targets.device)[:, None].expand_as(targets)
@@ -138,7 +135,6 @@ class GoldAnswers(AnswerLoss):
     """The mean cross entropy of a task's answers."""
 
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
-        """targets: of all windows (`Kind.answer_targets`); kind_of: of each token (`tokens.token_kinds`)."""
         super().__init__(kind, windows, targets, what)
         self.name = kind
         self.input_ids, self.token_types, _ = (of and [of[window] for window in self.windows] for of in windows.texts)
@@ -153,10 +149,10 @@ _LOSS_SCALE = {torch.float16: 2.0**10}
 def measure_text_gradients(
     texts: list[Sample], record: ModelRecord, *, task: str, kind: str, samples: int, seed: int, **settings
 ) -> Gradients:
-    """The gradients of a language model's loss on texts: of masked words, or of the next token.
+    """Return the gradients of a language model's loss on texts: on masked words, or on the next token.
 
     texts: samples of a task of some kind, of which at most `samples` are drawn by the seed; settings: of `ModelOnTask`.
-    returns no values where the weights hold no head for these; Transformers would make one up.
+    There are no values where the weights hold no head for these, which Transformers would fill with random numbers.
     """
     head = language_head(record)
     run = ModelOnTask(record, task=f"{task}, gradients", head=head, **settings)
@@ -178,9 +174,9 @@ def measure_text_gradients(
 def measure_answer_gradients(
     rows: list, windows: Windows, record: ModelRecord, *, task: str, kind: str, samples: int, seed: int, **settings
 ) -> Gradients:
-    """The gradients of the loss of a fine-tuned model's answers.
+    """Return the gradients of the loss of a fine-tuned model's answers.
 
-    rows, windows: questions or pairs, of which at most `samples` are drawn; all else as of `measure_text_gradients`.
+    rows, windows: questions or pairs, of which at most `samples` are drawn; all else as in `measure_text_gradients`.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
     if lacking := _lacking(run):
@@ -193,12 +189,12 @@ def measure_answer_gradients(
 def gradients_by_kind(
     model: PreTrainedModel, loss: Loss, batch_tokens: int, what: str
 ) -> Float[np.ndarray, "layer head kind"]:
-    """The mean over samples of each head's mean |dLoss / dA[s, t]| over all rows s and all t of a kind.
+    """Return the mean over samples of each head's mean |dLoss / dA[s, t]| over all rows s and all t of a kind.
 
     Every t counts, also one that a causal or a local layer hides from s: the attention is a free variable. A sample
-    without a token of the kind does not count for it; of a sample of several inputs, those that have one count alike.
+    without a token of the kind does not count for it; in a sample of several inputs, those that have one count alike.
     model: with the head that the loss needs; what: for the progress and for messages.
-    returns float64, kinds as in `ATTENDED`; NaN where no sample has a token of the kind.
+    The result is float64, kinds as in `ATTENDED`; NaN where no sample has a token of the kind.
     Raises `InputError` where the model's heads cannot be read or a gradient is not finite.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
@@ -237,7 +233,7 @@ def gradients_by_kind(
 
 
 def _lacking(run: ModelOnTask) -> str | None:
-    """Why the model has no such head; None where it has."""
+    """Say why the model has no such head; None where it has."""
     try:
         run.model  # noqa: B018
     except MissingHeadError as error:
@@ -255,7 +251,7 @@ def _nothing(record: ModelRecord, why: str) -> Gradients:
 
 
 def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:
-    """Which kinds of `ATTENDED` each token is of."""
+    """Mark the kinds of `ATTENDED` to which each token belongs."""
     number = {name: index for index, name in enumerate(SPECIAL_KINDS, start=1)}
     of_kind = {
         "sep": kinds == number["sep"],
@@ -268,7 +264,6 @@ def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `measure_gradients`."""
     model = read_model_record(inputs.model)
     if inputs.answered_windows:
         rows, windows = read_rows(inputs.texts, spec["kind"]), read_windows(inputs.answered_windows)

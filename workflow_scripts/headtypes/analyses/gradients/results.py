@@ -19,11 +19,12 @@ _read_table = table_reader(
 
 @dataclass(frozen=True)
 class Gradients:
-    """How much a model's loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2).
+    """The dependence of a model's loss on the attention to each kind of token (Clark et al. 2019, section 3.2).
 
     values: [layer, head, kind of `ATTENDED`] mean of |dLoss / dA|; NaN where no sample has a token of the kind.
     loss: masked_words, next_token, or the kind of task that was answered; None where the weights hold no head for any.
-    samples: how many the means are over. reason: why there are no values, said of the model (`has no ...`), or None.
+    samples: number that the means are over. reason: why there are no values, without its subject (`has no ...`), or
+        None.
     """
 
     values: np.ndarray
@@ -33,11 +34,10 @@ class Gradients:
 
     @property
     def warnings(self) -> list[str]:
-        """What to tell the user."""
         return [] if self.reason is None else [f"nothing is measured: the model {self.reason}."]
 
     def table(self) -> pd.DataFrame:
-        """One row for each head: layer, head (from 0), the kinds, loss, samples, reason."""
+        """Return one row for each head: layer, head (from 0), the kinds, loss, samples, reason."""
         layers, heads, _ = self.values.shape
         kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))
         columns = {**kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}

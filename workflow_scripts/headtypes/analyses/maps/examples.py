@@ -23,7 +23,6 @@ class LastTokens(Maps):
         self._tokens = tokens
 
     def add(self, block: Block) -> None:
-        """Keep the rows of the last tokens."""
         first = max(0, block.group.length - self._tokens)
         self.keep(block, block.attention[0, :, max(0, first - block.rows.start) :, first:])
 
@@ -52,6 +51,6 @@ def map_examples(
 
 
 def choose_segment(encoded: Encoded, tokens: int) -> int:
-    """The index of the first segment that has a [SEP] among its last tokens but one; else of the first."""
+    """Return the index of the first segment that has a [SEP] among its last tokens but one; else 0."""
     has_one = (index for index, kinds in enumerate(encoded.kinds) if (kinds[-tokens:-1] == _SEP).any())
     return next(has_one, 0)

@@ -23,12 +23,10 @@ class Maps(ListPerSample):
     """
 
     def start(self, batch: Batch) -> None:
-        """Begin with no layers of this sample."""
         super().start(batch)
         self._layers: list[list[Tensor]] = []
 
     def add(self, block: Block) -> None:
-        """Keep the rows."""
         self.keep(block, block.attention[0])
 
     def keep(self, block: Block, rows: Tensor) -> None:
@@ -38,12 +36,10 @@ class Maps(ListPerSample):
         self._layers[-1].append(rows.cpu().clone())
 
     def right(self) -> Bool[Tensor, "sample layer head query key"]:
-        """Attention that is finite."""
         self._maps = torch.stack([torch.cat(rows, dim=1) for rows in self._layers])[None]
         return self._maps.isfinite()
 
     def of_batch(self) -> np.ndarray:
-        """The maps of the one sample."""
         return self._maps.numpy()
 
 
@@ -56,12 +52,10 @@ class KeyLengthsRead(Maps):
     of = "norms"
 
     def add(self, block: Block) -> None:
-        """Keep the lengths, which are those of all rows."""
         if block.is_first:
             self.keep(block, block.lengths[0, :, None])
 
     def of_batch(self) -> np.ndarray:
-        """Those of the one sample."""
         return super().of_batch()[..., 0, :]
 
 
@@ -106,7 +100,7 @@ def _maps_of(run: ModelOnTask, samples: list[Sample], encoded: Encoded, norms: b
 
 
 def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
-    """The sample whose length is nearest to the `tokens` wanted, and its encoding, cut if it is longer.
+    """Choose the sample whose length is nearest to the `tokens` wanted, and encode it, cut if it is longer.
 
     Among samples that are equally near, those that need no cut come first, then those drawn first. A sample whose
     question alone would fill the wanted length is skipped. If all are, that is doubled, until some sample can be cut to
@@ -125,7 +119,7 @@ def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, 
 def choose_samples(
     samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, count: int
 ) -> tuple[list[Sample], Encoded]:
-    """A few samples, those drawn first, and their encoding, each cut to the wanted length if it is longer.
+    """Choose the first `count` samples drawn, and encode them, each cut to the wanted length if it is longer.
 
     Those that need no cut come first; otherwise as `choose_sample`, whose sample it is where all are skipped.
     """
@@ -144,7 +138,6 @@ def choose_samples(
 
 
 def readable(tokenizer, token_id: int) -> str:
-    """A token as a person reads it."""
     # A byte-level token may be a space or part of a character, which only its raw form shows.
     text = tokenizer.decode([token_id]).strip()
     return text if text and "\ufffd" not in text else tokenizer.convert_ids_to_tokens(token_id)

@@ -15,7 +15,7 @@ from headtypes.core.stage import Plan, stage
 
 @stage(calls="analyses.norms.compare:run")
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
-    """How features are read, and which partitions by weights and norms were made in one way."""
+    """Spec: how features are read, and the partitions by weights and norms that were made in one way."""
     ways: dict[str, dict[str, str]] = defaultdict(dict)
     for partition in plan.clustered_on(model, task):
         ways[f"{partition.method}-k{partition.k}"][partition.of] = partition.name
@@ -26,7 +26,7 @@ def compare_norms(plan: Plan, model: str, task: str) -> dict:
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Near, special and far of each head, by weights and by norms."""
+    """Return the atlas's columns: near, special and far of each head, by weights and by norms."""
     from headtypes.analyses.norms.compare import BY_NORMS, read_shares
     from headtypes.analyses.per_head import Column, by_head
 
@@ -40,7 +40,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Mean, smallest and largest share by norms of a set's heads; by weights they are what types are made of."""
+    """Yield mean, smallest and largest share by norms of a set's heads; types are made of those by weights."""
     from headtypes.analyses.norms.compare import BY_NORMS, read_shares
     from headtypes.analyses.per_head import by_head
     from headtypes.analyses.per_set import summaries

@@ -1,4 +1,4 @@
-"""What heads look at by weights and by norms, and the types that either divides them into."""
+"""Heads by weights and by norms, and the types that either divides them into."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ read_shares = table_reader(
 
 
 def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.DataFrame:
-    """One row per head, layer by layer: layer, head (both from 0), and near, special and far by either, 0 to 1.
+    """Return one row per head, layer by layer: layer, head (both from 0), and near, special and far by either, 0 to 1.
 
     shape: layers, heads of a layer.
     """
@@ -32,9 +32,9 @@ def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.D
 
 
 def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.DataFrame:
-    """Divisions of the same heads by weights and by norms, by way of clustering: how much they agree.
+    """Compare divisions of the same heads by weights and by norms, by way of clustering.
 
-    returns one row per way: clustering; heads; adjusted_rand, same_type, same_cluster: as
+    There is one row per way: clustering; heads; adjusted_rand, same_type, same_cluster: as
     `matching.compare_partitions`
       has them; changed: the heads that are in another cluster by norms, `layer-head` from 1, with spaces between.
     """
@@ -48,7 +48,6 @@ def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.Dat
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `compare_norms`."""
     read = {of: read_head_features(inputs.features, **reading) for of, reading in spec["features"].items()}
     groups, (_, shape) = {of: attention_groups(features) for of, (features, _) in read.items()}, read["weights"]
     write_csv(outputs.heads, shares_table(**groups, shape=shape))

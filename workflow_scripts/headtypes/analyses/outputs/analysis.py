@@ -1,4 +1,4 @@
-"""What comes out of heads, as an analysis: its results, and what of them is shown where.
+"""Head outputs as an analysis: its results, and where they are shown.
 
 How much each head writes into the residual stream, and where.
 """
@@ -31,7 +31,7 @@ NOTE = {
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """How much each head writes, and on how many samples it is off."""
+    """Return the atlas's columns: how much each head writes, and on how many samples it is off."""
     from headtypes.analyses.outputs.results import read_heads
     from headtypes.analyses.per_head import Column, by_head
 
@@ -48,7 +48,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Mean, smallest and largest of what the heads of a set write, and of how often they are off."""
+    """Yield mean, smallest and largest of the lengths that the heads of a set write, and of how often they are off."""
     from headtypes.analyses.outputs.results import read_heads
     from headtypes.analyses.per_head import by_head
     from headtypes.analyses.per_set import summaries

@@ -1,4 +1,4 @@
-"""What comes out of heads: the length of what each adds to a token, beside the residual stream that it is added to.
+"""Lengths of the vectors that heads add to tokens, beside the residual stream that they are added to.
 
 A head adds `sum_t A[s, t] v_t W_O` to token s. A head that looks somewhere and adds nearly nothing is off, on some
 samples or on all. By Sandoval-Segura et al. (2025, arXiv 2504.03889), the average norm of a head's output, divided by
@@ -40,19 +40,16 @@ class WrittenByHeads(PerSample):
         self._kinds = kinds
 
     def begin(self, about: Pass) -> None:
-        """Make room for the result."""
         super().begin(about)
         self._streams = np.empty((about.samples, about.layers, len(STREAM)))
 
     def start(self, batch: Batch) -> None:
-        """Begin with zeros."""
         super().start(batch)
         self._of_batch = np.empty((len(batch.samples), *self._streams.shape[1:]))
         self._groups: dict[int, Float[Tensor, "sample token of"]] = {}
         self._layer: tuple[int, int] | None = None
 
     def add(self, block: Block) -> None:
-        """Add up the rows."""
         group, written = block.group, block.written
         if (block.layer, group.samples.start) != self._layer:
             self._layer = block.layer, group.samples.start
@@ -68,20 +65,18 @@ class WrittenByHeads(PerSample):
         self.values[group.samples, block.layer, block.heads] += torch.cat([beside @ of_rows, means], -1)
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """The lengths that are finite; other columns may be impossible."""
+        """Mark the lengths that are finite; other columns may be impossible."""
         return self.values[..., COLUMNS.index("length")].isfinite()
 
     def finish(self) -> None:
-        """Keep what was read."""
         super().finish()
         self._streams[self.batch.samples] = self._of_batch
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
-        """What heads write, and the stream, in the order of the samples."""
         return super().result(), self._streams
 
     def _look_at(self, block: Block) -> None:
-        """The stream of a layer: the length of each token, and the largest number of each sample."""
+        """Keep the stream of a layer: the length of each token, and the largest number of each sample."""
         stream = block.stream.float()
         self._lengths = stream.norm(dim=-1)
         sizes = stream.abs()
@@ -92,7 +87,7 @@ class WrittenByHeads(PerSample):
 
 
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
-    """The weight of each token in the means over some tokens, one column each of `TOKENS` and `QUARTERS`.
+    """Return the weight of each token in the means over some tokens, one column each of `TOKENS` and `QUARTERS`.
 
     NaN, as the mean of nothing, where a sample has no such token. The first token counts as that alone.
     """
@@ -114,7 +109,9 @@ def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
 
 
 def _reason(run: ModelOnTask) -> str:
-    """Why nothing can be read: the model does more with head outputs than multiply them and add them to the stream."""
+    """Say why nothing can be read: the model does more with head outputs than multiply them and add them to the
+    stream.
+    """
     try:
         KeyLengths(run.model), ResidualStream(run.model)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What comes out of heads on disk: one HDF5 file per model and task, and the tables made of it."""
+"""Head outputs on disk: one HDF5 file per model and task, and the tables made of it."""
 
 from dataclasses import dataclass
 
@@ -17,13 +17,15 @@ HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", 
 
 @dataclass(frozen=True)
 class Outputs:
-    """What every head writes into the residual stream, on every sample.
+    """The vectors that every head writes into the residual stream, on every sample.
 
-    written: the columns `COLUMNS`. Those that begin with `written` are means over tokens of the length of what the head
-        adds to a token, divided by that of the residual stream there: over all tokens, the first one, other special
-        ones (`[CLS]`, `[SEP]`), comma and period, the rest, and each quarter of the sample without its first token; NaN
-        where there is no such token. length: the mean length over all tokens. first, to_largest: the share of the
-        head's attention to the first token, and to the token with the largest number of the stream.
+    written: the columns `COLUMNS`. Those that begin with `written` are means over tokens of the length of the vector
+        that
+        the head adds to a token, divided by that of the residual stream there: over all tokens, the first one, other
+        special ones (`[CLS]`, `[SEP]`), comma and period, the rest, and each quarter of the sample without its first
+        token; NaN where there is no such token. length: the mean length over all tokens. first, to_largest: the share
+        of
+        the head's attention to the first token, and to the token with the largest number of the stream.
     stream: of the stream that the layer reads, the columns `STREAM`: the largest number of all tokens, by its
         magnitude; the median magnitude; the token with the largest, from 0.
     length: tokens. reason: why there are no values, or None.
@@ -37,11 +39,9 @@ class Outputs:
 
     @property
     def warnings(self) -> list[str]:
-        """What to tell the user."""
         return [] if self.reason is None else [f"nothing is measured: {self.reason}"]
 
     def column(self, name: str) -> Float64[np.ndarray, "sample layer head"]:
-        """One column on every sample."""
         return self.written[..., COLUMNS.index(name)].astype(float)
 
 

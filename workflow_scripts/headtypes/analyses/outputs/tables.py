@@ -1,4 +1,4 @@
-"""How much each head writes, on how many samples it is off, and massive activations beside sinks of attention.
+"""Lengths that heads write, samples on which they are off, and massive activations beside sinks of attention.
 
 As tables, and as a figure.
 """
@@ -28,25 +28,26 @@ MASSIVE, TIMES = 100, 1000
 
 
 def relative(outputs: Outputs) -> Float[np.ndarray, "sample layer head"]:
-    """What each head writes on a sample, divided by the mean of the layer's heads."""
     length = outputs.column("length")
     mean = length.mean(axis=-1, keepdims=True)
     return np.divide(length, mean, out=np.zeros_like(length), where=mean > 0)
 
 
 def is_off(outputs: Outputs) -> Bool[np.ndarray, "sample layer head"]:
-    """Whether each head writes hardly anything on a sample."""
     return relative(outputs) < OFF
 
 
 def heads_table(outputs: Outputs) -> pd.DataFrame:
-    """One row per head, means over samples, of which each counts once.
+    """Return one row per head, means over samples, of which each counts once.
 
     layer, head (from 0); the columns of `Outputs.written` that begin with `written`, as shares of the stream's length,
-    and the interval of the first over samples (low, high); relative: what it writes, divided
-    by the mean of the layer's heads; off: percent of samples on which that is below `OFF`; off_no_sink: percent of
-    samples on which it is off although it looks at the first token for at most half; first, to_largest: shares of
-    attention. NaN where nothing could be measured.
+    and the interval of the first over samples (low, high); relative: the length that it writes, divided by the mean of
+    the
+    layer's heads; off: percent of samples on which that is below `OFF`; off_no_sink: percent of samples on which it is
+    off
+    although it looks at the first token for at most half; first, to_largest: shares of attention. NaN where nothing
+    could
+    be measured.
     """
     off, sink = is_off(outputs), outputs.column("first") > SINK
     of_heads = outputs.column("written").reshape(len(outputs.length), -1).T
@@ -66,13 +67,15 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
 
 
 def layers_table(outputs: Outputs) -> pd.DataFrame:
-    """One row per layer: the stream that it reads, and its heads.
+    """Return one row per layer: the stream that it reads, and its heads.
 
     layer (from 0); largest, median: as in `Outputs.stream`, means over samples; ratio: their quotient's median over
     samples; massive: percent of samples with a massive activation (`MASSIVE`, `TIMES`); token: where the largest number
-    stands most often, from 1; to_largest: share of the heads' attention to that token of each sample, and even: what
-    even attention would give it; off, off_no_sink: percent of heads and samples, as in `heads_table`; varies: number of
-    heads that are off for some samples and on for others.
+    stands most often, from 1; to_largest: share of the heads' attention to that token of each sample, and even: the
+    same
+    for even attention; off, off_no_sink: percent of heads and samples, as in `heads_table`; varies: number of heads
+    that
+    are off for some samples and on for others.
     """
     stream = dict(zip(STREAM, np.moveaxis(outputs.stream, -1, 0), strict=True))
     ratio = np.divide(
@@ -131,7 +134,7 @@ def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
 
 
 def _draw_written(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
-    """A dot for each head, and a line for the mean of each layer."""
+    """Draw a dot for each head, and a line for the mean of each layer."""
     layer = heads["layer"] + 1
     beside = (heads["head"] / max(heads["head"].max(), 1) - 0.5) * 0.5
     for chosen, colour, name in ((~off, _ON, "on"), (off, _OFF, "off")):
@@ -142,7 +145,7 @@ def _draw_written(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
 
 
 def _draw_sinks(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
-    """What a head writes against its attention to the first token; heads at the bottom left are off without a sink."""
+    """Draw what heads write against attention to the first token; at the bottom left, heads are off without a sink."""
     axes.axhline(OFF, color="0.75", lw=0.6, zorder=0)
     axes.axvline(100 * SINK, color="0.75", lw=0.6, zorder=0)
     for chosen, colour, name in ((~off, _ON, "on"), (off, _OFF, "off")):
@@ -159,7 +162,7 @@ def _draw_sinks(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
 
 
 def _draw_stream(axes: Axes, layers: pd.DataFrame) -> None:
-    """The largest number and the median magnitude of the stream that each layer reads."""
+    """Draw the largest number and the median magnitude of the stream that each layer reads."""
     layer = layers["layer"] + 1
     axes.plot(layer, layers["largest"], "o-", color=PALETTE[0], ms=_MARKER, lw=0.9, gid="largest")
     axes.plot(layer, layers["median"], "--", color="0.4", lw=0.9)
@@ -172,7 +175,6 @@ def _draw_stream(axes: Axes, layers: pd.DataFrame) -> None:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `plot_outputs`."""
     written = read_arrays(inputs.outputs, Outputs)
     heads, layers = heads_table(written), layers_table(written)
     write_csv(outputs.heads, heads)

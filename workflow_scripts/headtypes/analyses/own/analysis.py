@@ -18,7 +18,7 @@ BASE = "HeadAnalysis"
 
 
 def class_in(file: StrPath) -> str:
-    """The name of the one class in a file that derives from `HeadAnalysis`; the file is not run.
+    """Return the name of the one class in a file that derives from `HeadAnalysis`, without running the file.
 
     Raises `InputError` where the file is no Python, or has no such class or several.
     """
@@ -39,7 +39,7 @@ def class_in(file: StrPath) -> str:
 
 @stage("forward", reads="samples", calls="analyses.own.measure:run")
 def read_analysis(plan: Plan, analysis: str, model: str, task: str) -> dict:
-    """The file, of which `planning.code` counts the syntax tree, and its keys; how samples are read."""
+    """Spec: the file, of which `planning.code` counts the syntax tree, and its keys; how samples are read."""
     return {**samples_of(plan, task), **given(plan.config.analyses[analysis])}
 
 
@@ -47,7 +47,9 @@ plot_analysis = of_inputs_alone("plot_analysis", calls="analyses.own.figure:run"
 
 
 def per_head(name: str, task: str, path: StrPath) -> list:
-    """The value of each head, from a table of `measure.value_table`; name: of the analysis."""
+    """Return the atlas's column: the value of each head, from a table of `measure.value_table`; name: of the
+    analysis.
+    """
     from headtypes.analyses.own.results import read_values
     from headtypes.analyses.per_head import Column
 
@@ -58,7 +60,7 @@ def per_head(name: str, task: str, path: StrPath) -> list:
 
 
 def per_set(name: str, task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
-    """Mean, smallest and largest value of a set's heads, from such a table."""
+    """Yield mean, smallest and largest value of a set's heads, from such a table."""
     from headtypes.analyses.own.results import labelled, read_values
     from headtypes.analyses.per_set import summaries
 
@@ -86,7 +88,7 @@ FIGURE = replace(
 
 
 def own_analysis(name: str) -> Analysis:
-    """An analysis of the user's, by its name in the config, in the form of ours."""
+    """Declare an analysis of the user's, by its name in the config, in the form of ours."""
     results = tuple(
         replace(
             result,

@@ -33,6 +33,5 @@ def values_figure(table: pd.DataFrame, partition: Partition) -> Figure:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `plot_analysis`."""
     figure = values_figure(read_values(inputs.own), read_partition(inputs.partition))
     save_figure(figure, outputs.pdf, outputs.png, provenance)

@@ -49,7 +49,6 @@ class SampleBlock:
 
     @property
     def tokens(self) -> list[str]:
-        """All tokens of the sample, as the tokenizer writes them."""
         return self.encoding.tokens
 
 
@@ -67,14 +66,13 @@ class HeadAnalysis:
     inputs: Mapping[str, str] = {}
 
     def __init__(self, **parameters: Any) -> None:
-        """Raises `InputError` for a parameter that the class does not have."""
         for name, value in parameters.items():
             if not hasattr(type(self), name):
                 raise InputError(f"{type(self).__name__} has no parameter {name}; give it one, as `{name} = ...`.")
             setattr(self, name, value)
 
     def add(self, block: SampleBlock) -> Float[Tensor, "head query"]:
-        """A number for each head and each query of a block, NaN where a query has none.
+        """Return a number for each head and each query of a block, NaN where a query has none.
 
         The value of a head on a sample is the mean over the sample's queries, its value the mean over samples.
         """
@@ -105,7 +103,6 @@ class QueryMeans(PerSample):
             )
 
     def result(self) -> np.ndarray:
-        """The means, NaN where a sample has no number."""
         total, number, _ = np.moveaxis(super().result().astype(float), -1, 0)
         return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
 
@@ -125,7 +122,7 @@ class QueryMeans(PerSample):
 
 
 def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer head"]) -> pd.DataFrame:
-    """One row per head, layer by layer: layer, head (both from 0), value, low, high, samples, label, unit.
+    """Return one row per head, layer by layer: layer, head (both from 0), value, low, high, samples, label, unit.
 
     values: NaN where a sample has none. value: the mean over the `samples` that have one, with its interval over these.
     """
@@ -138,7 +135,7 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
 
 
 def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
-    """The analysis of a file of the user's; parameters: as of `HeadAnalysis`. Errors as those of `class_in`."""
+    """Load the analysis of a file of the user's; parameters: as for `HeadAnalysis`. Errors as those of `class_in`."""
     name, spec = class_in(file), spec_from_file_location("own_analysis", file)
     # Classes look up their module, as dataclasses do.
     module = sys.modules[spec.name] = module_from_spec(spec)
@@ -149,7 +146,7 @@ def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
 def measure_heads(
     analysis: HeadAnalysis, samples: list[Sample], record: ModelRecord, *, kind: str, **settings: Any
 ) -> pd.DataFrame:
-    """The `value_table` of an analysis on samples; kind: of task; settings: of `ModelOnTask`."""
+    """Return the `value_table` of an analysis on samples; kind: of task; settings: of `ModelOnTask`."""
     model = ModelOnTask(record, **settings)
     encoded = model.encode(samples, kind)
     (values,) = model.read(encoded, QueryMeans(analysis, encoded))
@@ -157,7 +154,6 @@ def measure_heads(
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `read_analysis`."""
     analysis = load_analysis(spec.pop("file"), {**spec.pop("parameters"), "inputs": inputs.own})
     del spec["inputs"]
     samples, model = read_records(inputs.samples, Sample), read_model_record(inputs.model)

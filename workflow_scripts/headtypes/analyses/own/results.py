@@ -16,11 +16,10 @@ _read = table_reader("holds no values of heads", COLUMNS)
 
 
 def read_values(path: StrPath) -> pd.DataFrame:
-    """The table of `measure.value_table`, layer by layer. Raises `InputError` that names a damaged file."""
+    """Read the table of `measure.value_table`, layer by layer. Raises `InputError` that names a damaged file."""
     return by_head(_read(path))
 
 
 def labelled(table: pd.DataFrame) -> str:
-    """What the values of such a table are, with their unit."""
     label, unit = table["label"][0], table["unit"][0]
     return f"{label} ({unit})" if unit else label

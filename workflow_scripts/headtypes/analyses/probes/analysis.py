@@ -41,7 +41,6 @@ SUMS = Result(
 
 
 def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
-    """The model and a network of random weights read what is scored and what is learnt."""
     probes = plan.config.probes
     return 2 * (1 + (_TRAINING if probes.sentences == "all" else probes.sentences / max(rows, 1)))
 
@@ -52,7 +51,7 @@ _TRAINING = 8
 
 @stage("forward", reads="rows", passes=_passes_of_probes, calls="analyses.probes.measure:run")
 def train_probes(plan: Plan, model: str, task: str) -> dict:
-    """How the probes learn, on how many sentences, and how these are read."""
+    """Spec: how the probes learn, the number of sentences, and how these are read."""
     probes = plan.config.probes
     how = {key: getattr(probes, key) for key in ("sentences", "root")}
     seed = plan.seed("train_probes", model, task)

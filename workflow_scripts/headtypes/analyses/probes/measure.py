@@ -89,7 +89,7 @@ def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
 
 
 def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVectors:
-    """The vectors of words, in lower case, from a file in GloVe's text format.
+    """Read the vectors of words, in lower case, from a file in GloVe's text format.
 
     Raises `InputError` as `read_vectors` does, and where the file has none of the words.
     """
@@ -109,7 +109,7 @@ def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVector
 def vectors_of_model(
     model: PreTrainedModel, input_ids: Sequence[Sequence[int]], word_of_token: Sequence[Sequence[int]]
 ) -> WordVectors:
-    """The mean of the model's input embeddings of each word's subwords, before positions are added; all are known."""
+    """Average the model's input embeddings of each word's subwords, before positions are added; all words are known."""
     module = model.get_input_embeddings()
     with at_hand(module):
         weight = module.weight.detach()
@@ -142,7 +142,6 @@ class ReadSentences(NamedTuple):
 
     @property
     def numbers(self) -> dict[str, int]:
-        """How many sentences are read, and how many left out, for JSON."""
         return {"read": len(self.sentences), "left_out": self.left_out}
 
 
@@ -160,9 +159,9 @@ def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors:
 def maps_in_both_directions(
     model: PreTrainedModel, encoded: EncodedWords, *, batch_tokens: int, what: str, bar: tqdm
 ) -> Iterator[torch.Tensor]:
-    """W and its transpose for each head and sentence, [2 * layer * head, index, index] float32.
+    """Yield W and its transpose for each head and sentence, [2 * layer * head, index, index] float32.
 
-    Those of a few sentences are held at a time.
+    A few sentences are held at a time.
     """
     heads = math.prod(layers_and_heads(model))
     sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
@@ -183,7 +182,7 @@ _EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte
 
 
 def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
-    """A copy of a model that keeps its embeddings: other weights are drawn anew, biases are 0, and norms scale by 1.
+    """Copy a model with its embeddings: other weights are drawn anew, biases are 0, and norms scale by 1.
 
     model: in one place (`models.placement`), as the configuration is checked for.
     """
@@ -289,7 +288,6 @@ def _probes(maps: int, channels: int, has_special_tokens: bool, starts: int, roo
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `train_probes`."""
     training, scored = read_records(inputs.training, Sentence), read_records(inputs.rows, Sentence)
     vectors = inputs.vectors[0] if inputs.vectors else None
     probes = train_probes(training, scored, read_model_record(inputs.model), vectors=vectors, **spec)

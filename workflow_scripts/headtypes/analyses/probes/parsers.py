@@ -23,7 +23,7 @@ DISTANCE_FEATURES = 8
 
 
 class ProbedSentence(NamedTuple):
-    """What probes read of a sentence of n words.
+    """A sentence of n words, as probes read it.
 
     maps:    W and its transpose for each of K heads, [2K, n + 2, n + 2]; [f, i, j] is candidate i with dependent j.
         Indices are those of `words`: `[CLS]` first and `[SEP]` last.
@@ -50,7 +50,6 @@ class Attention(nn.Module):
         self.constant = None if has_special_tokens else nn.Parameter(torch.zeros(len(generators)))
 
     def forward(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
-        """The scores of all candidates."""
         maps = sentence.maps
         scores = torch.tensordot(self.weights, maps[:, 1:-1, 1:-1], 1)
         return torch.cat([self._root(maps, self.weights[..., None])[:, None], scores], 1)
@@ -78,7 +77,6 @@ class AttentionAndWords(Attention):
         self.shift = _shift(root)
 
     def forward(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
-        """The scores of all candidates."""
         maps = sentence.maps
         of_candidate, of_dependent, is_pair = _of_pairs(sentence.vectors, self.of_words, self.shift)
         between = maps[:, 1:-1, 1:-1]
@@ -103,7 +101,6 @@ class DistanceAndWords(nn.Module):
         self.shift = _shift(root)
 
     def forward(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
-        """The scores of all candidates."""
         words = len(sentence.vectors)
         of_candidate, of_dependent, is_pair = _of_pairs(sentence.vectors, self.of_words, self.shift)
         features = distance_features(words).flatten(0, 1) @ self.of_distance
@@ -114,7 +111,9 @@ class DistanceAndWords(nn.Module):
 
 
 def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
-    """Of candidate i and word j: (i - j)/n and (j - i)/n if positive; whether i - j is 0, -1, 1, -2, 2; i is root."""
+    """Return for candidate i and word j: (i - j)/n and (j - i)/n if positive; whether i - j is 0, -1, 1, -2, 2; i is
+    root.
+    """
     features = torch.zeros(words + 1, words, DISTANCE_FEATURES)
     index = torch.arange(1, words + 1)
     distance = index[:, None] - index
@@ -145,7 +144,9 @@ class Trainer:
         self._optimiser.step()
 
     def guess(self, sentence: ProbedSentence) -> Tensor:
-        """The likeliest head of each word, [start, word] int64. Raises `InputError` where scores are not finite."""
+        """Return the likeliest head of each word, [start, word] int64. Raises `InputError` where scores are not
+        finite.
+        """
         with torch.no_grad():
             scores = self.scores(sentence)
         # Of numbers that are none, the first would be the largest.
@@ -156,7 +157,7 @@ class Trainer:
         return scores.argmax(1)
 
     def scores(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
-        """The scores of all candidates; that of a word as its own head is minus infinity."""
+        """Return the scores of all candidates; that of a word as its own head is minus infinity."""
         scores = self.probe(sentence)
         if self._root == "released":
             return scores
@@ -165,17 +166,16 @@ class Trainer:
 
 
 def generators_of(seed: int, probe: str, starts: int) -> list[torch.Generator]:
-    """A generator of random numbers for each start of a probe."""
     return [torch.Generator().manual_seed(derive_seed(seed, probe, start)) for start in range(starts)]
 
 
 def _of_pairs(vectors: Tensor, weights: Tensor, shift: int) -> tuple[Tensor, Tensor, Tensor]:
-    """A linear layer, [start, 2 * channel, output], over pairs of words, in parts.
+    """Apply a linear layer, [start, 2 * channel, output], to pairs of words, in parts.
 
     shift: 0 if candidate i has the vector of word i, and the root none; 1 if it has that of word i + 1, and the last
-    none.
-    returns what the candidate adds, [start, candidate, output]; what the dependent adds, [start, word, output]; and
-        whether a candidate has a vector, [candidate], without which the dependent adds nothing either.
+        none.
+    Returns the candidate's part, [start, candidate, output]; the dependent's, [start, word, output]; and whether a
+    candidate has a vector, [candidate], without which the dependent adds nothing either.
     """
     of_candidate = vectors @ weights[:, : vectors.shape[1]]
     of_dependent = vectors @ weights[:, vectors.shape[1] :]
@@ -191,6 +191,5 @@ def _shift(root: Root) -> int:
 
 
 def _glorot(generators: Sequence[torch.Generator], shape: tuple[int, ...], inputs: int, outputs: int) -> nn.Parameter:
-    """Uniform weights (Glorot and Bengio 2010, equation 16), [start, *shape]."""
     limit = math.sqrt(6 / (inputs + outputs))
     return nn.Parameter(torch.stack([(2 * torch.rand(shape, generator=start) - 1) * limit for start in generators]))

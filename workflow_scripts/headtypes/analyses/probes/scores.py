@@ -1,4 +1,4 @@
-"""How well probes parse, beside the best fixed guesses (Clark et al. 2019, Table 3), and those of a type alone."""
+"""Scores of probes as parsers beside the best fixed guesses (Clark et al. 2019, Table 3), and those of a type alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ BASELINES = ("right_branching", "best_offset", "best_head")
 
 @dataclass(frozen=True)
 class RightWords:
-    """How many words' heads each of `PROBES` and `BASELINES` finds, sentence by sentence.
+    """The number of words whose head each of `PROBES` and `BASELINES` finds, sentence by sentence.
 
-    right: of a probe the mean over its random starts; words: how many count.
+    right: of a probe the mean over its random starts; words: the number that count.
     """
 
     system: Annotated[list[str], Stored(dimension="system")]
@@ -35,7 +35,7 @@ class RightWords:
 
 
 def counts(sentence: Sentence) -> list[bool]:
-    """Whether each word counts: punctuation does not, the root does."""
+    """Tell whether each word counts: punctuation does not, the root does."""
     return [relation.partition(":")[0] != "punct" for relation in sentence.relations]
 
 
@@ -56,12 +56,13 @@ read_probe_scores = table_reader(
 
 
 def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses) -> tuple[pd.DataFrame, RightWords]:
-    """Unlabelled attachment scores of probes, right-branching, the best offset and the best head, and all differences.
+    """Return unlabelled attachment scores of probes, right-branching, the best offset and the best head, and
+    differences.
 
     probes: as `train_probes` returned them; sentences: the evaluated ones; arcs: the heads' guesses on them.
     Offset and head are the best on these sentences.
 
-    returns what the scores are made from, and before it a table of the columns
+    Returns a table and the right words that its scores are made from. The table's columns are
       system: one of `PROBES` or `BASELINES`; minus: empty, or the system whose score is taken from it.
       uas, low, high: score or difference in percent, with the interval over sentences; of a probe the mean over its
         random starts. Punctuation does not count, the root does.
@@ -93,9 +94,9 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 def _right_words(
     probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """How many words' heads each system finds, sentence by sentence; the arguments are those of `measure_probes`.
+    """Count the words whose heads each system finds, sentence by sentence; arguments as in `measure_probes`.
 
-    returns the right words of each of `PROBES` and `BASELINES`, [start, sentence], and words that count, [sentence].
+    Returns the right words of each of `PROBES` and `BASELINES`, [start, sentence], and words that count, [sentence].
     """
     kept = [sentences[index] for index in arcs.sentence]
     words = np.array([sum(counts(sentence)) for sentence in kept])
@@ -106,7 +107,7 @@ def _right_words(
 
 
 def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndarray]:
-    """The right words of each sentence by the best fixed guesses, [1, sentence]."""
+    """Return the right words of each sentence by the best fixed guesses, [1, sentence]."""
     heads = np.array([head for sentence in sentences for head in sentence.heads])
     counted = np.concatenate([counts(sentence) for sentence in sentences])
     sentence = np.repeat(np.arange(len(sentences)), arcs.length)
@@ -125,7 +126,6 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndar
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `measure_probes`."""
     arcs = read_groups(inputs.arcs, ArcGuesses)["file"]
     table, right = measure_probes(read_probes(inputs.probes), read_records(inputs.rows, Sentence), arcs, **spec)
     write_csv(outputs.probe_scores, table)

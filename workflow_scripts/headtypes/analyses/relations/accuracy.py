@@ -1,4 +1,4 @@
-"""Which head finds which dependency relation (Clark et al. 2019, section 4.2, Table 1), from stored guesses.
+"""The best head for each dependency relation (Clark et al. 2019, section 4.2, Table 1), from stored guesses.
 
 Heads are chosen on some words and scored on others; `headtypes.papers.clark2019.tables` sets the best beside
 the published values. Section 3.2 supposes that a head looks at `[SEP]` where its relation does not apply. The relation
@@ -74,7 +74,6 @@ class BestHeads:
     rises: Float64[np.ndarray, "relation fold layer head"]
 
     def of_best(self, values: np.ndarray) -> Float64[np.ndarray, "relation fold"]:
-        """Of values of all heads (`leads`, `looks`, `rises`) those of the best ones."""
         relation, fold = np.indices(self.chosen.shape[:2], sparse=True)
         return np.broadcast_to(values, self.leads.shape)[relation, fold, self.chosen[..., 0], self.chosen[..., 1]]
 
@@ -97,7 +96,7 @@ class Part:
         self.by_offset = all_offset_guesses(kept)
 
     def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
-        """Which words are in each of `GROUPS`, [group, word]; those by tag are empty where no word has one."""
+        """Mark the words in each of `GROUPS`, [group, word]; those by tag are empty where no word has one."""
         looking = pairs.words
         if direction:
             first = np.searchsorted(self.sentence, self.sentence[pairs.words])
@@ -107,7 +106,7 @@ class Part:
         return np.stack([called, ~called, no_noun, no_noun & (self.upos != _PRONOUN)])
 
     def to_sep(self, words: np.ndarray) -> np.ndarray:
-        """The sum of the shares of attention that words [word] give [SEP], and their number, [2, layer, head]."""
+        """Sum the shares of attention that words [word] give [SEP], and count them: [2, layer, head]."""
         shares = self.arcs.to_sep[words]
         return np.stack([np.nansum(shares, axis=0, dtype=float), (~np.isnan(shares)).sum(axis=0)])
 
@@ -121,13 +120,14 @@ class _Fold(NamedTuple):
     scoring: np.ndarray
 
     def pairs(self, annotation: str, relation: str) -> tuple[Pairs, Pairs]:
-        """The pairs of a relation to choose by, and those to score."""
         choosing = self.chosen_on.pairs[annotation][relation].within(self.choosing)
         return choosing, self.scored_on.pairs[annotation].get(relation, NO_PAIRS).within(self.scoring)
 
 
 def _folds(read: Mapping[str, Part]) -> dict[str, list[_Fold]]:
-    """By what is scored: the file, as in the paper, and the test file or, without one, each half of the file once."""
+    """Return folds by what is scored: the file, as in the paper, and the test file or else each half of the file
+    once.
+    """
     file, odd = read[FILE], read[FILE].is_odd
     whole = {name: (part, np.ones_like(part.is_odd)) for name, part in read.items()}
     halves = [_Fold(file, odd, file, ~odd), _Fold(file, ~odd, file, odd)]
@@ -136,7 +136,7 @@ def _folds(read: Mapping[str, Part]) -> dict[str, list[_Fold]]:
 
 
 def _listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
-    """Annotation and name of each row of the tables; least: words that it needs unless it is a total."""
+    """Yield annotation and name of each row of the tables; least: words that it needs unless it is a total."""
     for annotation, rows in part.pairs.items():
         for relation, pairs in rows.items():
             listed = len(pairs.words) >= least and relation.partition(":")[0] not in _LEFT_OUT
@@ -145,7 +145,7 @@ def _listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
 
 
 def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
-    """The best head of each relation, of those that have words to choose by and words to score."""
+    """Choose the best head of each relation that has words to choose by and words to score."""
     pairs = {name: [fold.pairs(*name) for fold in folds] for name in listed}
     names = [name for name, of_name in pairs.items() if all(len(some.words) for both in of_name for some in both)]
     sentences, (_, *heads, _) = folds[0].scored_on.sentences, folds[0].chosen_on.arcs.guess.shape
@@ -229,12 +229,12 @@ read_best_heads = table_reader("holds no best heads", dict.fromkeys(_BEST) | _TE
 
 
 def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
-    """The best heads as the paper has them, chosen and scored on the same sentences."""
+    """Select the best heads as the paper has them, chosen and scored on the same sentences."""
     return best[(best["chosen"] == "file") & (best["scored"] == "file")]
 
 
 class RelationTables(NamedTuple):
-    """What `measure_relations` returns."""
+    """The results of `measure_relations`."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -247,19 +247,20 @@ def measure_relations(
     *,
     least: int,
 ) -> RelationTables:
-    """The accuracy of every head at every relation, and the best head of each.
+    """Measure the accuracy of every head at every relation, and choose the best head of each.
 
     parts:   the sentences of `file` and, where there is one, of `test`; arcs: the guesses of each.
     least:   words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
 
-    returns tables, and what they are made from; layers and heads count from 0, accuracies in tables are in percent.
+    Returns tables, and the sums that they are made from; layers and heads count from 0, accuracies in tables are in
+    percent.
     heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`): annotation and relation
       as `pairs.all_pairs` names them; words, the number of guesses; accuracy; visible, the number of those whose right
       answer the head can see; visible_accuracy, over these. Where it can see none, both accuracies are NaN: in a causal
       model, a guess at a word that stands later is impossible and not wrong.
     best: one row for each relation and way of choosing. chosen and scored: `file` and `file`, as in the paper; and
       `file` and `test` or, without a test file, `halves`: of the sentences of even and of odd index, each is
-      scored with what is chosen on the other. words; layer, head and direction of the best head, and its accuracy;
+      scored with the choice of the other. words; layer, head and direction of the best head, and its accuracy;
       other_layer, other_head and other_accuracy of the best in the other direction; offset and offset_accuracy of the
       best offset (the head stands so many words behind the dependent); above_offset, the difference;
       forward_above_backward, the best from dependent to head minus the best from head to dependent; visible and
@@ -329,7 +330,6 @@ def _percent(count: np.ndarray, of: np.ndarray) -> np.ndarray:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `measure_relations`."""
     found = measure_relations(read_parts(inputs.rows, inputs.test), read_groups(inputs.arcs, ArcGuesses), **spec)
     write_csv(outputs.relations, found.heads)
     write_csv(outputs.relations_best, found.best)

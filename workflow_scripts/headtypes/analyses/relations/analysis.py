@@ -18,9 +18,9 @@ _DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent
 
 
 def per_head(task: str, path: StrPath, best: StrPath) -> list:
-    """The dependency relation that each head finds best: farthest above the best fixed offset, if above it at all.
+    """Return the atlas's columns: the relation that each head finds best, farthest above the best fixed offset.
 
-    No columns where no head is above it, as where no relation of a small treebank is listed (`relations.least`).
+    There are none where no head is above it, as where no relation of a small treebank is listed (`relations.least`).
     """
     from headtypes.analyses.per_head import Column, by_head, categories_of
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads, read_relations
@@ -47,17 +47,16 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
-    """The relations at which each head is the best."""
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 
     chosen = chosen_and_scored_on_file(read_best_heads(best)).dropna(subset=["layer", "head"])
     for row in chosen.to_dict("records"):
-        name = f"best head of {task} for {row['relation']}, {_DIRECTIONS[row['direction']]}"
-        yield {**row, "name": name, "value": row["accuracy"], "above": row["above_offset"]}
+        at = f"{row['relation']}, {_DIRECTIONS[row['direction']]}"
+        yield {**row, "at": at, "value": row["accuracy"], "above": row["above_offset"]}
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Accuracy of the best head of the set at each relation, in either direction, and how many relations it finds best.
+    """Yield the accuracy of the best head of the set at each relation, in either direction, and how many it finds best.
 
     Chosen and scored on the part `file`, as the paper does; which set has the best head is counted over relations, not
     over totals, a relation and its subtypes together, or the same words twice (poss where there is poss*).
@@ -150,19 +149,18 @@ OFFSETS = Result(
 
 @stage("forward", reads="rows", calls="analyses.relations.measure:run", inputs=(RECORD, ROWS, test))
 def extract_arcs(plan: Plan, model: str, task: str) -> dict:
-    """Which sentences are read, how tokens become words, and the arithmetic."""
+    """Spec: the sentences, how tokens become words, precision and batch size."""
     return words_of(plan, task)
 
 
 @stage(reads="rows", calls="analyses.relations.accuracy:run", inputs=(ARCS, ROWS, test))
 def measure_relations(plan: Plan, model: str, task: str) -> dict:
-    """Return which relations are listed."""
     return given(plan.config.relations)
 
 
 @stage(reads="rows", calls="analyses.relations.pairs:run", inputs=(ROWS, test))
 def measure_offsets(plan: Plan, task: str) -> dict:
-    """Nothing."""
+    """Spec: empty; all depends on the inputs."""
     return {}
 
 

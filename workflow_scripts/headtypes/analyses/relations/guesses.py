@@ -16,14 +16,14 @@ DIRECTIONS = ("dependent_to_head", "head_to_dependent")
 
 @dataclass(frozen=True)
 class ArcGuesses:
-    """What every head guesses to be the syntactic head of each word, of the sentences that a model could read.
+    """The guess of every head at the syntactic head of each word, in the sentences that a model could read.
 
-    sentence: which of the treebank's sentences these are. length: words of each; those of all stand one after the
-    other.
+    sentence: index of these sentences in the treebank. length: words of each; those of all stand one after the other.
     guess: 1 for the first word of the sentence, -1 for no guess; directions as in `DIRECTIONS`.
     visible: first and last word that each guess could be; causal and local layers hide some. -1 for none.
-    to_sep: share of each word's attention that goes to what ends the input ([SEP]), NaN where it can see none.
-    left_out: how many sentences are not among these, by what they have: too many tokens, or a word without one.
+    to_sep: share of each word's attention that goes to the token that ends the input ([SEP]), NaN where it can see
+        none.
+    left_out: number of sentences that are not among these, by the reason: too many tokens, or a word without one.
     """
 
     sentence: Int32[np.ndarray, " sentence"]
@@ -42,7 +42,7 @@ class ArcGuesses:
         return (f"Of {len(self.sentence) + sum(self.left_out.values()):,} sentences, {reasons} are left out.",)
 
     def can_be(self, words: np.ndarray, heads: np.ndarray) -> Bool[np.ndarray, "pair layer 2"]:
-        """Whether a guess for a word could be this head.
+        """Tell whether a guess for a word could be this head.
 
         words: [pair] indices among all words, from 0; heads: [pair] counted within the sentence, 0 for the root.
         """
@@ -52,6 +52,8 @@ class ArcGuesses:
 
 
 def read_parts(file: StrPath, test: StrPath | None) -> dict[str, list[Sentence]]:
-    """The sentences of `file` and, where there is such a part, of `test`, as `records.write_records` wrote them."""
+    """Read the sentences of `file` and, where there is such a part, of `test`, as `records.write_records` wrote
+    them.
+    """
     paths = {"file": file} | ({"test": test} if test else {})
     return {name: read_records(path, Sentence) for name, path in paths.items()}

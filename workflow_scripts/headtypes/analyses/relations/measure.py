@@ -31,7 +31,6 @@ class Guesses(WordReducer):
     """
 
     def start(self, batch: Batch) -> None:
-        """Begin without guesses."""
         super().start(batch)
         layers, heads = self.about.layers, self.about.heads
         words = [max(self._word_of_token[index]) + 1 for index in batch.samples]
@@ -65,7 +64,6 @@ class Guesses(WordReducer):
         self._note_sep(rows, slice(skipped, stop), own)
 
     def of_batch(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Of each sample: guess, visible and to_sep, as `ArcGuesses` has them."""
         for guess, visible, to_sep in zip(self._guess, self._visible, self._to_sep, strict=True):
             words = guess.permute(3, 1, 2, 0).to(torch.int16), visible.permute(2, 1, 0, 3).to(torch.int16)
             yield tuple(of_words.cpu().numpy() for of_words in (*words, to_sep.permute(2, 0, 1).to(torch.float16)))
@@ -123,7 +121,6 @@ def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, *
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `extract_arcs`."""
     arcs = extract_arcs(read_parts(inputs.rows, inputs.test), read_model_record(inputs.model), **spec)
     warn(provenance, [f"{part}: {said}" for part, guesses in arcs.items() for said in guesses.warnings])
     write_arrays(outputs.arcs, arcs, provenance)

@@ -1,4 +1,4 @@
-"""Which guesses count for which relation (Clark et al. 2019, section 4.2), and how well fixed offsets guess (Table 1).
+"""Guesses that count for each relation (Clark et al. 2019, section 4.2), and how well fixed offsets guess (Table 1).
 
 A guess at the head of a word is counted as heads are: 1 is the first word of the sentence, 0 the root, which is never
 guessed, and -1 stands for no guess.
@@ -48,7 +48,7 @@ POSS_OF_MARK = "poss*"
 
 
 def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int, int]]:
-    """Stanford's name, the word whose guess counts, and the right guess, of each pair that the tree contains.
+    """Yield Stanford's name, the word whose guess counts, and the right guess, of each pair that the tree contains.
 
     Words are counted from 1. The word is the dependent, but for `POSS_OF_MARK`, where it is the possessive mark behind
     the dependent, if there is one.
@@ -74,7 +74,7 @@ def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int,
 
 
 def _prepositional(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
-    """Objects of prepositions and, where the object modifies something, prepositions."""
+    """Yield objects of prepositions and, where the object modifies something, prepositions."""
     before: dict[int, list[int]] = {}
     for word, head, label in sentence.arcs():
         if label == "case" and word < head and sentence.xpos[word - 1] != "POS":
@@ -103,17 +103,19 @@ class Pairs:
     heads: np.ndarray
 
     def right(self, guesses: np.ndarray) -> np.ndarray:
-        """Whether each guess is right: bool [pair, ...]; guesses: int [word, ...] of all words of all sentences."""
+        """Tell whether each guess is right: bool [pair, ...]; guesses: int [word, ...] of all words of all
+        sentences.
+        """
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
     def within(self, chosen: np.ndarray) -> "Pairs":
-        """The pairs of some words; chosen: bool [word] of all words of all sentences."""
+        """Select the pairs of some words; chosen: bool [word] of all words of all sentences."""
         kept = chosen[self.words]
         return Pairs(self.words[kept], self.heads[kept])
 
 
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """The rows of the treebank's own labels, by name, the totals first.
+    """Return the rows of the treebank's own labels, by name, the totals first.
 
     Each label as it stands (`nsubj`, `nsubj:pass`), each universal relation that has subtypes (`nsubj:*`, with `nsubj`
     among them), and `TOTALS`. Raises `InputError` where a label has the name of another row.
@@ -132,18 +134,20 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
 
 
 def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """The rows derived from the tree for the comparison with the paper, by Stanford's names (`derived`)."""
+    """Return the rows derived from the tree for the comparison with the paper, by Stanford's names (`derived`)."""
     tagged = any(tag for sentence in sentences for tag in sentence.xpos)
     return _collected(sentences, lambda sentence: derived(sentence, tagged))
 
 
 def all_pairs(sentences: Sequence[Sentence]) -> dict[str, dict[str, Pairs]]:
-    """All rows, by annotation and name: the treebank's labels, and what is derived to be compared with the paper."""
+    """Return all rows, by annotation and name: the treebank's labels, and those derived to be compared with the
+    paper.
+    """
     return {"universal": universal_pairs(sentences), "stanford": stanford_pairs(sentences)}
 
 
 def sentence_of_word(sentences: Sequence[Sentence]) -> np.ndarray:
-    """The sentence of each word: int64 [word], from 0."""
+    """Return the sentence of each word: int64 [word], from 0."""
     return np.repeat(np.arange(len(sentences)), [len(sentence.words) for sentence in sentences])
 
 
@@ -187,10 +191,10 @@ OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
 def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | None = None) -> pd.DataFrame:
-    """The accuracy of each of `OFFSETS` at each relation.
+    """Return the accuracy of each of `OFFSETS` at each relation.
 
     test: the sentences of the test file, if there is one.
-    returns the columns `COLUMNS`: relations as `all_pairs` names them, the number of words, and accuracy in percent.
+    The columns are `COLUMNS`: relations as `all_pairs` names them, the number of words, and accuracy in percent.
     """
     rows = _rows(sentences, (FILE, EVEN, ODD))
     if test is not None:
@@ -199,7 +203,7 @@ def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | No
 
 
 def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
-    """The guess of an offset for each word of all sentences: int64 [word], from 1; -1 outside of the sentence.
+    """Return the guess of an offset for each word of all sentences: int64 [word], from 1; -1 outside of the sentence.
 
     A guess outside of the sentence does not count: it is not moved to the sentence's end, and not to the root.
     """
@@ -210,7 +214,7 @@ def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
 
 
 def all_offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
-    """The guesses of all `OFFSETS`: int64 [word, offset]."""
+    """Return the guesses of all `OFFSETS`: int64 [word, offset]."""
     return np.stack([offset_guesses(sentences, offset) for offset in OFFSETS], axis=1)
 
 
@@ -230,6 +234,5 @@ def _rows(sentences: Sequence[Sentence], parts: Sequence[str]) -> list[tuple]:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `measure_offsets`."""
     parts = read_parts(inputs.rows, inputs.test)
     write_csv(outputs.offsets, measure_offsets(*parts.values()))

@@ -31,7 +31,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Mean, smallest and largest of what heads give to the same word."""
+    """Yield mean, smallest and largest share that heads give to the same word."""
     import numpy as np
 
     from headtypes.analyses.per_set import summaries

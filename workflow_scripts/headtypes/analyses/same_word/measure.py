@@ -27,10 +27,11 @@ _BETWEEN = "\n\n"
 
 
 def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[list[np.ndarray], list[str]]:
-    """The words of each sample's tokens, and the frequent words, which are left out.
+    """Return the words of each sample's tokens, and the frequent words, which are left out.
 
-    returns [token, 3] int64 of each sample: the number of the word among all, that of its occurrence in the sample, and
-      the text (0 or 1) in which it stands, each `_NONE` for a token that does not count.
+    Each sample has [token, 3] int64: the number of the word among all, that of its occurrence in the sample, and the
+    text
+    (0 or 1) in which it stands, each `_NONE` for a token that does not count.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]
     counts = Counter(word for of_tokens in found for word, _ in dict.fromkeys(filter(None, of_tokens)))
@@ -87,7 +88,6 @@ class SameWords(PerSample):
         self._chance = np.full((len(words), len(PLACES)), np.nan, np.float32)
 
     def start(self, batch: Batch) -> None:
-        """Begin with sums of nothing."""
         super().start(batch)
         self._pairs: dict[int, tuple[Tensor, Tensor]] = {}
         # [sample, 2]: weights of the rows that have the same word where they may look, and what chance gives these.
@@ -114,14 +114,12 @@ class SameWords(PerSample):
             self._even[group.samples] += (seen.sum(-1) / visible * weight[:, None, rows]).sum(-1)
 
     def finish(self) -> None:
-        """Keep the means."""
         none = torch.where(self._rows > 0, self._rows, torch.nan)
         self.values /= none[:, None, None]
         self._chance[self.batch.samples] = (self._even / none).cpu().numpy()
         super().finish()
 
     def result(self) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """The shares, what chance gives, and the words that are left out."""
         return super().result(), self._chance, self._frequent
 
 

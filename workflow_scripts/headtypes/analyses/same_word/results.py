@@ -31,5 +31,4 @@ class SameWord:
         return mean_of_known(self.shares[..., PLACES.index(place)])
 
     def mean_chance(self, place: str) -> float:
-        """Return the same of what chance gives."""
         return float(mean_of_known(self.chance[:, PLACES.index(place)]))

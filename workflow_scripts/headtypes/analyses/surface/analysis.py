@@ -24,11 +24,13 @@ LABELS = {
     "peak": ("largest weight of a row", "%"),
     "first": ("to the first token", "%"),
 }
+# Positions at which the best head is named.
+_POSITIONS = ("previous", "next", "self")
 BY_NORMS = " Of each row's norms, what tokens hand over (Kobayashi et al. 2020)."
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """The patterns of each head, those that the model can have."""
+    """Return the atlas's columns: the patterns of each head, those that the model can have."""
     import numpy as np
 
     from headtypes.analyses.per_head import Column
@@ -55,12 +57,28 @@ def per_head(task: str, path: StrPath) -> list:
     return columns
 
 
+def best_at(task: str, path: StrPath) -> Iterator[dict]:
+    """Yield the head with most attention to each of a few positions at which the model's heads can look."""
+    import numpy as np
+
+    from headtypes.analyses.surface.results import Surface
+    from headtypes.core.hdf5_files import read_arrays
+
+    surface = read_arrays(path, Surface)
+    for name in _POSITIONS:
+        shares = 100 * surface.mean(name)
+        if not np.isnan(shares).all():
+            layer, head = np.unravel_index(np.nanargmax(shares), shares.shape)
+            value, at = shares[layer, head], f"attention {LABELS[name][0]}"
+            yield {"layer": layer, "head": head, "at": at, "value": value, "above": None}
+
+
 def _quantity(name: str, of: str) -> str:
     return name if of == "weights" else f"{name}_by_norms"
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Mean, smallest and largest of each pattern; the mean with its interval over samples."""
+    """Yield mean, smallest and largest of each pattern; the mean with its interval over samples."""
     import numpy as np
 
     from headtypes.analyses.per_set import summaries
@@ -103,6 +121,7 @@ SURFACE = Analysis(
     files=(PATTERNS,),
     results=(PATTERNS,),
     per_head=per_head,
+    best=best_at,
     per_set=per_set,
     repeats=("first", "special", "first_by_norms", "special_by_norms"),
 )

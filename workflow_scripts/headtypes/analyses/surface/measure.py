@@ -57,14 +57,12 @@ class SurfacePatterns(PerSample):
         self._entropy_sums = EntropySums()
 
     def start(self, batch: Batch) -> None:
-        """Begin with sums of nothing."""
         super().start(batch)
         self._tokens = {}
         # [sample, layer, head, sum], float64.
         self._sums = torch.zeros(*self.values.shape[:-1], len(_SUMS), dtype=torch.float64, device=batch.device)
 
     def add(self, block: Block) -> None:
-        """Sum over the rows."""
         group = block.group
         if group.samples.start not in self._tokens:
             of_group = [self._kinds[sample] for sample in self.batch.samples[group.samples]]
@@ -73,11 +71,10 @@ class SurfacePatterns(PerSample):
         self._sums[group.samples, block.layer, block.heads] += torch.stack(torch.broadcast_tensors(*sums), -1)
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """The largest attentions that are finite; other columns may be impossible."""
+        """Mark the largest attentions that are finite; other columns may be impossible."""
         return self._sums[..., _SUMS.index("peak")].isfinite()
 
     def finish(self) -> None:
-        """Keep the patterns."""
         sums = dict(zip(_SUMS, self._sums.unbind(-1), strict=True))
         kinds = [self._kinds[sample] for sample in self.batch.samples]
         length, cls, sep = (
@@ -114,7 +111,7 @@ class _Tokens:
         self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
 
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
-        """The sums of `_SUMS` over the rows of a block, each [sample, head] or [sample or 1, 1]."""
+        """Return the sums of `_SUMS` over the rows of a block, each [sample, head] or [sample or 1, 1]."""
         attention, rows, is_cls = block.shares, block.rows, self._is_cls[..., block.rows]
         # [sample, head, all rows or those of `[SEP]`, looked at]
         received = torch.matmul(self._weights[..., rows], attention) @ self._looked_at

@@ -35,15 +35,14 @@ class Surface:
 
     @property
     def read(self) -> tuple[Of, ...]:
-        """What patterns were read of."""
+        """Whether patterns of weights alone were read, or of norms too."""
         return ("weights",) if self.norms is None else ("weights", "norms")
 
     def column(self, name: str, of: Of = "weights") -> Float32[np.ndarray, "sample layer head"]:
-        """One column on every sample."""
         return (self.patterns if of == "weights" else self.norms)[..., COLUMNS.index(name)]
 
     def mean(self, name: str, of: Of = "weights") -> Float[np.ndarray, "layer head"]:
-        """One column of each head: the mean over samples, each of which counts once; float64.
+        """Return one column of each head: the mean over samples, each of which counts once; float64.
 
         Samples on which the pattern is impossible (NaN) do not count; NaN where it is impossible on all of them.
         """

@@ -12,7 +12,7 @@ from headtypes.core.stage import Plan, stage
 
 @stage(calls="analyses.types.stability:run")
 def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
-    """The method and its settings; the seeds of its stability and of the number of types."""
+    """Spec: the method and its settings; the seeds of its stability and of the number of types."""
     entry, clustering = plan.partitions[model, partition], plan.config.clustering
     # The names of earlier rules stay: another name would be another seed.
     read = entry.task if entry.of == "weights" else f"{entry.task}-{entry.of}"
@@ -32,7 +32,6 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
 
 @stage(calls="analyses.types.clustering:run_import")
 def import_partition(plan: Plan, model: str, partition: str) -> dict:
-    """The resolution in which the types are described."""
     return plan.config.clustering.features()
 
 

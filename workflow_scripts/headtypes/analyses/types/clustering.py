@@ -89,13 +89,14 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
 
 
 def _name_scores(groups: Groups) -> np.ndarray:
-    """How well each name fits each centroid: [cluster, name], names as in `TYPES`."""
     near, special, far = groups.near, groups.special, groups.far
     return np.stack([far - special, near, np.minimum(far, special), special - far], axis=1)
 
 
 def _ahead(groups: Groups, chosen: np.ndarray) -> np.ndarray:
-    """How far each cluster's name is ahead, [3, cluster], of what `_RUNNERS_UP` says; chosen: indices of `TYPES`."""
+    """Return how far each cluster's name is ahead, [3, cluster], of each of `_RUNNERS_UP`; chosen: indices of
+    `TYPES`.
+    """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
     others = np.array([names for names in permutations(range(len(TYPES))) if tuple(chosen) != names])
     totals, differs = scores[clusters, others].sum(axis=1), others != chosen
@@ -111,7 +112,7 @@ def _ahead(groups: Groups, chosen: np.ndarray) -> np.ndarray:
 
 
 def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> float:
-    """Two standard errors of the lead of a centroid's near, far or special, by its name, over that of the next one."""
+    """Return two standard errors of the lead of a centroid's near, far or special, by its name, over the next one's."""
     if (group := _LARGEST_OF.get(TYPES[name])) is None:
         return 0.0
     values = getattr(groups, group).copy()
@@ -120,7 +121,9 @@ def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> floa
 
 
 def _doubt(cluster: int, name: int, groups: Groups, ahead: np.ndarray, known: np.ndarray) -> str:
-    """Why a cluster's name is doubtful, if it is; ahead: of each of `_RUNNERS_UP`; known: how well, as `name_types`."""
+    """Say why a cluster's name is doubtful, if it is; ahead: of each of `_RUNNERS_UP`; known: how well, as
+    `name_types`.
+    """
     near, special, far = groups.near[cluster], groups.special[cluster], groups.far[cluster]
     group = _LARGEST_OF.get(TYPES[name])
     _, of_centroid, of_group = ahead
@@ -159,7 +162,7 @@ class Clustering:
     naming: Naming
 
     def beside(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """The clusters with names that halves of the samples may make doubtful (`profiles` of `stability`)."""
+        """Return the clusters with names that halves of the samples may make doubtful (`profiles` of `stability`)."""
         groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
         return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))
 
@@ -187,7 +190,7 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
 
 
 def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Clustered heads as a partition; features: [layer * head, column], as clustered; shape: layers, heads."""
+    """Make a partition of clustered heads; features: [layer * head, column], as clustered; shape: layers, heads."""
     labels, naming = clustering.labels, clustering.naming
     types, doubts = (np.array(of_clusters, dtype=object)[labels] for of_clusters in (naming.names, naming.doubts))
     about = {"cluster": labels, "types": types, "silhouette": clustering.silhouette, "doubtful": doubts != ""}
@@ -223,7 +226,7 @@ def fit_and_predict(
 
 
 def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Silhouette of each head, [head], -1 to 1 (Rousseeuw 1987); 0 for one alone, NaN where there is one cluster."""
+    """Return the silhouette of each head, [head], -1 to 1 (Rousseeuw 1987); 0 for one alone, NaN for one cluster."""
     clusters = len(np.unique(labels))
     if clusters == 1:
         return np.full(len(labels), np.nan)
@@ -234,7 +237,7 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def one_thread():
-    """Context with one thread in numeric libraries: several would add up sums in an order that changes."""
+    """Return a context with one thread in numeric libraries: several would add up sums in an order that changes."""
     return _libraries().limit(limits=1)
 
 
@@ -306,17 +309,19 @@ def _nearest_centroid(centroids: np.ndarray) -> Callable[[np.ndarray], np.ndarra
 
 
 def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
-    """The mean of each cluster, [cluster, column]; zeros for one without points."""
     return np.stack([points[labels == of].sum(axis=0) / max(1, (labels == of).sum()) for of in range(k)])
 
 
 def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """What the centroids of k clusters look at; features: [head, column], unscaled; labels: [head] int, 0..k-1."""
+    """Return near, special and far of the centroids of k clusters.
+
+    features: [head, column], unscaled; labels: [head] int, 0..k-1.
+    """
     return attention_groups(_means(features.astype(float), labels, k))
 
 
 def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """Standard errors of `cluster_groups` over the heads of each cluster."""
+    """Return standard errors of `cluster_groups` over the heads of each cluster."""
     centroids = cluster_groups(points, labels, k)
     apart = {
         name: (shares - getattr(centroids, name)[labels]) ** 2
@@ -332,7 +337,7 @@ def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Import the user's CSV; errors as of `read_types`.
+    """Import the user's CSV; errors as in `read_types`.
 
     features: [layer * head, column] distance features; shape: number of layers, heads in a layer.
     Clusters are counted in the order of `order_types`; silhouettes are those of unscaled features; no name is doubtful.
@@ -362,6 +367,5 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
 
 
 def run_import(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `import_partition`."""
     features, shape = read_head_features(inputs.features, **spec)
     write_partition(outputs.partition, import_partition(inputs.table, features, shape))

@@ -40,12 +40,14 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
 
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
-    """Line and paths of so many heads, less what a uniform distribution gives: the most of any with a single peak."""
+    """Return the dips of line and paths of so many heads, less that of a uniform distribution, the most with one
+    peak.
+    """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 
 
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
-    """The p-value of heads without gaps: both dips have to be beyond those of one peak."""
+    """Return the p-value of heads without gaps: both dips have to be beyond those of one peak."""
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 
 
@@ -56,7 +58,7 @@ def _uniform_dips(number: int) -> np.ndarray:
 
 
 def _path_lengths(points: np.ndarray) -> np.ndarray:
-    """[head, head] lengths of shortest paths over the ten nearest of each and a minimum spanning tree.
+    """Return [head, head] lengths of shortest paths over the ten nearest of each and a minimum spanning tree.
 
     From single heads they come in steps, since edges are about as long as one another where a cloud is thick. So they
     are means over those from a head and from its ten nearest.

@@ -1,4 +1,4 @@
-"""How alike two divisions of the same heads are: clusters of two partitions matched by their heads."""
+"""Two divisions of the same heads compared: clusters of two partitions matched by their heads."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from headtypes.core.errors import InputError
 
 
 def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:
-    """The parent's cluster that each cluster of the model is matched with, by the names of their types.
+    """Return the parent's cluster that each cluster of the model is matched with, by the names of their types.
 
     One-to-one so that as many heads as possible keep their cluster (Kuhn 1955, the Hungarian method), whatever clusters
     are called; of equal matchings, the one that pairs the most clusters of equal name. A cluster that shares no head
@@ -25,13 +25,13 @@ def match_clusters(partition: Partition, parent_partition: Partition) -> dict[st
 
 
 def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows and columns that `match_clusters` matches; together: how many heads are in both, [name, name]."""
+    """Return the rows and columns that `match_clusters` matches; together: number of heads in both, [name, name]."""
     # Equal names break ties alone: together they count less than one head.
     return linear_sum_assignment((len(together) + 1) * together + np.eye(len(together)), maximize=True)
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Which heads are in the same cluster as in the model's parent, by `match_clusters`: [layer, head] bool.
+    """Tell which heads are in the same cluster as in the model's parent, by `match_clusters`: [layer, head] bool.
 
     Unrelated partitions agree on some heads by chance; the adjusted Rand index is corrected for that.
     """
@@ -41,11 +41,12 @@ def matched_clusters(partition: Partition, parent_partition: Partition) -> np.nd
 
 
 def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
-    """How similarly a model and its parent divide the same heads; raises `InputError` where these differ in shape.
+    """Measure how alike a model and its parent divide the same heads; raises `InputError` where these differ in shape.
 
-    returns same_type, percent of the heads whose type has the same name in both; same_cluster, percent of those that
-        keep their cluster (`matched_clusters`); adjusted_rand, the adjusted Rand index (Hubert and Arabie 1985): 1 for
-        equal divisions whatever the types' names, 0 on average for chance.
+    Returns same_type, percent of the heads whose type has the same name in both; same_cluster, percent of those that
+    keep their cluster (`matched_clusters`); adjusted_rand, the adjusted Rand index (Hubert and Arabie 1985): 1 for
+    equal
+    divisions whatever the types' names, 0 on average for chance.
     """
     kept = matched_clusters(partition, parent_partition)
     ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)

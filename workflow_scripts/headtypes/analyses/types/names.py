@@ -18,5 +18,5 @@ TYPE_NAME = r"[A-Za-z0-9_-]+"
 
 
 def type_names(k: int) -> tuple[str, ...]:
-    """The types of a partition into `k` clusters: the paper's for four, else numbered by rising special mass."""
+    """Name the types of a partition into `k` clusters: the paper's for four, else numbered by rising special mass."""
     return TYPES if k == len(TYPES) else tuple(f"type-{number}" for number in range(1, k + 1))

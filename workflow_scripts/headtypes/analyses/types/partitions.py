@@ -49,7 +49,6 @@ class Partition:
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        """Number of layers, number of heads in a layer."""
         return int(self.table["layer"].max()) + 1, int(self.table["head"].max()) + 1
 
     @cached_property
@@ -58,7 +57,6 @@ class Partition:
         return self.table["type"].to_numpy(dtype=object).reshape(self.shape)
 
     def heads_of(self, type_name: str) -> list[tuple[int, int]]:
-        """Layer and head of each head of a type."""
         # No numbers of NumPy, which other programs cannot write as JSON.
         return [(layer, head) for layer, head in np.argwhere(self.type_of == type_name).tolist()]
 
@@ -83,7 +81,9 @@ def build_partition(
     silhouette: np.ndarray,
     doubtful: np.ndarray | bool,
 ) -> Partition:
-    """A partition of columns [layer * head]; near, special and far follow from the features [layer * head, column]."""
+    """Make a partition of columns [layer * head]; near, special and far follow from the features [layer * head,
+    column].
+    """
     columns = {"cluster": cluster, "type": types, "silhouette": silhouette, **vars(attention_groups(features))}
     return Partition(per_head(shape, {**columns, "doubtful": doubtful}))
 
@@ -104,10 +104,13 @@ def read_partition(path: StrPath) -> Partition:
 
 
 def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
-    """The type of each head, [layer, head] object, in a user's CSV of layer, head (both from 0) and type, in any order.
+    """Read the type of each head, [layer, head] object, from a user's CSV of layer, head (both from 0) and type.
 
-    shape: layers, heads in a layer. Other columns are ignored. Raises `InputError` that names the file and the line or
-    head where a head is missing, listed twice or not of this model. (A plan has read the types' names before.)
+    shape: layers, heads in a layer. Rows are in any order, other columns are ignored. Raises `InputError` that names
+        the
+    file and the line or head where a head is missing, listed twice or not of this model. (A plan has read the types'
+    names
+    before.)
     """
     try:
         # With blank lines, so that lines are counted as an editor does.

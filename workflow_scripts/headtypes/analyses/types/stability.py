@@ -1,4 +1,4 @@
-"""How stable the types of heads are, over halves of heads, samples or pairs, and how many types there are.
+"""Stability of the types of heads over halves of heads, samples or pairs, and the number of types.
 
 The number of types is measured by silhouettes and stability, by number of clusters.
 """
@@ -63,12 +63,12 @@ _DIVISORS = {"clusters": (1, 5), "halves": (2, 25)}
 def measure_types(
     features_by_sample: np.ndarray, labels: np.ndarray, *, seed: int, numbers_seed: int, **settings: Any
 ) -> tuple[dict, pd.DataFrame]:
-    """How stable the types are, and how many there are.
+    """Measure how stable the types are, and how many there are.
 
     features_by_sample, labels, seed, settings: as in `measure_stability`; numbers_seed: that of
         `compare_numbers`, the same for all partitions of the same features.
-    returns what `measure_stability` returns, with own_cluster (`own_cluster_share`), gaps (`head_gaps`),
-        chosen (`chosen_numbers`) and mixtures; and the table of `compare_numbers`.
+    Returns the dictionary of `measure_stability`, with own_cluster (`own_cluster_share`), gaps (`head_gaps`), chosen
+    (`chosen_numbers`) and mixtures; and the table of `compare_numbers`.
     """
     stability = measure_stability(features_by_sample, labels, seed=seed, **settings)
     numbers, mixtures = compare_numbers(features_by_sample, seed=numbers_seed, **settings)
@@ -143,7 +143,7 @@ def compare_numbers(
 
 
 def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
-    """The number of clusters that each criterion chooses, of `compare_numbers`; None where it chooses none.
+    """Return the number of clusters that each criterion chooses, by `compare_numbers`; None where it chooses none.
 
     silhouette: the largest; heads, samples: the largest kappa over halves of these, the
     pairwise agreement corrected for chance (Cohen 1960), since uncorrected agreement rises as clusters get fewer. Among
@@ -241,12 +241,11 @@ def cluster_halves(
 
 
 def _cluster(train: np.ndarray, features: np.ndarray, labels: np.ndarray, seed: int, *, k: int, **settings: Any):
-    """Clusters of heads, [head] int, fitted on others and matched to `labels`."""
     return match_labels(fit_and_predict(train, features, k=k, seed=seed, **settings), labels, k)
 
 
 def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> float:
-    """Percent of the pairs of a head and a sample that are nearest to the mean of the head's own cluster.
+    """Return the percentage of pairs of a head and a sample that are nearest to the mean of the head's own cluster.
 
     features_by_sample: [sample, head, column]; labels: [head] int, 0..k-1.
     """
@@ -266,7 +265,7 @@ def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarra
 
 
 def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
-    """The values of `measure_stability` for predicted [model, head] and the full fit's labels [head]."""
+    """Return the values of `measure_stability` for predicted [model, head] and the full fit's labels [head]."""
     pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]
     return {
         "all_agree": 100 * float((predicted == predicted[0]).all(axis=0).mean()),
@@ -278,7 +277,7 @@ def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
 def _pair_agreement(
     features_by_sample: np.ndarray, models: int, seed: int, *, method: str, k: int, **settings: Any
 ) -> dict | None:
-    """The agreement of models that are fitted on half of the pairs of a head and a sample each."""
+    """Return the agreement of models that are fitted on half of the pairs of a head and a sample each."""
     if method not in PAIR_METHODS:
         return None
     heads = features_by_sample.shape[1]
@@ -296,7 +295,6 @@ def _pair_agreement(
 
 
 def _pairs(features_by_sample: np.ndarray) -> np.ndarray:
-    """[pair, column], sample by sample."""
     return features_by_sample.reshape(-1, features_by_sample.shape[-1]).astype(float)
 
 
@@ -310,7 +308,7 @@ def _draw_halves(items: int, models: int, seed: int, kind: str) -> np.ndarray:
 
 
 def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Means over samples, [row, head, column], with weights [row, sample]."""
+    """Return means over samples, [row, head, column], with weights [row, sample]."""
     samples, heads, columns = features_by_sample.shape
     sums = np.zeros((len(weights), heads * columns))
     with one_thread():
@@ -322,7 +320,6 @@ def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.n
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `cluster_heads`."""
     read, stability_seeds = spec.pop("features"), spec.pop("stability")
     features, shape = read_head_features(inputs.features, **read)
     clustering, distance = cluster_heads(features, **spec), read_distance(inputs.features, **read)

@@ -1,4 +1,4 @@
-"""How many types there are, by each criterion, and how often each head keeps its type in random halves."""
+"""The number of types by each criterion, and how often each head keeps its type in random halves."""
 
 import numpy as np
 import pandas as pd
@@ -56,7 +56,7 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
 
 
 def _draw_line(axes: Axes, gaps: dict | None, colours: list) -> None:
-    """Heads in the order in which they stand on the line between two clusters, in the colours of their types."""
+    """Draw heads in their order on the line between two clusters, in the colours of their types."""
     axes.set(title="heads along a line", xlabel="between two clusters", ylabel="percent of the heads")
     if gaps is not None:
         order = np.argsort(gaps["position"])
@@ -83,7 +83,7 @@ def _draw_numbers(silhouettes: Axes, halves: Axes, chosen: dict[str, int | None]
 
 
 def _draw_tiles(axes: Axes, percent: np.ndarray, colours: np.ndarray, inches: float) -> None:
-    """Tiles of this width or height, with a number in each that is below 100 %."""
+    """Draw tiles of this width or height, with a number in each that is below 100 %."""
     layers, heads = percent.shape
     strength = (0.12 + 0.88 * percent / 100)[..., None]
     axes.imshow(1 - strength * (1 - colours), aspect="auto", extent=(0.5, heads + 0.5, layers + 0.5, 0.5))

@@ -1,4 +1,4 @@
-"""How each type looks in figures: colour, marker, hatch and dashes, what legends call it, and heads marked by it."""
+"""The look of each type in figures: colour, marker, hatch and dashes, its name in legends, and heads marked by it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ _DASHES = ("-", (0, (3, 1)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 
 @dataclass(frozen=True)
 class TypeStyle:
-    """How one type is drawn."""
+    """The colour and hatch of one type."""
 
     colour: str
     marker: str
@@ -30,7 +30,7 @@ class TypeStyle:
 
 
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
-    """The style of each type, in the order in which they are listed everywhere.
+    """Return the style of each type, in the order in which types are listed everywhere.
 
     The paper's types and `type-1`, `type-2`, ... look the same in every figure; others by their position among these.
     """
@@ -45,13 +45,12 @@ def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
 
 
 def type_labels(partition: Partition) -> dict[str, str]:
-    """What legends call each type: a name that is doubtful is marked so."""
     doubtful = partition.doubtful
     return {name: f"{name} (doubtful)" if name in doubtful else name for name in partition.types}
 
 
 def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str], *, hatched: bool = True) -> list[Patch]:
-    """Coloured rectangles for a legend of the types; hatched: whether the figure's areas are."""
+    """Return coloured rectangles for a legend of the types; hatched: whether the figure's areas are."""
     return [
         Patch(facecolor=styles[name].colour, hatch=styles[name].hatch * hatched, edgecolor="white", label=label)
         for name, label in labels.items()

@@ -11,7 +11,7 @@ from headtypes.core.texts import check_header, separator_of, text_of
 
 
 def types_in_file(file: str) -> set[str]:
-    """The types that a user's CSV file names; raises `InputError` where it names none, or ones that cannot be."""
+    """Read the types that a user's CSV file names; raises `InputError` where it names none, or ones that cannot be."""
     try:
         text = text_of(file)
         form = {"delimiter": separator_of(text.partition("\n")[0]), "skipinitialspace": True}

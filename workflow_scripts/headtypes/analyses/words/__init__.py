@@ -1,1 +1,1 @@
-"""What single heads know of language: dependency relations and coreference (Clark et al. 2019, section 4)."""
+"""Single heads and language: dependency relations and coreference (Clark et al. 2019, section 4)."""

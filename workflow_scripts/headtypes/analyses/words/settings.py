@@ -1,4 +1,4 @@
-"""How the analyses may be read, by the names that the configuration has for it."""
+"""Readings of these analyses, by the configuration's names."""
 
 from typing import Literal
 

@@ -28,10 +28,11 @@ from headtypes.data.encoding import Encoded
 
 
 def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]:
-    """The tokens of some words, and which word each token is a subword of.
+    """Return the tokens of some words, and the word of which each token is a subword.
 
-    returns input_ids, with the special tokens that the tokenizer adds to a text; and [token] the word, from 0, or -1
-        for a special token. A word for which the tokenizer has no subword is that of no token.
+    The tokens include the special ones that the tokenizer adds to a text; the word is counted from 0, or -1 for a
+    special
+    token. A word for which the tokenizer has no subword is that of no token.
     """
     # Each word on its own, as text: some tokenizers refuse words that are already split.
     mark = " " if _needs_space(tokenizer) else ""
@@ -43,7 +44,7 @@ def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]
 
 
 def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
-    """The special tokens that a tokenizer puts before a text, and those that it puts behind."""
+    """Return the special tokens that a tokenizer puts before a text, and those that it puts behind."""
     with_ends = tokenizer("a", truncation=False, padding=False)["input_ids"]
     text = tokenizer("a", add_special_tokens=False, truncation=False, padding=False)["input_ids"]
     before = next(start for start in range(len(with_ends)) if with_ends[start : start + len(text)] == text)
@@ -51,16 +52,15 @@ def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
 
 
 def _needs_space(tokenizer) -> bool:
-    """Whether words have the subwords that they have in a text only if a space stands before them (byte-level ones)."""
     text, *alone = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("a b", "a", "b"))
     return text != [subword for of_word in alone for subword in of_word]
 
 
 class EncodedWords(NamedTuple):
-    """Those of some sentences that a model can read, in the order given.
+    """The sentences that a model can read, in the order given.
 
-    kept: [sentence] which they are; left_out: how many are not among them, by the reason; encoded: as a model reads
-    them; word_of_token: of each sentence the word that each token is a subword of, from 0; -1 for special tokens.
+    kept: [sentence] their indices; left_out: number of others, by the reason; encoded: as a model reads them;
+    word_of_token: for each sentence the word of which each token is a subword, from 0; -1 for special tokens.
     """
 
     kept: np.ndarray
@@ -105,7 +105,6 @@ def encode_sentences(
 
 
 def part_of(encoded: EncodedWords, start: int, stop: int) -> EncodedWords:
-    """Some of the sentences that are kept."""
     part = encoded.encoded.of_some(range(start, stop))
     return EncodedWords(encoded.kept[start:stop], part, encoded.word_of_token[start:stop], {})
 
@@ -126,12 +125,12 @@ class WordRows:
 
     @property
     def words(self) -> int:
-        """Number of words of the sample."""
         return self.attention.shape[-1] - 2
 
 
 def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
-    """The index of each token: [token] int64, 0 before the words, i + 1 for word i, and one more than that behind.
+    """Return the index of each token: [token] int64, 0 before the words, i + 1 for word i, and one more than that
+    behind.
 
     word_of_token: as `encode_words` gives it, -1 for special tokens.
     """
@@ -141,7 +140,7 @@ def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
 
 
 class _Sample:
-    """How the tokens of a sample make words.
+    """The words that the tokens of a sample make.
 
     index:   of each token, [token].
     to_word: M, true where a token has an index.
@@ -164,11 +163,9 @@ class WordReducer(ListPerSample):
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]]):
-        """word_of_token: [sample][token] as `encode_words` gives it."""
         self._word_of_token = word_of_token
 
     def start(self, batch: Batch) -> None:
-        """Prepare the words of a batch."""
         super().start(batch)
         self._samples = [_Sample(self._word_of_token[index], batch.device) for index in batch.samples]
         self._held: tuple[Tensor, Tensor | None] | None = None
@@ -184,11 +181,9 @@ class WordReducer(ListPerSample):
                 self.add_words(rows)
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """Sums of attention that are finite."""
         return self._sums.isfinite()
 
     def add_words(self, rows: WordRows) -> None:
-        """Read some rows."""
         raise NotImplementedError
 
     def _rows(self, block: Block, number: int) -> WordRows:
@@ -217,16 +212,13 @@ class WordMaps(WordReducer):
     """A reducer that keeps all word-level attention: of each sample [layer, head, index, index] float32, in order."""
 
     def start(self, batch: Batch) -> None:
-        """Begin with zeros."""
         super().start(batch)
         sizes = [max(self._word_of_token[index]) + 3 for index in batch.samples]
         shape = self.about.layers, self.about.heads
         self._maps = [torch.zeros(*shape, count, count, device=batch.device) for count in sizes]
 
     def add_words(self, rows: WordRows) -> None:
-        """Keep the rows."""
         self._maps[rows.sample][rows.layer, :, rows.start : rows.start + rows.attention.shape[1]] = rows.attention
 
     def of_batch(self) -> Iterator[np.ndarray]:
-        """The maps of each sample."""
         return (maps.cpu().numpy() for maps in self._maps)

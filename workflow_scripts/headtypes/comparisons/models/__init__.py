@@ -1,1 +1,1 @@
-"""What belongs to models."""
+"""Comparisons of models."""

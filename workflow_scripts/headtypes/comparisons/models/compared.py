@@ -38,7 +38,7 @@ class ModelPair(NamedTuple):
 
 
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
-    """Every two models on their tasks.
+    """List every two models on their tasks.
 
     parents: by name of a model on a task, its parent on the same task, or None; models: by the same names, the model.
     """
@@ -55,10 +55,10 @@ def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> 
 
 
 def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """How alike two models are: one row for each pair.
+    """Measure how alike two models are: one row for each pair.
 
     partitions: by name of a model on a task.
-    returns the columns `PAIRS`, all but the last three in percent:
+    The columns are `PAIRS`, all but the last three in percent:
       same_shares: heads that could keep their type if the model had as many of each type as the other has;
       same_layers: heads that could keep it if that were so at every depth as well, a layer's depth being its place
         between the first and the last, so that models of different numbers of layers compare;
@@ -71,17 +71,18 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Those of the rows of `pairs_table` that compare a model with its parent, of their columns those that do so."""
+    """Select the rows of `pairs_table` that compare a model with its parent, and the columns that do so."""
     parents = pairs[pairs["relation"] == "parent"].rename(columns={"other": "parent"})
     return parents[["model", "parent", "same_type", "same_cluster", "adjusted_rand"]]
 
 
 def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """One row, with the columns `TYPES`, for each pair and each type that either has.
+    """Return one row, with the columns `TYPES`, for each pair and each type that either has.
 
-    returns heads, share (percent of all heads) and difference (points, model less other); same_layers, percent of a
-        type's heads that lie at the same depth, NaN where one has no such head; near, special and far, the mean shares
-        of the heads' attention, which say whether one name means the same in both; whether the name is doubtful.
+    These are heads, share (percent of all heads) and difference (points, model less other); same_layers, percent of a
+    type's heads that lie at the same depth, NaN where one has no such head; near, special and far, the mean shares of
+    the
+    heads' attention, which say whether one name means the same in both; whether the name is doubtful.
     """
     rows = []
     for pair in pairs:
@@ -103,7 +104,7 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """One row, with the columns `HEADS`, for each head of each pair of models that have their heads in common.
+    """Return one row, with the columns `HEADS`, for each head of each pair of models that have their heads in common.
 
     Layers and heads are counted from 0; doubtful says whether the name of the head's own type is.
     Raises `InputError` where related models differ in layers or heads.
@@ -129,7 +130,6 @@ read_pairs = table_reader("is not a comparison of any two models", PAIRS, rows=0
 
 
 def _line(name: str, parents: Mapping[str, str | None]) -> list[str]:
-    """The parent, its parent and so on."""
     line = []
     while (name := parents.get(name)) and name not in line:
         line.append(name)
@@ -153,7 +153,7 @@ def _of_pair(pair: ModelPair, model: Partition, other: Partition) -> dict:
 
 
 def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """The types of both, and the shares of all heads of either, [type, cell]; a layer's lie evenly in its cells.
+    """Return the types of both, and the shares of all heads of either, [type, cell]; a layer's lie evenly in its cells.
 
     Depth is cut into so many cells that every layer of both is a whole number of them.
     """
@@ -167,12 +167,11 @@ def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.n
 
 
 def _overlap(one: np.ndarray, other: np.ndarray) -> float:
-    """What two distributions have in common, in percent."""
     return 100 * float(np.minimum(one, other).sum())
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Percent of the heads that would keep their cluster if each layer had its types in any other order, [permutation].
+    """Return the percentage of heads that keep their cluster if the types in each layer are permuted, [permutation].
 
     Clusters are matched anew for each, as `matching.match_clusters` does. Raises `InputError` where the models differ
     in layers or heads.
@@ -193,11 +192,12 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 
 
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
-    """One row for each layer of each model.
+    """Return one row for each layer of each model.
 
     partitions: by model, all made in one way; parents: by model, the checkpoint it was fine-tuned from, or None.
-    returns model; layer, from 0; heads_{type}, how many of its heads are of each type; same_cluster, the percent of
-        its heads that keep the parent's cluster, NaN where no parent has a partition.
+    The columns are model; layer, from 0; heads_{type}, the number of its heads of each type; same_cluster, the percent
+    of
+    its heads that keep the parent's cluster, NaN where no parent has a partition.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []
@@ -232,7 +232,7 @@ _COLUMNS = [
 
 
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
-    """Any two models side by side, those that have their heads in common first.
+    """Set any two models side by side, those that have their heads in common first.
 
     pairs: as `comparisons.models.compared.pairs_table` makes it, at least one.
     """

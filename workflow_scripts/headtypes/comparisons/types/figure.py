@@ -157,7 +157,7 @@ def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> N
 
 
 def shade_of(row: Mapping) -> tuple[int, int]:
-    """Whether a type has more (1) or less (-1) than random heads, and how surely.
+    """Return whether a type has more (1) or less (-1) than random heads, and how surely (0 to 2).
 
     2: corrected for all comparisons, p is below .05. 1: uncorrected, it is below .01.
     """
@@ -195,7 +195,6 @@ def _add_legend(axes: Axes) -> None:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `compare_types`."""
     files = {analysis.name: inputs[analysis.name] for analysis in ANALYSES if analysis.is_compared}
     files |= by_analysis(inputs.own)
     partition = read_partition(inputs.partition)

@@ -21,7 +21,7 @@ _BLOCK = 2**20
 
 
 class Place(NamedTuple):
-    """Where a value lies among those of random heads; NaN where there are none.
+    """The place of a value among those of random heads; NaN where there are none.
 
     random, random_low, random_high: mean of the random values, and their 2.5 and 97.5 % quantiles.
     rank: place of the value among the random ones and itself, from the largest; an equal one goes before it.
@@ -52,7 +52,7 @@ def draw_heads(
 
 
 def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
-    """Where a value lies among those of random heads (Phipson and Smyth 2010: a p of a permutation is never zero)."""
+    """Return the place of a value among those of random heads (Phipson and Smyth 2010: p is never zero)."""
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(drawn):
         return Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
@@ -81,7 +81,7 @@ _HIDDEN = ("smallest", "largest")
 
 
 class LeftOut(NamedTuple):
-    """What it costs to do something to the heads of one type, and to as many random heads of the same layers.
+    """The cost of an operation on the heads of one type, and on as many random heads of the same layers.
 
     controls: scores of each draw and question (`controls.evaluate_controls`); scores, baseline: of each question.
     """
@@ -103,7 +103,7 @@ def compare_types(
     seed: int,
     draws: int = DRAWS,
 ) -> pd.DataFrame:
-    """Each type of a partition in each analysis, beside as many random heads.
+    """Set each type of a partition, in each analysis, beside as many random heads.
 
     measures: of every type, and those that are about one type, which the others are compared with.
     left_out: the conditions of one type each that were evaluated with random heads of their own.
@@ -111,7 +111,7 @@ def compare_types(
     seed: of the draws; a type's random heads are the same ones in all analyses.
     draws: the least number; there are more where so many could not tell a single comparison once it is corrected.
 
-    returns one row for each type and number, the columns
+    There is one row for each type and number, with the columns
       type, doubtful (whether the type's name is), heads;
       analysis (as the registry names it), task, quantity, statistic (how the values of the heads become one);
       value; low, high: its interval over samples or questions, empty where there are none or too few;
@@ -146,9 +146,9 @@ def compare_types(
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of such a table that the figure has.
+    """Select the rows of such a table that the figure has.
 
-    The smallest and the largest head are left out, and what others say, as UD's relations where there are Stanford's.
+    It lacks the smallest and the largest head, and rows that repeat others, as UD's relations do Stanford's.
     """
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
@@ -165,7 +165,9 @@ read_compared_types = table_reader("holds no types beside random heads", COLUMNS
 def _beside(
     measures: Sequence[Measure], values: Sequence[float], own: np.ndarray, drawn: Iterable[np.ndarray]
 ) -> list[dict]:
-    """Where the value of each measure lies among those of the drawn heads, and the overlap of these with the own."""
+    """Return the place of each measure's value among those of the drawn heads, and the overlap of these with the
+    own.
+    """
     of_blocks, overlaps = [], []
     for sets in drawn:
         of_blocks.append([measure.of(sets) for measure in measures])
@@ -183,7 +185,7 @@ def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
 
 
 def _cost_rows(cost: LeftOut) -> Iterator[dict]:
-    """Drops (`metrics.Metric`) on the questions of the random heads, one row for each score; they have no p.
+    """Return drops (`metrics.Metric`) on the questions of the random heads, one row for each score; they have no p.
 
     Random heads of the same layers have most heads in common with the type, and are few.
     """

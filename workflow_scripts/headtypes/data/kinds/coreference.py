@@ -61,7 +61,6 @@ class AnnotatedDocument(StrictRecord):
 
     @property
     def words(self) -> list[str]:
-        """The words of all sentences."""
         return [word for sentence in self.sentences for word in sentence.words]
 
 
@@ -77,7 +76,7 @@ class Coreference(Kind):
     source_keys = ("folder",)
 
     def rows_of_file(self, data, where, key, columns):
-        """The documents of files in CoNLL-U or CoNLL-2012, in their order."""
+        """Read the documents of files in CoNLL-U or CoNLL-2012, in their order."""
         read = [document for file in data for document in _read(file)]
         with_mentions = [document for document in read if document is not None]
         if not with_mentions:
@@ -86,7 +85,6 @@ class Coreference(Kind):
 
 
 def _read(file: str) -> Iterator[AnnotatedDocument | None]:
-    """The documents of a file; None for one without mentions."""
     suffix = Path(file).suffix.lower()
     if suffix == ".conllu":
         return read_conllu(file)
@@ -104,7 +102,10 @@ _ID_ALONE = re.compile("(.+)()")
 
 
 class DocumentBuilder:
-    """Collects the sentences and mentions of a document; path, line: where it begins; entity: how ids are written."""
+    """A document under construction, to which sentences and mentions are added.
+
+    path, line: where it begins; entity: the pattern of ids of entities.
+    """
 
     def __init__(self, id_: str, path: str, line: int, entity: re.Pattern):
         self.id, self._entity = id_, entity
@@ -119,8 +120,8 @@ class DocumentBuilder:
         """Open and close mentions.
 
         marks:      brackets with ids of entities, one after the other, such as `(1(2)` or `3)4)`.
-        start, end: the words, counted in the sentence, where a mention opens or closes; of an empty node, the next and
-            the previous one.
+        start, end: the words, counted in the sentence, where a mention opens or closes; for an empty node, the next and
+            the previous word.
         Raises `InputError` with file and line if the marks cannot be read or a mention is closed that is not open.
         """
         brackets = list(_MARK.finditer(marks))
@@ -158,7 +159,9 @@ class DocumentBuilder:
         self._words += len(sentence.words)
 
     def finish(self) -> AnnotatedDocument | None:
-        """The document; None where nothing in it is marked as a mention. Raises `InputError` if it has no words."""
+        """Return the document; None where nothing in it is marked as a mention. Raises `InputError` if it has no
+        words.
+        """
         if not self._sentences:
             raise malformed(self._path, self._line, f"the document {self.id} that begins here has no words")
         if not self._marked:
@@ -177,10 +180,10 @@ _NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 
 
 def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
-    """The documents of a file: each begins at `# newdoc`; without any, the file is one. None for one without mentions.
+    """Yield the documents of a file, each of which begins at `# newdoc`; None for one without mentions.
 
-    Without an id, a document is named by the file and, from the second on, its number. `InputError` names file and
-    line.
+    A file without `# newdoc` is one document. Without an id, a document is named by the file and, from the second on,
+    its number. `InputError` names file and line.
     """
     builder, number, declared = None, 0, 0
     for block in conllu.read_blocks(path):
@@ -207,7 +210,9 @@ def _name(path: str, number: int) -> str:
 
 
 def _beginning(block: conllu.SentenceLines) -> tuple[int, str | None] | None:
-    """The line of the comment that begins a document, and the document's id if it has one."""
+    """Return the line of the comment that begins a document, and the document's id or None; None without such a
+    comment.
+    """
     for line, comment in block.comments:
         if match := _NEWDOC.fullmatch(comment):
             return line, match[1]
@@ -215,7 +220,6 @@ def _beginning(block: conllu.SentenceLines) -> tuple[int, str | None] | None:
 
 
 def _number_of_fields(block: conllu.SentenceLines, path: str) -> int:
-    """The fields of entities declared here; `InputError` if the first is not the id: entities would be few."""
     fields = conllu.value_of(block, "global.Entity")
     if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
         raise malformed(path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}")
@@ -269,9 +273,9 @@ _NONE = ("-", "_")
 
 
 def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
-    """The documents of a file, one for each part, named `NAME/PART`; None for one without mentions.
+    """Yield the documents of a file, one for each part, named `NAME/PART`; None for one without mentions.
 
-    Raises `InputError` with file and line of what is malformed.
+    Raises `InputError` with file and line of a malformed one.
     """
     builder, begun, number = None, 0, 0
     lines: list[conllu.Line] = []
@@ -330,7 +334,7 @@ def _end_sentence(builder: DocumentBuilder, lines: list[conllu.Line], path: str)
 
 
 def _parse(lines: list[conllu.Line], path: str) -> tuple[str, ...] | None:
-    """The bits of a sentence's parse, checked; None if no word has one."""
+    """Return the bits of a sentence's parse, checked; None if no word has one."""
     bits = tuple(columns[_PARSE] for _, columns in lines)
     if all(bit in _NONE for bit in bits):
         return None

@@ -1,4 +1,4 @@
-"""What the scores of a kind of task are called, which way is better, and what each is a mean over."""
+"""Metrics of each kind of task: their names, which way is better, and what each is a mean over."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ SIZES = "tokens"
 class Metric:
     """One measure of how well a model does.
 
-    A *drop* is what something costs: how much the metric falls, or rises where lower is better; positive is worse.
+    A *drop* is how much a metric falls, or rises where lower is better; positive is worse.
 
     name, unit: in files, and of the metric; title, label: in a sentence, and above a column.
-    column: of a table of scores with a row for each question, pair or document. The metric is its mean or, where the
+    column: in a table of scores with a row for each question, pair or document. The metric is its mean or, where the
         table has `SIZES`, its sum divided by the sum of these.
-    decimals: that are shown; beside: another number of `Kind.mean_scores` that tables show beside it.
-    note:   what a page with tables of it explains.
+    decimals: number that is shown; beside: another number of `Kind.mean_scores` that tables show beside it.
+    note:   the explanation on a page with tables of it.
     """
 
     name: str
@@ -32,21 +32,19 @@ class Metric:
 
     @property
     def steps(self) -> str:
-        """The unit of a difference of two."""
         return "points" if self.unit == "%" else self.unit
 
     @property
     def reach(self) -> tuple[float, float] | None:
-        """Return the least and the largest drop that a question can have; None where there is no end."""
+        """The least and the largest drop that a question can have; None where there is no end."""
         return (-100.0, 100.0) if self.unit == "%" else None
 
     @property
     def change(self) -> str:
-        """What a change for the worse is called."""
         return "drop" if self.higher_is_better else "rise"
 
     def drop(self, before, after):
-        """What is lost from one value to another, numbers or arrays of them; positive if it is for the worse."""
+        """Return the loss from one value to another, numbers or arrays of them; positive if it is for the worse."""
         return before - after if self.higher_is_better else after - before
 
 
@@ -91,10 +89,10 @@ MAIN_METRICS: dict[str, Metric] = {metrics[0].name: metrics[0] for metrics, _ in
 
 
 def counted_by(metrics: Collection[Metric]) -> str:
-    """What the rows are called ("questions") of the first kind that has all of these metrics."""
+    """Return the name of the rows ("questions") of the first kind that has all of these metrics."""
     return next((counted for known, counted in MEASURES.values() if set(metrics) <= set(known)), "rows")
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """The metric by which a condition is told from random heads: of answers F1, which tells worse ones too."""
+    """Choose the metric by which heads are compared: for answers F1, which tells worse ones too."""
     return F1 if EXACT_MATCH.name in names else next(it for name, it in MAIN_METRICS.items() if name in names)

@@ -28,7 +28,6 @@ class ChoiceQuestion(StrictRecord):
     answer: int
 
     def text(self, choice: int) -> str:
-        """The question and one of its choices, as a model reads them."""
         return f"{self.question} {self.choices[choice]}"
 
 
@@ -54,7 +53,7 @@ class MultipleChoice(TableKind):
     without_reading = ("sentences", "uniform_over_padding")
 
     def rows_of_file(self, data, where, key, columns):
-        """The questions of a table (a pandas.DataFrame), such as JSON Lines.
+        """Read the questions of a table (a pandas.DataFrame), such as JSON Lines.
 
         columns: those of question, choices and answer and, if there is one, of id. Choices are a list of texts, and the
             answer is the index of the right one, from 0; or {"text": texts, "label": names}, and it is one of these
@@ -72,29 +71,30 @@ class MultipleChoice(TableKind):
         return read
 
     def draw_samples(self, rows, draw):
-        """Questions, each with its right answer."""
         return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
-        """One window for each choice, as `build_choices` makes them."""
         return build_choices(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
 
     def answer_targets(self, rows, windows, record):
-        """How many tokens the right choice has, which are to be predicted; -1 of another one: [window, 1] int64."""
+        """Return the number of tokens of the right choice, which are to be predicted; -1 for another one: [window, 1]
+        int64.
+        """
         import numpy as np
 
         right = np.concatenate([np.arange(len(row.choices)) == row.answer for row in rows])
         return np.where(right, windows.predicted_tokens, -1)[:, None]
 
     def score_answers(self, rows, windows, record, values):
-        """The texts that are chosen by their whole likelihood, the first of equal ones, and a row for each question.
+        """Return the texts that are chosen by their whole likelihood, the first of equal ones, and a row for each
+        question.
 
         The likelihood of a choice is the sum of the logarithms of its tokens' after the question, in nats; normalised,
         that sum divided by the number of characters (`acc_norm` of the Language Model Evaluation Harness).
 
-        values: of each choice of each question, in their order: its loss and tokens, [choice].
-        returns id, answer, predicted and predicted_normalised (indices of choices, from 0), correct and
-            correct_normalised (0 or 100), and log_likelihood, of the right choice.
+        values: for each choice of each question, in their order, its loss and tokens, [choice].
+        A row has id, answer, predicted and predicted_normalised (indices of choices, from 0), correct and
+        correct_normalised (0 or 100), and log_likelihood, of the right choice.
         """
         import numpy as np
         import pandas as pd
@@ -120,7 +120,7 @@ class MultipleChoice(TableKind):
 
 
 def _read(id_: str, question: Any, choices: Any, answer: Any) -> ChoiceQuestion:
-    """A question from the values of its columns. Raises `ValueError` that says what is wrong with the row."""
+    """Make a question of the values of its columns. Raises `ValueError` that says what is wrong with the row."""
     if not isinstance(question, str) or not question.strip():
         raise ValueError("has no text in the column of the question.")
     named = isinstance(choices, Mapping)
@@ -138,14 +138,12 @@ def _read(id_: str, question: Any, choices: Any, answer: Any) -> ChoiceQuestion:
 
 
 def _plain(value: Any) -> str:
-    """A name or an index as text; nothing for what is neither."""
     # pandas turns whole numbers into floats where one is missing.
     value = int(value) if isinstance(value, float) and value.is_integer() else value
     return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 def _listed(values: Any) -> list:
-    """A list, a tuple or an array as a list; anything else as an empty one."""
     values = values.tolist() if hasattr(values, "tolist") else values
     return list(values) if isinstance(values, list | tuple) else []
 
@@ -153,11 +151,11 @@ def _listed(values: Any) -> list:
 def build_choices(
     questions: Sequence[ChoiceQuestion], tokenizer: PreTrainedTokenizerBase, *, max_length: int
 ) -> Windows:
-    """Each question with each of its choices, a space between them, as one running text.
+    """Encode each question with each of its choices, a space between them, as one running text.
 
-    max_length: tokens of the longest window; of a longer one, the question loses its first tokens.
-    returns     windows by question, then by choice, whose targets are the tokens that reach into the choice; sentences
-        are numbered from 0, and char_start and char_end are -1.
+    max_length: tokens of the longest window; a longer question loses its first tokens.
+    Returns windows by question, then by choice, whose targets are the tokens that reach into the choice; sentences are
+    numbered from 0, and char_start and char_end are -1.
     Raises `InputError` where a choice leaves no room for a token of its question.
     """
     import numpy as np

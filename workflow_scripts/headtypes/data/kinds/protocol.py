@@ -40,7 +40,7 @@ Scored = tuple[dict[str, str], "pd.DataFrame"]
 
 
 class Rows(list):
-    """The rows of some data. left_out: how many of the data are not among them, by what these are."""
+    """The rows of some data. left_out: how many of the data are not among them, by their sort."""
 
     def __init__(self, rows: Iterable, left_out: Mapping[str, int]):
         super().__init__(rows)
@@ -73,7 +73,7 @@ class Kind(ABC):
         `max_seq_length`), and what it answers.
     windows_of_row: about how many inputs as long as itself a row becomes, for estimates of time.
     without_reading: keys of the configuration's `ablation` that mean nothing on it.
-    metrics:    how good answers are, the main one first; counted: what rows are called, in the plural.
+    metrics:    how good answers are, the main one first; counted: the name of rows, in the plural.
     target_names: arguments of the model's `forward` that take the columns of `training_targets`.
     answer_columns: names of the values that `read_answers` reads for each window.
     """
@@ -100,12 +100,11 @@ class Kind(ABC):
 
     @property
     def is_learned(self) -> bool:
-        """Whether models are fine-tuned on it."""
         return self.head is not None and "training_file" in self.source_keys
 
     @abstractmethod
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """The rows in the data of a file. Raises `InputError` if they do not have the form that the kind requires.
+        """Return the rows of a file's data. Raises `InputError` if they do not have the form that the kind requires.
 
         data:    as `fetching.read_file` returns them; of the form `files`, the paths of one file or of all of a folder.
         where, key: the file or folder, and the task's `columns` in the configuration, for messages.
@@ -113,11 +112,11 @@ class Kind(ABC):
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """The rows of a dataset of the Hub, if the kind supports these; otherwise as `rows_of_file`."""
+        """Return the rows of a dataset of the Hub, if the kind supports these; otherwise as `rows_of_file`."""
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
-        """Some of the inputs that the rows contain, as `draw` chooses them."""
+        """Return some of the inputs that the rows contain; draw: gives the indices of some of so many."""
         raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")
 
     def cut_windows(
@@ -129,15 +128,15 @@ class Kind(ABC):
         max_seq_length: int,
         **shape: int,
     ) -> Windows:
-        """The encoded rows, as a model reads them.
+        """Encode the rows as a model reads them.
 
         max_seq_length: most tokens of a window, for a model that takes as many.
-        shape: the kind's `window_keys`; of what a `LANGUAGE_MODEL` answers, the seed of the words that are hidden.
+        shape: the kind's `window_keys`; for the answers of a `LANGUAGE_MODEL`, the seed of the words that are hidden.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
-        """The correct class of each of the head's softmaxes, such as start and end token: [window, softmax] int.
+        """Return the correct class of each of the head's softmaxes, such as start and end token: [window, softmax] int.
 
         Rows of windows without an answer are negative. Where windows have targets of their own, the number of tokens to
         predict.
@@ -145,21 +144,25 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
-        """The targets from which a new model learns, none of them negative, and the names of its labels, if any."""
+        """Return the targets from which a new model learns, none of them negative, and the names of its labels, if
+        any.
+        """
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
-        """Logits of each of the head's softmaxes, [input, class, softmax]; mask: [input, token] 1 for a real token."""
+        """Return the logits of each of the head's softmaxes, [input, class, softmax]; mask: [input, token] 1 for a real
+        token.
+        """
         return output.logits[:, :, None]
 
     def check_answerable(self, rows: Sequence, windows: Windows, record: ModelRecord) -> None:
-        """Raise `InputError` where the rows are not those of the windows, or not such that the model can answer."""
+        """Raise `InputError` unless the rows are those of the windows and the model can answer them."""
         from headtypes.data.windows import check_same
 
         check_same(rows, windows)
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> tuple[np.ndarray, ...]:
-        """The values in the model's output for a batch: an array [window] for each of `answer_columns`.
+        """Return the values in the model's output for a batch: an array [window] for each of `answer_columns`.
 
         sentences: [token] for each window, numbered as in `windows.Windows`; settings: the kind's `answer_keys`.
         """
@@ -168,10 +171,12 @@ class Kind(ABC):
     def score_answers(
         self, rows: Sequence, windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
     ) -> Scored:
-        """Answers by id, and a table of scores with a row for each; values: [window] for each of `answer_columns`."""
+        """Return answers by id, and a table of scores with a row for each; values: [window] for each of
+        `answer_columns`.
+        """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """The metrics and the number of answers (`n_` and what they are called), from the table of scores."""
+        """Return the metrics and the number of answers (`n_` and the name of these), from the table of scores."""
         means = {metric.name: float(scores[metric.column].mean()) for metric in self.metrics}
         return {**means, f"n_{self.counted}": len(scores)}

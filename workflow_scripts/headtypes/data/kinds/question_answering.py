@@ -60,7 +60,7 @@ class QuestionAnswering(Kind):
     answer_columns = ("score", "start", "end")
 
     def rows_of_file(self, data, where, key, columns):
-        """The questions of SQuAD's JSON (Rajpurkar et al. 2016), or of a list of rows as a dataset has them."""
+        """Return the questions of SQuAD's JSON (Rajpurkar et al. 2016), or of a list of rows as a dataset has them."""
         if isinstance(data, list):
             return questions_from_rows(data, where)
         try:
@@ -85,15 +85,13 @@ class QuestionAnswering(Kind):
         return questions_from_rows(rows, where)
 
     def rows_of_hub(self, data, where, key, columns):
-        """The questions of a dataset with the columns of `rajpurkar/squad`."""
         return questions_from_rows(data, where)
 
     def draw_samples(self, rows, draw):
-        """Questions, each with its context."""
         return [Sample(rows[index].id, rows[index].question, rows[index].context) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length, **shape):
-        """Sliding windows, as `build_windows` cuts them; `InputError` where the model takes none as long."""
+        """Cut sliding windows (`build_windows`); `InputError` where they are longer than the model takes."""
         if max_seq_length > record.max_length:
             raise InputError(
                 f"Windows of {max_seq_length} tokens are longer than the model's {record.max_length}; "
@@ -102,22 +100,22 @@ class QuestionAnswering(Kind):
         return build_windows(rows, tokenizer, max_seq_length=max_seq_length, **shape)
 
     def answer_targets(self, rows, windows, record):
-        """First and last token of the first answer in every window, as `answer_positions` finds them."""
         return answer_positions(rows, windows)
 
     def training_targets(self, rows, windows):
-        """The same, but the first token (`[CLS]`) where a window lacks the answer, as in run_squad; and no labels."""
+        """Return `answer_positions`, with the first token (`[CLS]`) where a window lacks the answer, as in
+        run_squad.
+        """
         return answer_positions(rows, windows).clip(0), None
 
     def answer_logits(self, output, mask):
-        """Those of the first and of the last token; padding cannot be an answer."""
+        """Return the logits of the first and of the last token; padding cannot be an answer."""
         import torch
 
         logits = torch.stack([output.start_logits, output.end_logits], dim=2)
         return logits.masked_fill(mask[:, :, None] == 0, -torch.inf)
 
     def read_answers(self, output, sentences, *, max_answer_length):
-        """The best span of each window, as `best_spans` finds it."""
         import numpy as np
 
         context = np.zeros(output.start_logits.shape, dtype=bool)
@@ -127,13 +125,12 @@ class QuestionAnswering(Kind):
         return best_spans(start, end, context, max_answer_length)
 
     def score_answers(self, rows, windows, record, values):
-        """The answers, and the scores of `score_predictions`, from the spans of all windows."""
         answers = answer_questions(rows, windows, Spans(*values))
         return answers, score_predictions(rows, answers)
 
 
 def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[Question]:
-    """Questions from rows as the dataset `rajpurkar/squad` has them, in their order.
+    """Make questions of rows as the dataset `rajpurkar/squad` has them, in their order.
 
     rows: each with `id` (text, or a whole number), `context`, `question` and `answers`, two equally long lists `text`
         and `answer_start` (characters into the context); and `title`, without which each context is an article of its
@@ -150,7 +147,7 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[
 
 
 def _question(row: Mapping[str, Any], number: int, source: str, contexts: dict[str, str]) -> Question:
-    """The question of a row; contexts: names of those without a title, which grow with it."""
+    """Make a question of a row; contexts: names of those without a title, which grow with it."""
     try:
         name, context, text = (row[key] for key in ("id", "context", "question"))
         # True would count as 1.
@@ -196,13 +193,13 @@ def build_windows(
     doc_stride: int = 128,
     max_query_length: int = 64,
 ) -> Windows:
-    """Questions with their contexts in sliding windows, as the original run_squad of BERT cuts them.
+    """Cut questions with their contexts into sliding windows, as the original run_squad of BERT does.
 
     tokenizer: a fast one; its own truncation and padding are ignored.
     max_seq_length: most tokens in a window.
     doc_stride: tokens from the start of one window's context to that of the next (Hugging Face's `stride` is the
         overlap).
-    max_query_length: most tokens of a question; of a longer one, only the first are kept.
+    max_query_length: most tokens of a question, of which the first are kept.
 
     Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
     """
@@ -239,7 +236,7 @@ def build_windows(
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
-    """First and last token of the question's first answer in every window, [window, 2] int64; -1 if it is not whole."""
+    """Find the first and last token of each question's first answer, [window, 2] int64; -1 where it is not whole."""
     import numpy as np
 
     from headtypes.data.windows import check_same
@@ -271,12 +268,13 @@ class Spans(NamedTuple):
 def best_spans(
     start_logits: np.ndarray, end_logits: np.ndarray, context_mask: np.ndarray, max_answer_length: int = 30
 ) -> Spans:
-    """The span of context tokens with the largest sum of start and end logit in each window.
+    """Find the span of context tokens with the largest sum of start and end logit in each window.
 
     start_logits, end_logits: float [window, token], any precision; padding may hold anything.
     context_mask: bool [window, token], true on the context, which is one stretch; max_answer_length: tokens of a span.
 
-    Of equal spans, the one that starts first is taken, then the one that ends first; sums are in double precision, so
+    Among equal spans, the one that starts first is taken, then the one that ends first; sums are in double precision,
+    so
     that rounding creates no ties. Raises `InputError` if a logit of the context is not finite.
     """
     import numpy as np
@@ -307,9 +305,10 @@ def best_spans(
 
 
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
-    """Each question's answer: the best span over all its windows, the first of equal ones, cut from the context.
+    """Return each question's answer by id: the best span over its windows, the first of equal ones, cut from the
+    context.
 
-    questions: those that the windows were built from; spans: of all windows, in their order; returns text by id.
+    questions: those that the windows were built from; spans: of all windows, in their order.
 
     The original run_squad considers a start only in the window in which the token has most context, and only the twenty
     best starts and ends; here every span is considered.
@@ -332,13 +331,13 @@ def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spa
 
 
 def score_predictions(questions: Sequence[Question], predictions: Mapping[str, str]) -> pd.DataFrame:
-    """Scores of every question's answer: id, article, exact_match (0 or 100), f1 (0..100), in their order.
+    """Score every question's answer: id, article, exact_match (0 or 100), f1 (0..100), in their order.
 
     predictions: answer text by question id; those of other questions are ignored, as in the official evaluator. A
     missing one, which that evaluator counts as wrong, is a `KeyError`, so that an incomplete run shows.
 
-    An answer matches exactly where it equals one of the question's, both normalised; of F1, the largest over these
-    counts. Rajpurkar et al. 2016, section 6.1.
+    An answer matches exactly where it equals one of the question's, both normalised; F1 is the largest over these.
+    Rajpurkar et al. 2016, section 6.1.
     """
     import pandas as pd
 
@@ -352,12 +351,12 @@ def score_predictions(questions: Sequence[Question], predictions: Mapping[str, s
 
 
 def normalize_answer(text: str) -> str:
-    """Lower case, without ASCII punctuation and the articles a, an, the; single spaces."""
+    """Lower the case and remove ASCII punctuation, the articles a, an, the, and repeated spaces."""
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def _f1(predicted: str, answer: str) -> float:
-    """F1 of the words (as multisets) of two normalised answers, 0..1.
+    """Return the F1 of the words (as multisets) of two normalised answers, 0..1.
 
     Without a shared word it is 0, even where neither has a word, as in the evaluator of v1.1 and unlike that of v2.
     """

@@ -20,7 +20,6 @@ _CLASSES = {
 
 
 def module_of(kind: str) -> str:
-    """The name of the module that holds a kind."""
     return f"headtypes.data.kinds.{kind}"
 
 

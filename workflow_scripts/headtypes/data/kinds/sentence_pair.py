@@ -51,9 +51,10 @@ class SentencePair(TableKind):
     answer_columns = ("label",)
 
     def rows_of_file(self, data, where, key, columns):
-        """The pairs of a table (a pandas.DataFrame).
+        """Read the pairs of a table (a pandas.DataFrame).
 
-        columns: those of first, second and, if there are any, label and id; `labels`: what models call a label, or None
+        columns: those of first, second and, if there are any, label and id; `labels`: a model's name of each label, or
+            None
             where rows with it are left out.
         """
         columns = dict(columns)
@@ -78,19 +79,18 @@ class SentencePair(TableKind):
         return Rows(pairs, {"rows whose label is null in labels": len(table) - len(pairs)})
 
     def draw_samples(self, rows, draw):
-        """Pairs without their labels."""
         return [Sample(rows[index].id, rows[index].first, rows[index].second) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
-        """One window each, as `build_pairs` cuts them."""
         return build_pairs(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
 
     def answer_targets(self, rows, windows, record):
-        """The index of each pair's label among the model's: [pair, 1] int64."""
+        """Return the index of each pair's label among the model's: [pair, 1] int64."""
         return _numbers_for(rows, record)[:, None]
 
     def training_targets(self, rows, windows):
-        """The index of each pair's label among those of all rows, [pair, 1] int64, and the sorted labels as names.
+        """Return the index of each pair's label among those of all rows, [pair, 1] int64, and the sorted labels as
+        names.
 
         A label is its text: JSON may have 1 and "1". Raises `InputError` where two would be one to a model.
         """
@@ -108,7 +108,7 @@ class SentencePair(TableKind):
         _numbers_for(rows, record)
 
     def read_answers(self, output, sentences):
-        """The predicted label, the one with the largest logit, by its index among the model's."""
+        """Return the predicted label, the one with the largest logit, by its index among the model's."""
         from headtypes.data.windows import check_finite
 
         logits = output.logits.float().cpu().numpy()
@@ -116,13 +116,14 @@ class SentencePair(TableKind):
         return (logits.argmax(1),)
 
     def score_answers(self, rows, windows, record, values):
-        """The predicted labels, and the scores of `score_pairs`, from the labels read for all pairs."""
         ids = windows.question_ids
         scores = score_pairs(ids, _numbers_for(rows, record), values[0], labels_of(record))
         return dict(zip(ids, scores["predicted"], strict=True)), scores
 
     def mean_scores(self, scores):
-        """Accuracy in percent and the number of pairs; of two labels also F1 of the second in percent (GLUE, MRPC)."""
+        """Return accuracy in percent and the number of pairs; with two labels also F1 of the second in percent (GLUE,
+        MRPC).
+        """
         means = {"accuracy": float(scores["correct"].mean())}
         labels = scores["label"].cat.categories
         if len(labels) == 2:
@@ -133,10 +134,10 @@ class SentencePair(TableKind):
 
 
 def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows:
-    """Sentence pairs, one window each, cut to `max_length` tokens from the longer sentence.
+    """Encode sentence pairs, one window each, cut to `max_length` tokens from the longer sentence.
 
-    returns windows whose `question` is the pair; sentence 0 is the first text and 1, 2, ... are the sentences of the
-        second, into which char_start and char_end count.
+    Returns windows whose `question` is the pair; sentence 0 is the first text and 1, 2, ... are the sentences of the
+    second, into which char_start and char_end count.
     """
     from headtypes.data.windows import arrays_of_pair, joined_windows, split_sentences
 
@@ -153,7 +154,7 @@ def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows
 
 
 def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np.ndarray:
-    """The index of each pair's label among a model's: [pair] int64.
+    """Return the index of each pair's label among a model's: [pair] int64.
 
     names: the model's labels in their order (`labels_of`); where: the model, for messages.
     Raises `InputError` if a pair has no label, or one that the model does not know.
@@ -184,7 +185,7 @@ def _numbers_for(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
 
 
 def labels_of(record: ModelRecord) -> list[str]:
-    """The labels of a fetched classifier, in the order of its logits (`id2label`)."""
+    """List the labels of a fetched classifier, in the order of its logits (`id2label`)."""
     from headtypes.models.model_config import config_of
 
     config = config_of(record)
@@ -209,7 +210,7 @@ def _check_labels(labels: Sequence[str], whose: str) -> None:
 
 
 def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
-    """Scores of all pairs: id, label and predicted (categories, all labels among them), correct (0 or 100).
+    """Score all pairs: id, label and predicted (categories, all labels among them), correct (0 or 100).
 
     label, predicted: [pair] int, indices in `names`, the model's labels in their order.
     """

@@ -11,17 +11,16 @@ _ROW_1 = "row 1 is the first below a header"
 
 
 class TableKind(Kind):
-    """A kind of task whose rows are those of a table: of a file, or of a dataset of the Hub."""
+    """A kind of task whose rows are those of a table, from a file or from a dataset of the Hub."""
 
     form = "table"
 
     def rows_of_hub(self, data, where, key, columns):
-        """The rows of a dataset with such columns."""
         return self.rows_of_file(data.to_pandas(), where, key, columns)
 
 
 def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> Any:
-    """A table (a pandas.DataFrame) whose columns have text for names; where, key: as of `Kind.rows_of_file`.
+    """Return a table (a pandas.DataFrame) whose columns have text for names; where, key: as in `Kind.rows_of_file`.
 
     Raises `InputError` where it has no rows, or lacks one of the columns.
     """
@@ -37,7 +36,7 @@ def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> An
 
 
 def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
-    """The texts of two columns of a table. Raises `InputError` where a row has none in one of them."""
+    """Return the texts of two columns of a table. Raises `InputError` where a row has none in one of them."""
     texts = [table[column].to_numpy(object) for column in columns]
     for row, of_row in enumerate(zip(*texts, strict=True), start=1):
         if not all(isinstance(text, str) and text.strip() for text in of_row):
@@ -46,7 +45,9 @@ def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
 
 
 def read_ids(table: Any, where: str, column: str | None) -> list[str]:
-    """The ids of a table's rows, as text; without a column, their numbers. Raises `InputError` where one is none."""
+    """Return the ids of a table's rows, as text; without a column, their numbers. Raises `InputError` for a truth
+    value.
+    """
     ids = range(len(table)) if column is None else plain_values(table, where, column)
     for row, id_ in enumerate(ids, start=1):
         if isinstance(id_, bool):
@@ -55,7 +56,7 @@ def read_ids(table: Any, where: str, column: str | None) -> list[str]:
 
 
 def plain_values(table: Any, where: str, column: str) -> list[str | int | bool]:
-    """Ids or labels as they go into JSON: text and whole numbers."""
+    """Return ids or labels as they go into JSON: text and whole numbers."""
     plain = []
     for row, value in enumerate(table[column].to_numpy(object), start=1):
         if isinstance(value, float) and value.is_integer():

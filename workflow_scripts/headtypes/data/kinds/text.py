@@ -51,7 +51,7 @@ class Text(Kind):
     metrics, counted = MEASURES["text"]
 
     def rows_of_file(self, data, where, key, columns):
-        """The documents in files of one form, in their order.
+        """Read the documents in files of one form, in their order.
 
         They are .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt (an empty line ends a paragraph; a
         form feed or the end of the file a document).
@@ -62,16 +62,16 @@ class Text(Kind):
         return _with_segments([document for file in data for document in _READERS[suffix](file)], where)
 
     def rows_of_hub(self, data, where, key, columns):
-        """The documents of a dataset with a `title` and a `context` in each row, such as `rajpurkar/squad`."""
+        """Return the documents of a dataset with a `title` and a `context` in each row, such as `rajpurkar/squad`."""
         return _with_segments(_by_title(data, where), where)
 
     def draw_samples(self, rows, draw):
-        """Segments: paragraphs 2i and 2i + 1 of a document."""
+        """Return segments: paragraphs 2i and 2i + 1 of a document."""
         segments = [segment for row in rows for segment in segments_of(row)]
         return [segments[index] for index in draw(len(segments))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length, seed):
-        """One window for each segment, as `build_texts` makes them for this model."""
+        """Encode each segment as one window, as `build_texts` makes them for this model."""
         from headtypes.models.model_config import language_head
 
         causal = language_head(record) == "causal_lm"
@@ -84,14 +84,16 @@ class Text(Kind):
         return build_texts(rows, tokenizer, max_length=max_length, seed=None if causal else seed)
 
     def answer_targets(self, rows, windows, record):
-        """How many tokens of each window are to be predicted, -1 for none; `windows` has them: [window, 1] int64."""
+        """Return the number of tokens of each window that are to be predicted, -1 for none: [window, 1] int64."""
         import numpy as np
 
         tokens = windows.predicted_tokens[:, None]
         return np.where(tokens > 0, tokens, -1)
 
     def score_answers(self, rows, windows, record, values):
-        """No answers, and a row for each text that has tokens to predict: id, loss and tokens, summed over it."""
+        """Return no answers, and a row for each text that has tokens to predict: id, loss and tokens, summed over
+        it.
+        """
         import numpy as np
         import pandas as pd
 
@@ -104,7 +106,7 @@ class Text(Kind):
         return {}, scores
 
     def mean_scores(self, scores):
-        """The mean loss of a token in nats, the perplexity, and how many texts and tokens there are."""
+        """Return the mean loss of a token in nats, the perplexity, and the number of texts and of tokens."""
         import numpy as np
 
         tokens = int(scores[SIZES].sum())
@@ -149,7 +151,6 @@ def _read_plain(file: str) -> list[Document]:
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
-    """The paragraphs between empty lines, with the lines of each joined by spaces."""
     lines = map(str.strip, text.split("\n"))
     return tuple(" ".join(paragraph) for has_text, paragraph in groupby(lines, key=bool) if has_text)
 
@@ -183,7 +184,9 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 
 
 def segments_of(document: Document) -> list[Sample]:
-    """Paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3), where both give tokens."""
+    """Return paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3), where both give
+    tokens.
+    """
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [
         Sample(f"{document.id}-{number}", *pair) for number, pair in enumerate(pairs) if all(map(_gives_tokens, pair))
@@ -191,7 +194,9 @@ def segments_of(document: Document) -> list[Sample]:
 
 
 def _gives_tokens(paragraph: str) -> bool:
-    """Whether there is a letter, digit, mark of punctuation or symbol; tokenizers may drop all other characters."""
+    """Tell whether there is a letter, digit, mark of punctuation or symbol; tokenizers may drop all other
+    characters.
+    """
     # BERT also drops the replacement character, which Unicode counts among the symbols.
     return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
 
@@ -199,13 +204,12 @@ def _gives_tokens(paragraph: str) -> bool:
 def build_texts(
     documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase, *, max_length: int, seed: int | None
 ) -> Windows:
-    """The segments of documents as `encoding.encode_samples` encodes them, one window each, with their targets.
+    """Encode the segments of documents as `encoding.encode_samples` does, one window each, with their targets.
 
-    seed:    of the words that are hidden, drawn by it and the segment's id (`masking.mask_words`); None for a causal
+    seed:    for the words that are hidden, drawn by it and the segment's id (`masking.mask_words`); None for a causal
         model, whose targets are the next tokens.
-    returns  windows whose `question` is the document; the sentences of both paragraphs are numbered from 0, and
-        char_start and char_end are -1.
-    Raises `InputError` where no document has a segment.
+    Returns windows whose `question` is the document; the sentences of both paragraphs are numbered from 0, and
+    char_start and char_end are -1. Raises `InputError` where no document has a segment.
     """
     import numpy as np
 
@@ -243,7 +247,7 @@ def build_texts(
 
 
 def _sentences(texts: list[str], segment: Sample, encoded) -> np.ndarray:
-    """The sentence of each token of a segment, those of the second paragraph after those of the first; -1 for none."""
+    """Number the sentence of each token of a segment, the second paragraph's after the first's; -1 for no sentence."""
     import numpy as np
 
     from headtypes.data.windows import sentence_of, split_sentences, without_space

@@ -15,7 +15,7 @@ class Sentence(StrictRecord):
     words:     as they are written, not re-cased.
     heads:     the number of each word's head, counted from 1; 0 for the root, of which there is one.
     relations: of each word to its head, with subtypes (`nsubj:pass`).
-    upos, xpos, lemmas: universal and language-specific parts of speech, and lemmas; empty where there is none.
+    upos, xpos, lemmas: universal and language-specific parts of speech, and lemmas; empty text for a missing one.
     """
 
     id: str
@@ -27,7 +27,6 @@ class Sentence(StrictRecord):
     lemmas: tuple[str, ...]
 
     def arcs(self) -> Iterator[tuple[int, int, str]]:
-        """Each word, from 1, its head, and the relation between them."""
         for word, (head, relation) in enumerate(zip(self.heads, self.relations, strict=True), start=1):
             yield word, head, relation
 
@@ -44,14 +43,13 @@ class Treebank(Kind):
     source_keys = ("training_file", "test_file")
 
     def rows_of_file(self, data, where, key, columns):
-        """The sentences of a CoNLL-U file."""
         return [sentence for file in data for sentence in read_sentences(file)]
 
 
 def read_sentences(path: str) -> list[Sentence]:
-    """The sentences of a CoNLL-U file; one without `# sent_id` is named by its number, from 1.
+    """Read the sentences of a CoNLL-U file; one without `# sent_id` is named by its number, from 1.
 
-    Raises `InputError` with file and line of what is malformed.
+    Raises `InputError` with file and line of a malformed one.
     """
     sentences = []
     for number, block in enumerate(conllu.read_blocks(path), start=1):

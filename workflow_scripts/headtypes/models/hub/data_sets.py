@@ -12,9 +12,9 @@ from headtypes.models.hub.snapshots import check_contents, unavailable
 
 
 def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
-    """A data set of the Hub, downloaded if it is not cached, and its origin: hub, name, split, resolved revision.
+    """Read a data set of the Hub, downloaded if it is not cached, and its origin: hub, name, split, resolved revision.
 
-    source: hub, split and, if given in the configuration, name and revision; key: of it there, for messages.
+    source: hub, split and, if given in the configuration, name and revision; key: its key there, for messages.
     Raises `InputError` if it cannot be loaded.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]
@@ -37,14 +37,12 @@ def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
 
 
 def _fetch_descriptions(hub: str, commit: str) -> None:
-    """Download what says which files there are: `datasets` would take each for absent if the Hub does not answer."""
     for name in (constants.REPOCARD_NAME, config.REPOYAML_FILENAME, config.DATASETDICT_INFOS_FILENAME):
         with suppress(RemoteEntryNotFoundError):
             hf_hub_download(hub, name, repo_type="dataset", revision=commit)
 
 
 def _data_files(builder: DatasetBuilder, hub: str, commit: str) -> list[str]:
-    """The paths in the repository of what the data set is read from; none where it has been read before."""
     start = f"hf://datasets/{hub}@{commit}/"
     files = (str(file) for split in (builder.config.data_files or {}).values() for file in split)
     return sorted(file.removeprefix(start) for file in files if file.startswith(start))

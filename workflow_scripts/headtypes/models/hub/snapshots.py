@@ -11,16 +11,16 @@ from headtypes.core.files import sha256_file
 
 
 def unavailable(key: str, repository: str, revision: str | None) -> str:
-    """What an error of the Hub, or of its cache, is told with; key: of the source in the configuration."""
+    """Begin the message about an error of the Hub or its cache; key: that of the source in the configuration."""
     return f"{key}: {repository}{f' ({revision})' if revision else ''} cannot be had from the Hub or the local cache"
 
 
 def fetch_snapshot(
     key: str, repository: str, revision: str | None, patterns: Iterable[str], otherwise: Iterable[str] = ()
 ) -> Path:
-    """The folder in the cache, named by the commit, of a model's files that match patterns, downloaded if needed.
+    """Download the files of a model that match patterns and return their folder in the cache, named by the commit.
 
-    key: of the source in the configuration; otherwise: further patterns, without files of weights among the first.
+    key: that of the source in the configuration; otherwise: patterns to take if the first match no file of weights.
     Raises `InputError` if the files cannot be had.
     """
     with told(unavailable(key, repository, revision)):
@@ -35,7 +35,7 @@ def fetch_snapshot(
 def check_contents(where: str, folder: Path) -> None:
     """Compare each large file of a snapshot with the SHA-256 that the Hub gave, by which the cache names its content.
 
-    The Hub's client compares lengths alone. A file that is another is removed, to be downloaded anew, and `InputError`
+    The Hub's client compares lengths alone. A file that differs is removed, to be downloaded anew, and `InputError`
     raised; where: the repository.
     """
     for file in filter(Path.is_symlink, folder.rglob("*")):

@@ -1,4 +1,4 @@
-"""What the atlas of a model shows, gathered from the results that there are.
+"""The data of a model's atlas, gathered from the results that there are.
 
 Maps and divergences are texts that a browser unpacks: rounded to few bits, compressed, in base64.
 """
@@ -42,15 +42,15 @@ def gather(
     conditions: Mapping[str, Mapping[str, str]],
     first_token: bool = True,
 ) -> dict:
-    """What is known of a model's heads, as JSON can hold it; heads are listed layer by layer.
+    """Gather the data of a model's atlas, as JSON can hold them; heads are listed layer by layer.
 
-    maps:  the attention maps of each task's samples, the most important task first. Of each task, as many are kept as
-        of any other, up to `SAMPLES` in all and as long as the page stays small.
+    maps:  the attention maps of each task's samples, the most important task first. As many of each task are kept as of
+        any other, up to `SAMPLES` in all and as long as the page stays small.
     files: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
         parents (partitions of the model's parent; the name of each begins with that of the model's own), stability,
         intervals; those of each analysis by the names of its results; own, by analysis, model and task. Any may be
         absent.
-    conditions: what each condition of the intervals does: {type or head: operation}.
+    conditions: {type or head: operation} for each condition of the intervals.
     distance_bins, first_token: as in `distances.results.read_distance`.
     Raises `InputError` that names a damaged file.
     """
@@ -131,10 +131,11 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
 
 
 def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bins: int, first_token: bool) -> dict:
-    """The distance features of every head, [head, column], and what each is called.
+    """Return the distance features of every head, [head, column], and the names of the columns.
 
     lengths: of the samples that they are from, in tokens. Where a sample has no more tokens than there are bins, some
-        bins are empty whatever a head does: `short` is how many samples are so, and `empty` the bins that are in all.
+        bins are empty whatever a head does: `short` is the number of such samples, and `empty` the bins that are in
+            all.
     first_token: whether the bucket of `[CLS]` holds the attention to the first token.
     """
     others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
@@ -154,7 +155,6 @@ def _origin(model: ModelRecord) -> str:
 
 
 def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
-    """Each task of which there are all files that an analysis is read from, with their paths."""
     by_task = [dict(files.get(file.name, ())) for file in analysis.files]
     for task in by_task[0] if by_task else ():
         if all(task in paths for paths in by_task):
@@ -162,7 +162,7 @@ def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
 
 
 def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
-    """The drop of each metric under each condition that changes something, with its 95 % interval (`Metric`).
+    """Return the drop of each metric under each condition that changes something, with its 95 % interval (`Metric`).
 
     path: of the intervals of a partition; conditions: {type or head: operation} of each. A condition evaluated under a
         further reading is left out.
@@ -182,14 +182,17 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
 
 
 def named_heads(files: ResultFiles, heads: int) -> list[dict]:
-    """What heads are best at: the index of the head, layer by layer, and a phrase for each relation and mention."""
+    """List the index of each head that is best at something, layer by layer, and a phrase for each relation and
+    mention.
+    """
     names = {}
     for analysis in filter(lambda analysis: analysis.best, ANALYSES):
         for task, *paths in of_each_task(analysis, files):
             for best in analysis.best(task, *paths):
                 head = int(best["layer"]) * heads + int(best["head"])
                 numbers = {name: rounded(best[name]) for name in ("value", "above")}
-                names[head, best["name"]] = {"head": head, "name": best["name"], **numbers}
+                name = f"best head of {task} for {best['at']}"
+                names[head, name] = {"head": head, "name": name, **numbers}
     return list(names.values())
 
 
@@ -198,7 +201,7 @@ def _interval(row: Mapping, name: str) -> dict:
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
-    """The type of each head; or, with of_parent, in the model that this one was fine-tuned from."""
+    """Return the type of each head; or, with of_parent, in the model that this one was fine-tuned from."""
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}
@@ -213,7 +216,6 @@ def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> 
 
 
 def share_columns(partition: Partition) -> list[Column]:
-    """Near, special and far of each head."""
     shares = {
         "near": "near: itself and distance bin 0",
         "special": "special: [CLS], [SEP], comma, period",
@@ -226,7 +228,7 @@ def share_columns(partition: Partition) -> list[Column]:
 
 
 def stability_columns(name: str, path: StrPath) -> list[Column]:
-    """How often each head keeps its type in clusterings of random halves; name: of the partition."""
+    """Return how often each head keeps its type in clusterings of random halves; name: of the partition."""
     with undamaged(path, "does not say how stable types are"):
         stability = read_json(path)
         return [
@@ -244,14 +246,14 @@ def stability_columns(name: str, path: StrPath) -> list[Column]:
 
 
 def pack(numbers: bytes) -> str:
-    """Bytes as text: equal bytes give equal text."""
+    """Compress bytes to text: equal bytes give equal text."""
     return base64.b64encode(gzip.compress(numbers, compresslevel=6, mtime=0)).decode()
 
 
 def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
-    """Attention in 8 bits of each row's largest value: every number within 1/510 of that largest value.
+    """Pack attention in 8 bits of each row's largest value: every number within 1/510 of that largest value.
 
-    returns the largest value of each row, uint16 little-endian in units of 1/65535, then a byte for each number, as
+    Returns the largest value of each row, uint16 little-endian in units of 1/65535, then a byte for each number, as
     its share of that largest value in units of 1/255. Rounding the scale adds at most 1/131070 to a number's error.
     """
     largest = attention.max(axis=-1)
@@ -262,13 +264,15 @@ def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
 
 
 def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
-    """Lengths of what tokens hand over, uint16 little-endian, each in units of 1/65535 of the head's largest."""
+    """Pack the lengths that tokens hand over, uint16 little-endian, each in units of 1/65535 of the head's largest."""
     largest = lengths.max(axis=-1, keepdims=True)
     return np.rint(lengths / np.where(largest > 0, largest, 1) * _SCALES).astype("<u2").tobytes()
 
 
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
-    """Divergences in 16 bits of the largest, uint16 little-endian, as text; and the largest, in nats."""
+    """Pack divergences in 16 bits of the largest, uint16 little-endian, as text; return them and the largest, in
+    nats.
+    """
     largest = float(divergence.max())
     levels = np.rint(divergence / (largest or 1) * _SCALES)
     return pack(levels.astype("<u2").tobytes()), largest

@@ -1,4 +1,4 @@
-"""Where each head of a loaded model looks in a text that somebody types, and what the model says without some heads."""
+"""Attention of a loaded model in a text that somebody types, and its answers without some heads."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -52,7 +52,7 @@ def seen(
     files: ResultFiles,
     **features,
 ) -> dict:
-    """What is known of a model's heads, as `data.gather` returns it, with their attention on one text or pair.
+    """Return the data of a model's atlas (`data.gather`), with the attention of its heads on one text or pair.
 
     read: reads the encoded text with reducers; norms are shown where it can. files: results of the model, as in
         `data.gather`, if there are any. features: distance_bins and first_token of `distances.results.read_distance`.
@@ -74,7 +74,7 @@ def seen(
 
 
 class Answer(NamedTuple):
-    """What a model says of a text; values: [candidate], from 0 to 1 or in `unit`; name: of a candidate's index."""
+    """The answer of a model to a text; values: [candidate], from 0 to 1 or in `unit`; name: of a candidate's index."""
 
     title: str
     values: Tensor
@@ -82,7 +82,9 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Title, unit, and rows of the likeliest candidates of both: name, value in the whole model, and value here."""
+        """Return title, unit, and rows of the likeliest candidates of both: name, value in the whole model, and value
+        here.
+        """
         best = {top for values in (whole.values, self.values) for top in np.argsort(-values.numpy())[:_SHOWN].tolist()}
         order = sorted(best, key=lambda candidate: -whole.values[candidate])
         rows = [[self.name(index), float(whole.values[index]), float(self.values[index])] for index in order]
@@ -93,7 +95,9 @@ class Live:
     """A loaded model, and what it answers. It is not safe in several threads at once."""
 
     def __init__(self, record: ModelRecord, files: ResultFiles, *, precision: str, **features: int | bool):
-        """record, files, features: as in `seen`. It has the head that its weights were saved with, if any."""
+        """Load the model with the head that its weights were saved with, if any; record, files, features: as in
+        `seen`.
+        """
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
         saved = [name for name, head in HEADS.items() if name and head.types.get(record.model_type) in named]
@@ -107,7 +111,7 @@ class Live:
         self._text = lru_cache(maxsize=1)(self._read_whole)
 
     def page(self, first: str | None = None, second: str | None = None) -> dict:
-        """The data of a page, with what the model answers to a first text, by default an example."""
+        """Return the data of a page, with the model's answer to a first text, by default an example."""
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
         first, second = example if first is None else (first, second)
@@ -116,11 +120,10 @@ class Live:
         return {**read, "live": live}
 
     def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
-        """What every head looks at while some are off, and what the model answers, beside the whole model.
+        """Return the data of a page of a text while some heads are off, and `answers` beside the whole model's.
 
         off: heads whose output is zero, `layer-head` from 1. Their own attention is shown as it would be; that of later
             layers is that of a model without them. files: as in `seen`.
-        returns the data of a page of the text, and `answers` (`Answer.beside`).
         Raises `InputError` where the text is empty, or the model has no such head.
         """
         sample, encoded, whole = self._text(first, second or None)
@@ -142,7 +145,7 @@ class Live:
         return sample, encoded, self._pass(sample, encoded, [], [])
 
     def _pass(self, sample: Sample, encoded: Encoded, off: Sequence[str], reducers: Sequence[Reducer]) -> list[Answer]:
-        """One forward pass over a text, whose attention reducers read; returns what the model answers."""
+        """Run the model once over a text, whose attention reducers read, and return its answers."""
         model, what = self._model, f"{self.record.name} on {NAME}"
         without_types = np.full((self.record.layers, self.record.heads), None, dtype=object)
         operations = operations_by_head(without_types, dict.fromkeys(off, "zero"), "off")
@@ -167,7 +170,7 @@ class Live:
         return answers
 
     def _answers(self, output: Any, sample: Sample, ids: list[int]) -> list[Answer]:
-        """What the model says of one text or pair. Raises `InputError` where a number of it is not finite."""
+        """Return the model's answers to one text or pair. Raises `InputError` where a number of it is not finite."""
         if self._head == "question_answering":
             return self._spans(output, sample, len(ids)) if sample.second else []
         logits = None if self._head is None else _finite(output.logits[0])
@@ -188,7 +191,7 @@ class Live:
         return []
 
     def _spans(self, output: Any, sample: Sample, length: int) -> list[Answer]:
-        """The spans of the second text, by the sum of start and end logit (Devlin et al. 2019, section 4.2)."""
+        """Return the spans of the second text, by the sum of start and end logit (Devlin et al. 2019, section 4.2)."""
         cut = {"truncation": "only_second", "max_length": length}
         read = self._tokenizer(sample.first, sample.second, **cut, return_offsets_mapping=True)
         in_text = torch.tensor([sequence == 1 for sequence in read.sequence_ids(0)])

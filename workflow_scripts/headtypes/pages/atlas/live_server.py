@@ -42,7 +42,6 @@ class LiveServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, live: Live, texts: tuple[str | None, str | None], port: int = 0):
-        """texts: that the page begins with; port: 0 for any that is free. Raises `InputError` as `Live.page`."""
         self.live, self.turn = live, threading.Lock()
         self.page = page_of(live.page(*texts), {"model": live.record.name})
         self.path = f"/{secrets.token_urlsafe(24)}/"
@@ -55,7 +54,6 @@ class LiveServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
         return f"http://{LOOPBACK}:{self.server_port}{self.path}"
 
 

@@ -17,7 +17,7 @@ PAGES = [("All results", "../index.html"), ("Words on these pages", "../index.ht
 
 
 def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> str:
-    """The page of `data.gather` as HTML, with what made it: the data are JSON that is only ever read.
+    """Write the page of `data.gather` as HTML, with its provenance: the data are JSON that is only ever read.
 
     Its policy allows this one style and this one script, by their digests, and no request; the page of `live.Live` may
     ask its server.
@@ -43,7 +43,6 @@ def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]]
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `write_atlas`."""
     maps = [(task, list(read_groups(path, AttentionMaps).values())) for task, path in inputs.maps.items()]
     found = {kind: list(inputs[kind].items()) for kind in spec.pop("kinds")}
     data = gather(read_model_record(inputs.model), maps, found, **spec)

@@ -23,13 +23,15 @@ SHOWN = {
 
 
 def tasks_with_maps(plan: Plan, model: str) -> list:
-    """The model on each of its tasks from which samples are drawn, first the one that its atlas is about."""
+    """List the model on each of its tasks from which samples are drawn, first the one that its atlas is about."""
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 
 
 def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
-    """What there is of a kind of `SHOWN`, by task or partition, first what the atlas of the model is about."""
+    """Return the results of a kind of `SHOWN`, by task or partition, first those that the atlas of the model is
+    about.
+    """
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}
@@ -52,9 +54,16 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
     return {entry.name: entry for entry in entries[kind]}
 
 
+def models(plan: Plan) -> list[str]:
+    """List the models that have an atlas: those of whose heads something in it was measured."""
+    measured = {entry.model for entry in plan.features}
+    measured |= {entry.model for of in ANALYSES if of.in_atlas and of.files for entry in of.files[0].of(plan)}
+    return [model for model in plan.models if model in measured]
+
+
 @stage(calls="pages.atlas.page:run")
 def write_atlas(plan: Plan, model: str) -> dict:
-    """The kinds of results; what conditions do; how features are read."""
+    """Spec: the kinds of results; the operations of conditions; how features are read."""
     evaluated = results_of(plan, "intervals", model)
     ablations = [ablation for partition in evaluated for ablation in plan.ablations_of(model, partition)]
     return {
@@ -69,7 +78,7 @@ RESULTS = (
         "results/atlas/{model}.html",
         "write_atlas",
         "the page with every head of a model",
-        of=lambda plan: [{"model": model} for model in dict.fromkeys(entry.model for entry in plan.features)],
+        of=lambda plan: [{"model": model} for model in models(plan)],
         name="atlas",
         section="To read first",
         content="[the atlas](../understand/atlas.md): a page with every head of the model, what it looks at in a few "

@@ -1,4 +1,4 @@
-"""What the page of a ledger shows: each claim over all cells and over models, and the cells."""
+"""The page of a ledger: each claim over all cells and over models, and the cells."""
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
@@ -21,7 +21,7 @@ _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "
 
 
 def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, provenance: Mapping) -> str:
-    """The page as HTML, with what made it, from `ledger_table`, `over_models` and `together_table`."""
+    """Write the page as HTML, with its provenance, from `ledger_table`, `over_models` and `together_table`."""
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
     models = ledger[["model", "family"]].drop_duplicates()
@@ -53,7 +53,7 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 
 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
-    """How often a claim holds: as shares, and in words over models, with the interval if families are enough for one.
+    """Return how often a claim holds: as shares, and in words over models, with the interval if families are enough.
 
     Shares are of those that decide the claim, empty where there are none.
     """
@@ -102,7 +102,6 @@ def _packed(cells: pd.DataFrame) -> dict[str, Any]:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `write_ledger`."""
     ledger = ledger_table(inputs.comparisons, inputs.readings, page=outputs.page, **spec)
     claims = over_models(ledger)
     write_csv(outputs.csv, ledger)

@@ -9,13 +9,15 @@ from headtypes.papers.registry import PAPERS
 
 
 def comparisons(plan: Plan, paths: Any) -> dict[str, str]:
-    """The verdicts on each paper's claims, where there is something to compare; paths: `planning.registry.paths`."""
+    """Return the verdicts on each paper's claims, where there is something to compare; paths:
+    `planning.registry.paths`.
+    """
     compared = [name for name, paper in PAPERS.items() if paper.inputs(plan, paths)]
     return {name: f"results/{name}/comparison.csv" for name in compared}
 
 
 def inputs(plan: Plan, paths: Any) -> dict[str, dict[str, str]]:
-    """The verdicts on each paper's claims, and those under further readings."""
+    """Return the verdicts on each paper's claims, and those under further readings."""
     compared = comparisons(plan, paths)
     return {
         "comparisons": compared,
@@ -25,7 +27,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict[str, str]]:
 
 @stage(calls="pages.ledger.page:run")
 def write_ledger(plan: Plan) -> dict:
-    """The family of each model, and how each partition was made."""
+    """Spec: the family of each model, and how each partition was made."""
     return {
         "families": {model: plan.config.family(model) for model in plan.models},
         "partitions": [
@@ -36,7 +38,7 @@ def write_ledger(plan: Plan) -> dict:
 
 
 def results(paths: Callable[[], Any]) -> tuple[Result, ...]:
-    """What is written where claims are judged; paths: gives those of all results."""
+    """Declare the results where claims are judged; paths: gives those of all results."""
 
     def judged(plan: Plan) -> list[dict[str, str]]:
         return [{}] if comparisons(plan, paths()) else []

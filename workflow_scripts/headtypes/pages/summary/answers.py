@@ -1,4 +1,4 @@
-"""Are there types, how many, and do they matter? Of each partition, with what decides it."""
+"""Are there types, how many, and do they matter? The answers for each partition, with their reasons."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -13,8 +13,7 @@ from headtypes.analyses.types.stability import COUNTS
 from headtypes.core.heads import head_name
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import p_value
-from headtypes.data.kinds.metrics import METRICS
-from headtypes.pages.summary.findings import left_out_alone
+from headtypes.pages.summary.left_out import LeftOut
 from headtypes.pages.summary.overview import Overview
 from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured
@@ -73,7 +72,6 @@ class Card(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """The verdict whose colour and sign the answer has."""
         return VERDICTS[ANSWERS.index(self.answer)]
 
 
@@ -104,13 +102,12 @@ class Answers(NamedTuple):
 
     @property
     def unknown(self) -> str:
-        """What the answers leave open, in words."""
         asked = zip(_SETTLES.items(), self.cards, strict=True)
         return join([*(it for (it, settled), card in asked if card.answer not in settled), _ELSEWHERE])
 
     @property
     def measured(self) -> int:
-        """How many of the questions something was measured for."""
+        """Number of the questions for which something was measured."""
         return sum(card.answer != UNMEASURED for card in self.cards)
 
 
@@ -125,14 +122,15 @@ def types_answer(gaps: Collection[Measured]) -> str:
 
 
 def number_answer(k: int, chosen: Sequence[int | None]) -> str:
-    """Whether k is the number of clusters: yes where all criteria choose it, no where none does."""
     if None in chosen:
         return UNDECIDED
     return YES if set(chosen) == {k} else UNDECIDED if k in chosen else NO
 
 
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
-    """The first question; stability: of `stability.measure_types`, None where no clustering made the partition."""
+    """Answer the first question; stability: of `stability.measure_types`, None where no clustering made the
+    partition.
+    """
     question = "Are there types?"
     if stability is None or stability["gaps"] is None:
         return Card(question, UNMEASURED, "", "", _NOT_COMPARED)
@@ -172,7 +170,7 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
 
 
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
-    """The second question; chosen: by each criterion, None where no clustering made the partition."""
+    """Answer the second question; chosen: by each criterion, None where no clustering made the partition."""
     if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
     numbers = [chosen[criterion] for criterion in _CRITERIA]
@@ -202,10 +200,12 @@ def matter_card(
     name: str,
     partition: Partition,
     company: Company | None,
-    left_out: pd.DataFrame | None,
+    left_out: LeftOut | None,
     files: Sequence[str],
 ) -> Card:
-    """The third question; company: of the model, None where no heads were away; left_out: Guan's Table 2."""
+    """Answer the third question; company: of the model, None where no heads were away; left_out: each type by
+    itself.
+    """
     question = "Do they matter?"
     if company is None:
         why = f"No heads were away in random company. models: {model}: evaluate and company: sets ask for it."
@@ -234,7 +234,7 @@ def matter_card(
         if pair["heads"] and pair["p"] <= ALPHA
         else ""
     )
-    whole = "".join(f" {said}" for said in _wholes(left_out, model, name, partition, costs, fit))
+    whole = "".join(f" {said}" for said in _wholes(left_out, partition, costs, fit))
     ends = min(0, shown["low"].min()), max(0, shown["high"].max())
     width = (ends[1] - ends[0]) or 1
     marks = [
@@ -265,26 +265,21 @@ def matter_card(
     )
 
 
-def _wholes(
-    left_out: pd.DataFrame | None, model: str, name: str, partition: Partition, costs: pd.DataFrame, fit: Mapping
-) -> Iterator[str]:
+def _wholes(left_out: LeftOut | None, partition: Partition, costs: pd.DataFrame, fit: Mapping) -> Iterator[str]:
     """Yield a sentence on what each type costs left out whole, beside the sum of what its heads cost."""
     if left_out is None:
         return
-    rows = left_out[(left_out["model"] == model) & (left_out["partition"] == name)]
-    alone, of, metric = left_out_alone(rows, partition.types)
-    column = "cost" if metric == LOSS else f"cost_{metric}"
-    if metric is None or alone.empty or column not in costs:
+    about = left_out.metric
+    column = "cost" if about.name == LOSS else f"cost_{about.name}"
+    if column not in costs:
         return
-    about = METRICS[metric]
     # Costs are beside others of the layer: with all heads alike, each would cost its part of a set.
-    each = fit["set_cost"][metric] / fit["away"]
+    each = fit["set_cost"][about.name] / fit["away"]
     said = []
-    for index, type_ in of.items():
+    for type_, drop in left_out.costs["drop"].items():
         heads = (partition.type_of == type_).ravel()
         total = costs.loc[heads, column].sum() + heads.sum() * each
-        drop = alone.loc[index, f"drop_{metric}"]
-        said.append(f"{type_} {drop:z.{about.decimals - 1}f} ({total:z.{about.decimals - 1}f})")
+        said.append(f"{type_} {left_out.text(drop)} ({left_out.text(total)})")
     yield (
         f"Left out whole, types cost {join(said)} {about.steps} of {about.title}; in brackets what their heads' costs "
         "add up to: what is more is interaction."

@@ -1,29 +1,40 @@
-"""The first screen of the page: where the types lie, what each looks at, and what leaving it out costs, as pictures."""
+"""The first screen of the page as pictures: where types lie, what each looks at, what leaving it out costs.
 
-from collections.abc import Collection, Mapping, Sequence
+Where nothing was left out, which head is best at what.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.colors import to_rgb
+from PIL import Image
 
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import read_head_features
+from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.files import StrPath
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import head_name
-from headtypes.data.kinds.metrics import METRICS
-from headtypes.pages.summary.findings import left_out_alone
+from headtypes.core.style import ATTENTION_COLOURS, attention_scale
+from headtypes.pages.summary.left_out import LeftOut
+from headtypes.pages.summary.pictures import data_uri
+from headtypes.papers.guan2020.figures.figure1 import typical_heads
 
 # The most heads whose types are also written into the map.
 _LETTERED = 150
 # The most layers or heads that are all numbered.
-_NUMBERED = 16
+_NUMBERED = 12
 _LETTERS = dict(zip(TYPES, ("De", "Di", "DV", "V"), strict=True))
 # Below the bars of the special tokens, in the order of `SELF_AND_SPECIAL`.
 _SIGNS = {"self": "self", "cls": "C", "sep": "S", "comma": ",", "period": "."}
+# How many heads are named of each analysis that says which are best.
+_BEST = 4
 # Room beside the largest and smallest score, as a share of what lies between them.
 _MARGIN = 0.08
 
@@ -48,8 +59,18 @@ class Bar(NamedTuple):
     sign: str
 
 
+class Example(NamedTuple):
+    """A typical head of a type: its name, and its attention in one sample as a PNG, a data URI."""
+
+    head: str
+    map: str
+
+
 class Type(NamedTuple):
-    """A type: its name, with a question mark if that is doubtful, and what its heads look at on average."""
+    """A type: its name, with a question mark if that is doubtful, and what its heads look at on average.
+
+    layers: the first and the last of those, from 1, in which half of its heads lie, a quarter on either side.
+    """
 
     name: str
     colour: str
@@ -60,6 +81,8 @@ class Type(NamedTuple):
     special: float
     far: float
     bars: Sequence[Bar]
+    layers: tuple[int, int]
+    examples: Sequence[Example]
 
 
 class Cost(NamedTuple):
@@ -85,12 +108,25 @@ class Costs(NamedTuple):
     rows: Sequence[Cost]
 
 
+class Best(NamedTuple):
+    """The head that is best at something: its name, at what, on which task, and its score in percent.
+
+    beside: that of the best fixed offset, or None.
+    """
+
+    head: str
+    at: str
+    task: str
+    value: float
+    beside: float | None
+
+
 class Overview(NamedTuple):
     """The pictures of one partition.
 
     columns, rows: of the map, of whose numbers each `step`-th is written. by_column: whether a column is a layer and a
         row a head, as in models with more layers than heads, else the other way round. lettered: whether the types are
-        also written into the map. costs: None where no type was left out by itself.
+        also written into the map. costs: None where no type was left out by itself; best: what stands there then.
     """
 
     columns: int
@@ -101,22 +137,41 @@ class Overview(NamedTuple):
     cells: Sequence[Cell]
     types: Sequence[Type]
     costs: Costs | None
+    best: Sequence[Best]
+
+
+def best_heads(found: Iterable[tuple[str, Iterable[Mapping]]]) -> list[Best]:
+    """List the heads that are best at something, a few of each task; found: tasks, and the result of `Analysis.best`.
+
+    First come those that are farthest above the best offset, else in the order in which they are given. Where a head
+    has
+    one score twice, as at a relation that has two names, the first is taken.
+    """
+    best = []
+    for task, of_task in found:
+        by_score = {}
+        for it in sorted(of_task, key=lambda it: -(it["above"] or 0)):
+            head, beside = head_name(int(it["layer"]), int(it["head"])), None if it["above"] is None else it["above"]
+            beside = None if beside is None else it["value"] - beside
+            by_score.setdefault((head, it["value"]), Best(head, it["at"], task, it["value"], beside))
+        best += list(by_score.values())[:_BEST]
+    return best
 
 
 def overview(
     partition: Partition,
     features: StrPath,
+    maps: StrPath,
     resolution: Mapping[str, Any],
-    costs: pd.DataFrame | None,
-    model: str,
-    name: str,
-    costly: Collection[list[int]] = (),
+    left_out: LeftOut | None,
+    costly: Collection[list[int]],
+    best: Sequence[Best],
 ) -> Overview:
     """Read what the first screen shows of a partition.
 
-    features: of the model on the partition's task; resolution: as `read_head_features` takes it.
-    costs: Guan's Table 2, None where nothing was left out; name: of the partition; costly: layer and head of those
-        that are known to cost more than others of their layer.
+    features, maps: of the model on the partition's task; resolution: as `read_head_features` takes it.
+    left_out: each type by itself; costly: layer and head of those that are known to cost more than others of their
+        layer; best: of the model.
     """
     layers, heads = partition.shape
     by_column = layers > heads
@@ -132,12 +187,12 @@ def overview(
     ]
     columns, rows = (layers, heads) if by_column else (heads, layers)
     means, _ = read_head_features(features, **resolution)
-    types, left_out = _types(partition, means), _costs(partition, costs, model, name)
+    types = _types(partition, means, read_arrays(maps, AttentionMaps).attention)
     lettered, step = len(cells) <= _LETTERED, -(-max(columns, rows) // _NUMBERED)
-    return Overview(columns, rows, by_column, step, lettered, cells, types, left_out)
+    return Overview(columns, rows, by_column, step, lettered, cells, types, _costs(partition, left_out), best)
 
 
-def _types(partition: Partition, features: np.ndarray) -> list[Type]:
+def _types(partition: Partition, features: np.ndarray, attention: np.ndarray) -> list[Type]:
     styles = type_styles(partition.types)
     of_head = partition.type_of.ravel()
     profiles = {name: features[of_head == name].mean(axis=0) for name in partition.types}
@@ -154,42 +209,38 @@ def _types(partition: Partition, features: np.ndarray) -> list[Type]:
             int((of_head == name).sum()),
             *(100 * looks.loc[name, ["near", "special", "far"]]),
             [Bar(100 * share, np.sqrt(share) / most, sign) for share, sign in zip(profile, signs, strict=True)],
+            tuple(1 + np.quantile(np.nonzero(partition.type_of == name)[0], [0.25, 0.75], method="nearest")),
+            [Example(head_name(*head), _map(attention[*head])) for head in typical_heads(partition, name)],
         )
         for name, profile in profiles.items()
     ]
 
 
+def _map(attention: np.ndarray) -> str:
+    grey = matplotlib.colormaps[ATTENTION_COLOURS](attention_scale()(attention), bytes=True)
+    return data_uri(Image.fromarray(grey).convert("L"))
+
+
 def _ink(colour: str) -> str:
-    """Return black or white, by which letters on a colour have more contrast (WCAG 2, relative luminance)."""
     red, green, blue = (((it + 0.055) / 1.055) ** 2.4 for it in to_rgb(colour))
     return "#000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#fff"
 
 
-def _costs(partition: Partition, costs: pd.DataFrame | None, model: str, name: str) -> Costs | None:
-    if costs is None:
+def _costs(partition: Partition, found: LeftOut | None) -> Costs | None:
+    if found is None:
         return None
-    rows = costs[(costs["model"] == model) & (costs["partition"] == name)]
-    alone, of, metric = left_out_alone(rows, partition.types)
-    if metric is None:
-        return None
-    measured = METRICS[metric]
-    falls = 1 if measured.higher_is_better else -1
-    drops = alone.reindex(columns=[*(f"drop_{metric}{end}" for end in ("", "_low", "_high")), f"control_drop_{metric}"])
-    drops = drops.set_axis(["drop", "low", "high", "random"], axis=1)
-    whole = float((alone[metric] + falls * drops["drop"]).iloc[0])
-    scores = whole - falls * drops
-    least, most = min(scores.min(axis=None), whole), max(scores.max(axis=None), whole)
+    falls = 1 if found.metric.higher_is_better else -1
+    scores = found.whole - falls * found.costs[["drop", "low", "high", "random"]]
+    least, most = min(scores.min(axis=None), found.whole), max(scores.max(axis=None), found.whole)
     room = _MARGIN * ((most - least) or 1)
 
     def place(score: float) -> float:
         return 100 * (score - least + room) / (most - least + 2 * room)
 
-    def said(score: float) -> str:
-        return f"{score:z.{measured.decimals - 1}f}"
-
     def cost(type_: str, score: pd.Series) -> Cost:
         interval = None if pd.isna(score["low"]) else tuple(sorted(map(place, score[["low", "high"]])))
-        random = (None, "") if pd.isna(score["random"]) else (place(score["random"]), said(score["random"]))
-        return Cost(partition.types.index(type_), said(score["drop"]), place(score["drop"]), interval, *random)
+        random = (None, "") if pd.isna(score["random"]) else (place(score["random"]), found.text(score["random"]))
+        return Cost(partition.types.index(type_), found.text(score["drop"]), place(score["drop"]), interval, *random)
 
-    return Costs(measured.title, place(whole), said(whole), [cost(of[row], score) for row, score in scores.iterrows()])
+    rows = [cost(type_, score) for type_, score in scores.iterrows()]
+    return Costs(found.metric.title, place(found.whole), found.text(found.whole), rows)

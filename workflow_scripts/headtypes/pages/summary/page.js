@@ -2,17 +2,17 @@
 const list = document.getElementById("about");
 const choose = (id) => {
   for (const it of document.querySelectorAll(".about")) it.hidden = it.id !== id;
-  list.value = id;
+  if (list) list.value = id;
 };
-list.addEventListener("change", () => {
-  choose(list.value);
-  history.replaceState(null, "", `#${encodeURIComponent(list.value)}`);
-});
-if (list.options.length > 1) {
+if (list) {
+  list.addEventListener("change", () => {
+    choose(list.value);
+    history.replaceState(null, "", `#${encodeURIComponent(list.value)}`);
+  });
   list.parentElement.hidden = false;
   document.querySelectorAll(".about > .name").forEach((it) => { it.hidden = true; });
+  choose(list.value);
 }
-choose(list.value);
 // The answers alone, until they are pressed; on paper all, and every chapter.
 const unfold = (which, open) => document.querySelectorAll(which).forEach((it) => { it.open = open; });
 unfold(".answers details", false);

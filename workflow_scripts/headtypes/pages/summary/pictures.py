@@ -36,14 +36,18 @@ def picture_of(title: str, png: StrPath, caption: list[str], file: str) -> Pictu
         flat.paste(image, mask=image.getchannel("A") if image.mode == "RGBA" else None)
         if flat.width > _WIDTH:
             flat = flat.resize((_WIDTH, round(flat.height * _WIDTH / flat.width)), Image.Resampling.LANCZOS)
-        packed = io.BytesIO()
-        flat.quantize(_COLOURS, dither=Image.Dither.NONE).save(packed, "PNG", optimize=True)
-    data = base64.b64encode(packed.getvalue()).decode()
-    return Picture(title, caption, f"data:image/png;base64,{data}", flat.width, flat.height, file)
+        data = data_uri(flat.quantize(_COLOURS, dither=Image.Dither.NONE))
+    return Picture(title, caption, data, flat.width, flat.height, file)
+
+
+def data_uri(image: Image.Image) -> str:
+    packed = io.BytesIO()
+    image.save(packed, "PNG", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(packed.getvalue()).decode()}"
 
 
 def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
-    """The paragraphs of a caption of Snakemake's report, which needs nothing but wildcards, as text."""
+    """Return the paragraphs of a caption of Snakemake's report, which needs nothing but wildcards, as text."""
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
     text = template.render(snakemake={"wildcards": wildcards})
     paragraphs = re.split(r"\n\s*\n", text.strip())

@@ -13,17 +13,18 @@ from headtypes.analyses.ablation.results import read_differences
 from headtypes.analyses.company.costs import costly_heads
 from headtypes.analyses.company.results import read_costs, read_fit, read_labels
 from headtypes.analyses.types.partitions import Partition, read_partition
-from headtypes.comparisons.types.table import read_compared_types
+from headtypes.comparisons.models.compared import read_pairs
 from headtypes.core.files import StrPath, read_each, read_json, write_text
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown
 from headtypes.pages.rendering import render
 from headtypes.pages.summary import findings
 from headtypes.pages.summary.answers import Answers, Company, matter_card, number_card, types_card
-from headtypes.pages.summary.overview import overview
+from headtypes.pages.summary.left_out import left_out_alone
+from headtypes.pages.summary.overview import Best, best_heads, overview
 from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
 from headtypes.pages.summary.run_facts import facts
-from headtypes.pages.summary.stage import COMPARED_TYPES
+from headtypes.pages.summary.stage import BEST, COMPARED_TYPES
 from headtypes.pages.summary.verdicts import SIGNS, Judged, counted, judged_subjects
 from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS, NAMED, read_named
@@ -33,14 +34,16 @@ from headtypes.papers.registry import PAPERS
 # Files by what each is of: model and partition, model and task, the way of clustering, a paper.
 Keyed = Mapping[Any, str]
 
+# As many as a reader takes in.
+_FINDINGS = 10
 _COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm", "over")]
 
 
 @dataclass(frozen=True)
 class ShownPaper:
-    """What the page has of one paper; judged: by subject, the one with the most claims that have a verdict first.
+    """The part of the page on one paper; judged: by subject, the one with the most claims that have a verdict first.
 
-    headline: on how many of the subjects, from the first, the verdicts stand beside the findings.
+    headline: number of the subjects, from the first, whose verdicts stand beside the findings.
     """
 
     id: str
@@ -72,7 +75,7 @@ def collect_summary(
     """Read what the summary shows: the values of its template. Raises `InputError` that names a damaged file.
 
     inputs:  files by name and by what they are of: comparisons (by paper), figures and tables as the papers declare
-        them (`papers.paper`), partition, stability and compared_types; and references, the papers' data.
+        them (`papers.paper`), and those of `stage.inputs`; and references, the papers' data.
     captions: of the figures, as reStructuredText; page: where the page will lie.
     models, tasks: what was run; tested: models beside these that detectors alone have read.
     partitions: model, partition, k (None where no clustering made it), features (how they are read:
@@ -81,15 +84,19 @@ def collect_summary(
     atlases: the models that have a page of every head; hubs and finetuned as in `findings.cautions`.
 
     returns  title; run, what was run, in a sentence; answers to the three questions on each partition, of which the
-      first is shown until another is chosen; cautions, what must not be concluded; findings, sentences of which the
-      first is set larger; papers; apart, figures of what sets types apart; ledger, whether there is one; atlases, name
-      and file of each; files, what there is and where, relative to the page; made, facts about the run, each a name
-      and lines; signs and counted, of verdicts.
+      first is shown until another is chosen; best, which heads of a model without types are best at what, by model;
+      cautions, what must not be concluded; findings, sentences of which the first is set larger; papers; apart, figures
+      of what sets types apart; ledger, whether there is one; atlases, name and file of each; files, what there is and
+      where, relative to the page; made, facts about the run, each a name and lines; signs and counted, of verdicts.
     """
     folder = Path(page).parent
     types = read_each(read_partition, inputs["partition"])
-    costs = next((read_named(path, "partition", "condition") for path in inputs["ablations"].values()), None)
-    answers = [_answers(inputs, types, costs, folder, **partition) for partition in partitions]
+    costs = {number: read_named(path, "partition", "condition") for (number,), path in inputs["ablations"].items()}
+    best = {model: list(_best(inputs, model)) for model in models}
+    answers = [
+        _answers(inputs, types, costs, best_heads(best[partition["model"]]), folder, **partition)
+        for partition in partitions
+    ]
     # Those with most answers first, else in the plan's order.
     answers.sort(key=lambda answer: -answer.measured)
     by_stem = {Path(path).stem: path for path in captions}
@@ -116,18 +123,19 @@ def collect_summary(
 
     published = {Path(path).stem: yaml.safe_load(Path(path).read_text("utf-8")) for path in inputs["references"]}
     papers, said = [], [*(answers[0].sentences if answers else ())]
+    if answers:
+        said += [findings.kept_sentence(read_pairs(path), answers[0].model) for path in inputs["compared"].values()]
     for name, paper in PAPERS.items():
-        table, judged = _compared(inputs["comparisons"].get(name), paper.subject, folder)
+        judged = _compared(inputs["comparisons"].get(name), paper.subject, folder)
         headline = sum(subject.model == judged[0].model for subject in judged) if paper.judges_tasks else 1
         shown, figures = tables(paper.tables), pictures(paper.figures)
         url = published[name]["url"] if name in published else ""
         title = f"{paper.authors} {paper.title}"
         papers.append(ShownPaper(name, paper.authors, title, url, judged, shown, figures, headline))
-        for subject in judged[:headline]:
-            said.append(findings.verdict_sentence(paper.authors, subject))
-            said.append(paper.finding(table, (subject.model, subject.other)))
-    first = [(shown.model, shown.partition) for shown in answers[:1]]
-    said += [_compared_types(inputs, key) for key in inputs[COMPARED_TYPES.name] if key not in first]
+        said += [paper.finding(subject.values, subject.model) for subject in judged[:headline]]
+    for model, found in best.items():
+        for task, of_task in found:
+            said += [findings.best_sentence(model, one) for one in best_heads([(task, of_task)])[:1]]
     doubtful = {", ".join(key): it.doubtful for key, it in types.items() if it.doubtful}
     theirs = [paper["model"] for paper in published.values()]
     judged = [subject for paper in papers for subject in paper.judged]
@@ -135,8 +143,9 @@ def collect_summary(
         "title": f"The attention heads of {models[0] if len(models) == 1 else f'{len(models)} models'}",
         "run": _run(models, tasks, partitions, tested),
         "answers": answers,
+        "best": {model: best_heads(of) for model, of in best.items() if of and model not in {key[0] for key in types}},
         "cautions": list(findings.cautions(judged, doubtful, theirs, hubs, finetuned)),
-        "findings": list(filter(None, said)),
+        "findings": list(filter(None, said))[:_FINDINGS],
         "papers": [paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         "apart": pictures([COMPARED_TYPES]),
         "ledger": bool(inputs["comparisons"]),
@@ -152,7 +161,6 @@ def collect_summary(
 
 
 def page_of(values: Mapping[str, Any], provenance: Mapping) -> str:
-    """The page of `collect_summary` as HTML, with what made it."""
     scripts = ["tables.js", "summary/page.js"]
     return render("summary/page.html", values, provenance, styles=["summary/page.css"], scripts=scripts)
 
@@ -162,24 +170,26 @@ def _run(
 ) -> str:
     if not tasks:
         return f"{join(models)} on random tokens."
-    times = "once" if len(partitions) == 1 else f"{len(partitions)} times"
     by_norms = sum(partition["features"].get("of") == "norms" for partition in partitions)
     norms = f" ({by_norms} by norms)" if by_norms else ""
+    times = "once" if len(partitions) == 1 else f"{len(partitions)} times"
+    divided = f"; heads divided into types {times}{norms}" if partitions else ""
     beside = f" On random tokens alone: {join(tested)}." if tested else ""
-    return f"{join(models)} on {join(tasks)}; heads divided into types {times}{norms}.{beside}"
+    return f"{join(models)} on {join(tasks)}{divided}.{beside}"
 
 
-def _compared(path: str | None, key: str, folder: Path) -> tuple[pd.DataFrame | None, list[Judged]]:
+def _compared(path: str | None, key: str, folder: Path) -> list[Judged]:
     if path is None:
-        return None, []
+        return []
     table = read_csv(path, "compares nothing with a paper", ["model", key, *_COMPARED], rows=0, **NAMED)
-    return table, judged_subjects(table, key, _relative(path, folder))
+    return judged_subjects(table, key, _relative(path, folder))
 
 
 def _answers(
     inputs: Mapping[str, Keyed],
     types: Mapping[tuple[str, str], Partition],
-    costs: pd.DataFrame | None,
+    costs: Mapping[str, pd.DataFrame],
+    best: Sequence[Best],
     folder: Path,
     *,
     model: str,
@@ -194,19 +204,18 @@ def _answers(
     clustered = [] if k is None else [_relative(inputs["stability"][key], folder)]
     figures = [(about, path) for about, paths in results.items() for path in paths if path.endswith(".png")]
     tables = {about: [path for path in paths if not path.endswith(".png")] for about, paths in results.items()}
-    said = [
-        None
-        if costs is None or key not in inputs["differences"]
-        else findings.costs_sentence(costs, *key, heads.types, read_differences(inputs["differences"][key])),
-        _compared_types(inputs, key),
-    ]
-    company, left_out, measured = _company(inputs, model, costs, folder)
+    left_out, said = left_out_alone(costs["2"], *key, heads.types) if "2" in costs else None, []
+    if key in inputs["differences"]:
+        said += findings.costs_sentences(left_out, model, read_differences(inputs["differences"][key]))
+    if "3" in costs:
+        said.append(findings.sentences_sentence(costs["3"], *key, heads.types))
+    company, measured = _company(inputs, model, folder)
     costly = [] if company is None else costly_heads(company.costs)[["layer", "head"]].to_numpy().tolist()
     return Answers(
         model=model,
         partition=partition,
         name=f"{model}, {partition}{', by norms' if features.get('of') == 'norms' else ''}",
-        overview=overview(heads, inputs["features"][key], features, costs, model, partition, costly),
+        overview=overview(heads, inputs["features"][key], inputs["attention"][key], features, left_out, costly, best),
         cards=[
             types_card(heads, stability, clustered),
             number_card(k, stability and stability["chosen"], clustered),
@@ -220,21 +229,23 @@ def _answers(
     )
 
 
-def _company(
-    inputs: Mapping[str, Keyed], model: str, left_out: pd.DataFrame | None, folder: Path
-) -> tuple[Company | None, pd.DataFrame | None, list[str]]:
+def _company(inputs: Mapping[str, Keyed], model: str, folder: Path) -> tuple[Company | None, list[str]]:
     """Read what the third card is made of, for the model on the task that it answers."""
     key = next((key for key in inputs["costs"] if key[0] == model), None)
     if key is None:
-        return None, left_out, []
+        return None, []
     files = [inputs[name][key] for name in ("costs", "fit", "labels")]
     read = Company(*(read(path) for read, path in zip((read_costs, read_fit, read_labels), files, strict=True)))
-    return read, left_out, [_relative(path, folder) for path in files]
+    return read, [_relative(path, folder) for path in files]
 
 
-def _compared_types(inputs: Mapping[str, Keyed], key: tuple[str, str]) -> str | None:
-    path = inputs["compared_types"].get(key)
-    return path and findings.compared_types_sentence(read_compared_types(path), key[0])
+def _best(inputs: Mapping[str, Keyed], model: str) -> Iterator[tuple[str, list[dict]]]:
+    """Yield each task with the heads of the model that are best at something there, from `Analysis.best`."""
+    for analysis in BEST:
+        first, *others = (inputs[f"best_{file.name}"] for file in analysis.files)
+        for key, path in first.items():
+            if key[0] == model:
+                yield key[1], list(analysis.best(key[1], path, *(paths[key] for paths in others)))
 
 
 def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterator[tuple[str, list[str]]]:
@@ -258,6 +269,5 @@ def _relative(path: StrPath, folder: Path) -> str:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `write_summary`."""
     values = collect_summary(dict(inputs.items()), inputs.captions, page=outputs.page, **spec, provenance=provenance)
     write_text(outputs.page, page_of(values, provenance))

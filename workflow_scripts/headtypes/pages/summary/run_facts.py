@@ -1,4 +1,4 @@
-"""How results were made: models, data, code, versions and time."""
+"""Facts on how results were made: models, data, code, versions and time."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-le
 
 
 def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
-    """Facts about a run, each a name and lines; results: the folder with the benchmarks of jobs."""
+    """Yield facts about a run, each a name and lines; results: the folder with the benchmarks of jobs."""
     for kind, name in (("models", "Models"), ("tasks", "Data"), ("training", "Training data")):
         if lines := [
             f"{source.partition('/')[2]}: {_identity(about)}"
@@ -34,7 +34,7 @@ def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, lis
 
 
 def processor_time(results: Path) -> pd.Series:
-    """Seconds of processor time of each job that has a benchmark, by the benchmark's path."""
+    """Return seconds of processor time of each job that has a benchmark, by the benchmark's path."""
     times = {
         file.relative_to(results).as_posix(): pd.read_csv(file, sep="\t")["cpu_time"]
         for file in sorted(results.rglob("*benchmark.tsv"))
@@ -44,7 +44,6 @@ def processor_time(results: Path) -> pd.Series:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a reader says them."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -3,16 +3,18 @@
 from collections import defaultdict
 from typing import Any
 
+from headtypes.analyses.registry import ANALYSES
 from headtypes.comparisons.types import stage as compared_types
 from headtypes.core.results import PICTURED, Result
 from headtypes.core.stage import Plan, stage
+from headtypes.pages.atlas.stage import models
 from headtypes.pages.ledger.stage import comparisons
 from headtypes.papers.paper import PARTITION, Figure, shown_files, shown_partitions, shown_texts
 from headtypes.papers.registry import PAPERS
 
 
 def shown_compared_types(plan: Plan) -> list:
-    """The partitions whose types stand beside random heads in the summary: the shown one, and one of the text."""
+    """Return the partitions whose types stand beside random heads: the shown one, and one of the text."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]
@@ -31,8 +33,12 @@ FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), C
 TABLES = tuple(tables for paper in PAPERS.values() for tables in paper.tables)
 
 
+# Analyses that say which head is best at what.
+BEST = tuple(analysis for analysis in ANALYSES if analysis.best)
+
+
 def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
-    """What the page is made of, by name and by what it is of; paths: `planning.registry.paths`."""
+    """Return the inputs of the page, by name and key; paths: `planning.registry.paths`."""
     partitions = {
         "partition": (paths.PARTITION, plan.partitions.values()),
         "features": (paths.FEATURES, plan.partitions.values()),
@@ -42,6 +48,10 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
         "fit": (paths.FIT, plan.company),
         "labels": (paths.LABELS, plan.company),
         "differences": (paths.DIFFERENCES, plan.ablated),
+        "attention": (paths.MAPS, plan.partitions.values()),
+        **{
+            f"best_{file.name}": (file.path, analysis.files[0].of(plan)) for analysis in BEST for file in analysis.files
+        },
     }
     return {
         "comparisons": comparisons(plan, paths),
@@ -58,7 +68,7 @@ _OPENED = (".csv", ".json", ".safetensors", ".png")
 
 
 def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
-    """The files of each partition, and under None those of its model that are of no partition, by what they are."""
+    """Return the files of each partition, and under None those of its model that are of no partition, by their kind."""
     by_subject: dict[tuple[str, str | None], dict[str, list[str]]] = defaultdict(dict)
     of_all = (result for declared in (*PAPERS.values(), *plan.analyses) for result in declared.results)
     for result in (*compared_types.RESULTS, *of_all):
@@ -74,7 +84,7 @@ def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
 
 @stage(calls="pages.summary.results:run")
 def write_summary(plan: Plan) -> dict:
-    """What was run, the shown partition first, and the seed."""
+    """Spec: models, tasks and partitions, the shown partition first, and the seed."""
     shown = [*shown_partitions(plan), *plan.partitions.values()]
     tasks, results = list(dict.fromkeys(entry.task for entry in plan.inputs)), _results(plan)
     typed = {entry.model for entry in plan.features}
@@ -90,7 +100,7 @@ def write_summary(plan: Plan) -> dict:
         "models": asked or plan.models,
         "tested": tested,
         "tasks": tasks,
-        "atlases": list(dict.fromkeys(entry.model for entry in plan.features)),
+        "atlases": models(plan),
         "partitions": [
             {
                 "model": partition.model,

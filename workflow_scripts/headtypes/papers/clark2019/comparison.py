@@ -88,7 +88,7 @@ def compare_with_clark(
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """The comparison as Markdown: a section per model and task, verdicts first, then the values."""
+    """Write the comparison as Markdown: a section per model and task, verdicts first, then the values."""
     broad = next(rule for rule in published.behaviours if rule.name == "broad")
     data = published.data
     introduction = [
@@ -115,22 +115,6 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
     return comparison.comparison_page(title, introduction, table, TASK_KEYS, CLAIMS, published, _UNITS, _section)
 
 
-def sink_sentence(comparison: pd.DataFrame, model: str, task: str) -> str:
-    """The kind of token that gets the most attention in some layer; comparison: as `compare_with_clark` returns it."""
-    rows = comparison[(comparison["model"] == model) & (comparison["task"] == task)]
-    sinks = rows[rows["id"].astype(str).str.match(r"sink\.\d+$")]
-    if sinks.empty:
-        return ""
-    row = sinks.loc[sinks["ours"].idxmax()]
-    token = row["quantity"].removeprefix("attention to ").partition(", in layer")[0]
-    layer = row["id"].partition(".")[2]
-    layers = int((sinks["quantity"].str.startswith(f"attention to {token},")).sum())
-    return (
-        f"Of special tokens, periods and commas, heads of {model} look most at {token}: it gets {row['ours']:.0%} of "
-        f"the attention in layer {layer}, and the most of these in {layers} of {len(sinks)} layers."
-    )
-
-
 def _section(rows: pd.DataFrame) -> Iterator[str]:
     by_layer = rows[rows["id"].str.partition(".")[0].isin(["layer", "third"]) & (rows["kind"] == "figure")]
     yield from comparison.subject_parts(rows.drop(index=by_layer.index))
@@ -138,7 +122,6 @@ def _section(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _value_rows(ours: Quantities, theirs: Quantities, published: Clark2019, is_beside: bool) -> Iterator[dict]:
-    """The values of a subject; some are measured when a claim asks for them, so that they follow the verdicts."""
     for row in _VALUES[type(ours)](ours, theirs if is_beside else Quantities({}), published):
         # A remark is about a published value.
         yield row if is_beside else row | {"remark": ""}
@@ -163,7 +146,7 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
 
 
 def _named(value: SurfaceValue) -> tuple[str, str]:
-    """The name and the label of our counterpart of a value in the text."""
+    """Return the name and the label of our counterpart of a value in the text."""
     label = LABELS[value.statistic]
     if value.heads is not None:
         return f"heads.{value.statistic}.above_{value.above:g}", f"heads with {label} above {value.above:g}"
@@ -221,7 +204,7 @@ def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
-    """The best head and the best offset of each relation of Table 1, and the systems of Table 3."""
+    """Yield rows for the best head and the best offset of each relation of Table 1, and the systems of Table 3."""
     for row in published.relations.rows:
         for statistic, label in (("accuracy", "best head"), ("baseline", "best offset")):
             id_ = f"relation.{row.relation}.{statistic}"
@@ -237,7 +220,9 @@ def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019)
 
 
 def _coreference_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
-    """The systems of Table 2 for all mentions and by type; of the best head, for each reading of its candidates."""
+    """Yield rows for the systems of Table 2, for all mentions and by type; the best head for each reading of its
+    candidates.
+    """
     systems = {name: SYSTEMS[name] for name in ("nearest", "head_match", "rules")} | _UNPUBLISHED
     systems |= {f"best_head.{candidates}": f"best head {READINGS[candidates]}" for candidates in CANDIDATES}
     for mentions in (ALL, *MENTIONS):

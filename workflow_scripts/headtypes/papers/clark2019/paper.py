@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 @stage(calls="papers.clark2019.figures.by_layer:run_surface")
 def plot_surface(plan: Plan, model: str, task: str) -> dict:
-    """Whether published values are drawn beside ours."""
     return {"beside": is_beside(plan, model)}
 
 
@@ -43,32 +42,28 @@ plot_divergence = of_inputs_alone("plot_divergence", calls="papers.clark2019.fig
 
 @stage(calls="papers.clark2019.tables:run_relations")
 def tabulate_relations(plan: Plan) -> dict:
-    """As `_beside`."""
     return _beside(plan, plan.inputs_of("treebank"))
 
 
 @stage(calls="papers.clark2019.tables:run_coreference")
 def tabulate_coreference(plan: Plan) -> dict:
-    """As `_beside`."""
     return _beside(plan, plan.inputs_of("coreference"))
 
 
 @stage(calls="papers.clark2019.tables:run_probes")
 def tabulate_probes(plan: Plan) -> dict:
-    """As `_beside`."""
     return _beside(plan, plan.probed)
 
 
 # Of all rows, it reads a few.
 @stage("forward", reads="rows", passes=lambda plan, wildcards, rows: 0, calls="papers.clark2019.figures.sentences:run")
 def plot_sentences(plan: Plan, model: str, task: str) -> dict:
-    """The kind of task, how tokens become words, and the arithmetic."""
+    """Spec: kind of task, how tokens become words, precision and batch size."""
     words = words_of(plan, task)
     return {"kind": plan.kind_of(task).name, **{name: words[name] for name in words if name != "batch_tokens"}}
 
 
 def _beside(plan: Plan, entries: Iterable) -> dict:
-    """Those models of some entries beside which the published values stand."""
     return {"beside": list(dict.fromkeys(entry.model for entry in entries if is_beside(plan, entry.model)))}
 
 
@@ -77,7 +72,6 @@ def _of_words(plan: Plan) -> list:
 
 
 def is_beside(plan: Plan, model: str) -> bool:
-    """Whether the paper's values stand beside those of a model."""
     return "clark2019" in plan.config.models[model].published
 
 
@@ -165,7 +159,7 @@ def _figure(number: int, name: str, title: str, entries: Entries = shown_texts) 
 
 
 def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) -> Tables:
-    """One of the paper's tables; show: the function of `tables` that has it for a reader."""
+    """Declare one of the paper's tables; show: the function of `tables` that makes it for a reader."""
 
     def shown(path: str) -> "Iterable[Table]":
         from headtypes.papers.clark2019 import tables
@@ -177,12 +171,10 @@ def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) 
 
 
 def _gradients(plan: Plan) -> list[Any]:
-    """The gradients on the text, where there are some."""
     return [entry for entry in shown_texts(plan) if entry in plan.gradients]
 
 
 def _sentences(plan: Plan) -> list[Any]:
-    """The first treebank and the first documents that some model reads."""
     return [*plan.inputs_of("treebank")[:1], *plan.inputs_of("coreference")[:1]]
 
 
@@ -217,7 +209,6 @@ class _Clark2019(Paper):
     judges_tasks = True
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        """What was measured on texts, treebanks and documents."""
         return {
             **files("surfaces", paths.SURFACE, plan.texts),
             **files("gradients", paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
@@ -228,20 +219,28 @@ class _Clark2019(Paper):
         }
 
     def spec(self, plan: Plan) -> dict:
-        """Return which models stand beside the paper's."""
         return {"beside": [model for model in plan.models if is_beside(plan, model)]}
 
     def compare(self, found: Found, published: Clark2019, spec: Mapping[str, Any]) -> Compared:
-        """As `comparison.compare_files`."""
         from headtypes.papers.clark2019.comparison import compare_files
 
         return compare_files(found, published, **spec)
 
-    def finding(self, table: "pd.DataFrame", subject: tuple[str, str]) -> str:
-        """The kind of token that gets the most attention in some layer."""
-        from headtypes.papers.clark2019.comparison import sink_sentence
-
-        return sink_sentence(table, *subject)
+    def finding(self, table: "pd.DataFrame", model: str) -> str:
+        """Say which kind of token gets the most attention in some layer, or how well a probe parses."""
+        sinks = table[table.index.str.match(r"sink\.\d+$")]
+        if len(sinks):
+            id_ = sinks["ours"].idxmax()
+            token = sinks.loc[id_, "quantity"].removeprefix("attention to ").partition(", in layer")[0]
+            share, layer = sinks.loc[id_, "ours"], id_.partition(".")[2]
+            return (
+                f"Heads of {model} look most at {token} in layer {layer}, with {100 * share:.0f} % of their attention."
+            )
+        if "probe.attention_and_words" in table.index:
+            score = table.loc["probe.attention_and_words", "ours"]
+            probe = f"A probe on the attention of {model} and words"
+            return f"{probe} attaches {score:.1f} % of words to their syntactic heads."
+        return ""
 
 
 CLARK2019 = _Clark2019()

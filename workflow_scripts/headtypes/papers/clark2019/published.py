@@ -29,7 +29,7 @@ READINGS = {
 
 
 class TreebankData(Data):
-    """What sections 4.2 and 5 are measured on."""
+    """The data of sections 4.2 and 5."""
 
     source: str
     training_sentences: int
@@ -45,10 +45,10 @@ class DataSets(Data):
 
 
 class SurfaceValue(Data):
-    """What the text of section 3 says of a statistic.
+    """A statistic in the text of section 3.
 
     value: as printed; above, below: the printed limit, where no value is.
-    heads: how many heads are beyond the limit; layers: those that it is said of, from 1, one for each head.
+    heads: number of heads beyond the limit; layers: those that the text names, from 1, one for each head.
     wording: how large it is, where the text has neither a value nor a limit.
     """
 
@@ -64,10 +64,10 @@ class SurfaceValue(Data):
 
 
 class Digitised(Data):
-    """What was read off the released figures.
+    """Values that were read off the released figures.
 
-    by_layer: of some statistics the mean over the heads of each layer, the first layer first.
-    heads_over_half: what heads with more than half of their attention on a neighbouring token have there, by statistic
+    by_layer: means of some statistics over the heads of each layer, the first layer first.
+    heads_over_half: values of heads with more than half of their attention on a neighbouring token, by statistic
         (`previous`, `next`) and layer.
     """
 
@@ -101,7 +101,7 @@ class PublishedTable(Data, Generic[Row]):
 
 
 class CoreferenceRow(Data):
-    """How often a system selects an antecedent, in percent, of all mentions and by their type."""
+    """The percentage of mentions whose antecedent a system selects, for all mentions and by their type."""
 
     system: str
     all: float
@@ -146,12 +146,12 @@ class Clark2019(Published):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """What a model in the config can stand beside: the one model of the paper."""
+        """The one model of the paper, beside which a model in the config can stand."""
         return ("base",)
 
 
 def our_relation(relation: str) -> tuple[str, str]:
-    """The annotation and the name in our tables (`relations.pairs`) of a relation of the paper's."""
+    """Return the annotation and the name in our tables (`relations.pairs`) of a relation of the paper's."""
     from headtypes.analyses.relations.pairs import POSS_OF_MARK, TOTALS
 
     if relation in TOTALS:

@@ -22,7 +22,6 @@ from headtypes.papers.paper import TASK_KEYS, Key
 
 
 def _percent(name: str, label: str, ends: tuple[str, str] | None = None, **how) -> Column:
-    """A column of percentages with one decimal; ends: as of `Column`, `{name}_low` and `{name}_high` by default."""
     return Column(name, label, digits=1, ends=ends or interval(name), **how)
 
 
@@ -84,14 +83,17 @@ _PUBLISHED_1 = [
 
 
 def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019) -> pd.DataFrame:
-    """The best heads of all relations.
+    """Return the best heads of all relations.
 
     best:   by model and treebank, as `relations.accuracy.measure_relations` returns them.
     beside: models beside which the published values stand, on the rows that are chosen and scored as the paper does.
-    returns the columns `_TABLE_1`; of each model and treebank first the paper's relations in its order, then the other
-      ones that are derived, the totals, and the treebank's own labels, the most frequent first. paper: the paper's name
-      of the relation; head: counted from 1, empty where halves choose differently; derived, differs: from which labels
-      the paper's relations are derived, and what differs in the annotation; remark: on the published values.
+
+    The columns are `_TABLE_1`; the rows of each model and treebank are the paper's relations in its order, then the
+    other
+    derived ones, the totals, and the treebank's own labels, the most frequent first. paper: the paper's name of the
+    relation; head: counted from 1, empty where halves choose differently; derived, differs: from which labels the
+    paper's
+    relations are derived, and what differs in the annotation; remark: on the published values.
     """
     of_paper = {our_relation(row.relation): row for row in published.relations.rows}
     theirs = pd.DataFrame(
@@ -127,7 +129,7 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
 
 
 def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """What `relations_table` returns as a reader sees it: a table for each model and treebank.
+    """Yield the table of `relations_table` for a reader: one for each model and treebank.
 
     The rows are chosen and scored as in the paper; the same choices as they are scored elsewhere stand beside them. In
     brief the treebank's own labels are left out, where there are others, but for the paper's row of all words.
@@ -151,7 +153,7 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
 
 
 def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """The table as Markdown: for each model and treebank the paper's relations, then all others."""
+    """Write the table as Markdown: for each model and treebank the paper's relations, then all others."""
     parts = [
         f"Published: {published.paper}, {published.relations.place}: {published.model} on the "
         f"{published.data.treebank.source}. Accuracies are percent of words whose head in the tree is guessed, with "
@@ -204,12 +206,14 @@ _SHOWN_2 = [
 def coreference_table(
     accuracies: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019
 ) -> pd.DataFrame:
-    """The accuracies of the best heads and of the baselines.
+    """Return the accuracies of the best heads and of the baselines.
 
     accuracies: by model and task, as `accuracy.measure_coreference` returns them.
     beside: models beside which the published values stand.
-    returns the columns `_TABLE_2`: those of `measure_coreference`, with heads counted from 1. The published best head
-      stands beside ours on all three readings of its candidates, since the paper does not say which is its own.
+
+    The columns are `_TABLE_2`: those of `measure_coreference`, with heads counted from 1. The published best head
+    stands
+    beside ours on all three readings of its candidates, since the paper does not say which is its own.
     """
     theirs = {(row.system, type_): getattr(row, type_) for row in published.coreference.rows for type_ in _TYPES}
     tables = []
@@ -231,7 +235,7 @@ def coreference_table(
 
 
 def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """A table for each model and task, with a row for each system, reading of candidates, and way of choosing."""
+    """Yield a table for each model and task, with a row for each system, reading of candidates, and way of choosing."""
     for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
         TASK_KEYS, sort=False
     ):
@@ -256,7 +260,7 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
 
 
 def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """The table as Markdown: a row for each system, reading of candidates, and way of choosing."""
+    """Write the table as Markdown: a row for each system, reading of candidates, and way of choosing."""
     place = published.coreference.place
     parts = [
         f"Published: {published.paper}, {place}: {published.model} on {published.data.coreference}. Accuracies "
@@ -329,14 +333,15 @@ _SHOWN_3 = [
 def probes_table(
     scores: Mapping[Key, pd.DataFrame], probes: Mapping[Key, dict], beside: Collection[str], published: Clark2019
 ) -> pd.DataFrame:
-    """The unlabelled attachment scores of probes and baselines.
+    """Return the unlabelled attachment scores of probes and baselines.
 
     scores, probes: by model and treebank, as `scores.measure_probes` and `probes.measure.train_probes` return them.
     beside: models beside which the published values stand.
-    returns the columns `_TABLE_3`: uas, low and high: in percent, the mean over the random starts, with its interval
-      over sentences; least, most: of a start; starts: their number, empty where nothing is trained; remark: on the
-      published value; training_sentences, sentences: that were learnt from, and scored; known_words: percent of the
-      scored words that have a vector.
+
+    The columns are `_TABLE_3`: uas, low and high: in percent, the mean over the random starts, with its interval over
+    sentences; least, most: of a start; starts: their number, empty where nothing is trained; remark: on the published
+    value; training_sentences, sentences: numbers that were learnt from, and scored; known_words: percent of the scored
+    words that have a vector.
     """
     theirs = {row.probe: row for row in published.probes.rows}
     rows = []
@@ -365,7 +370,6 @@ def probes_table(
 
 
 def probe_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """A table for each model and treebank."""
     for (model, task), section in table.groupby(TASK_KEYS, sort=False):
         learned, scored, known = section[["training_sentences", "sentences", "known_words"]].iloc[0]
         yield Table(
@@ -387,7 +391,6 @@ def probe_tables(table: pd.DataFrame) -> Iterator[Table]:
 
 
 def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """The table as Markdown."""
     data = published.data.treebank
     parts = [
         f"Published: {published.paper}, {published.probes.place}: {published.model} on the {data.source}, "
@@ -406,7 +409,6 @@ def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
 
 
 def _heading(shown: Table) -> Iterator[str]:
-    """What stands above a table on a page of several."""
     yield f"## {shown.title.partition(': ')[2]}"
     if shown.about:
         yield shown.about
@@ -417,7 +419,6 @@ def _notes(published: Clark2019, place: str) -> list[str]:
 
 
 def _known(values: pd.DataFrame, columns: list[str]) -> list[str]:
-    """Those of some columns that have a value; there are none beside models for which nothing is published."""
     return [column for column in columns if values[column].notna().any()]
 
 
@@ -432,7 +433,6 @@ def _together(tables: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFram
 
 
 def _head_names(layers: Iterable, heads: Iterable) -> list[str]:
-    """Names of heads, counted from 1, given from 0; empty where there is none, as where halves choose differently."""
     return [
         "" if pd.isna(layer) or pd.isna(head) else head_name(int(layer), int(head))
         for layer, head in zip(layers, heads, strict=True)
@@ -440,14 +440,12 @@ def _head_names(layers: Iterable, heads: Iterable) -> list[str]:
 
 
 def run_relations(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `tabulate_relations`."""
     published = Clark2019.read(inputs.reference)
     table = relations_table(read_each(read_best_heads, inputs.best), spec["beside"], published)
     write_table(outputs, table, relations_page(table, published), provenance, printed=relation_tables(table))
 
 
 def run_coreference(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `tabulate_coreference`."""
     published = Clark2019.read(inputs.reference)
     accuracies = read_each(accuracy.read_coreference, inputs.accuracies)
     table = coreference_table(accuracies, spec["beside"], published)
@@ -455,7 +453,6 @@ def run_coreference(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> 
 
 
 def run_probes(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `tabulate_probes`."""
     published = Clark2019.read(inputs.reference)
     scores, probes = read_each(read_probe_scores, inputs.scores), read_each(read_probes, inputs.probes)
     table = probes_table(scores, probes, spec["beside"], published)

@@ -1,6 +1,6 @@
 """The claims of section 4: what heads look at, how they cluster, and where their types are.
 
-Where types lie is judged beside permutations of the layers with all their heads, since heads of a layer are alike.
+The places of types are judged beside permutations of the layers with all their heads, since heads of a layer are alike.
 
 Sentences that no claim decides: a head has a "consistent weight pattern" (how consistent is not said; Table 1 has the
 share of samples that are nearest to their head's cluster); how many heads are of each type (the paper compares no
@@ -48,7 +48,7 @@ claim(
         "between them, is beyond that of any cloud with one peak, such as a band, an arc or a skewed one"
     ),
     ask=lambda model: [
-        model.quantity(f"dips.{name}", f"dip {label} in percent, less that of one peak").above(0)
+        model.quantity(f"dips.{name}", f"dip {label} in percent, less that of one peak", unit="points").above(0)
         for name, label in (("line", "of heads along a line"), ("paths", "of the lengths of paths between heads"))
     ],
 )
@@ -118,7 +118,7 @@ def _(model: Model):
         "percent of attention to special tokens, diagonal beside dense (above it) and dense_vertical and vertical "
         "(below them), the smallest difference"
     )
-    return Quantity(label, Measured(min(differences))).above(0)
+    return Quantity(label, Measured(min(differences)), unit="points").above(0)
 
 
 figure_3(
@@ -162,7 +162,7 @@ figure_3(
 def _(model: Model):
     kept = model.quantity("kept", "percent of the heads that are in their parent's cluster")
     label = f"{kept.label} ({kept.measured}) less what permutations give"
-    return model.quantity("kept_beyond_chance", label).above(0)
+    return model.quantity("kept_beyond_chance", label, unit="points").above(0)
 
 
 @figure_4(
@@ -187,7 +187,7 @@ def _(model: Model):
         return beyond_others(100 * by_thirds(changed) / by_thirds(heads), "last")
 
     label = "percent of the heads in the last third of layers that changed, less the most in another third"
-    return beside_permuted_layers(label, beyond, changed).above(0)
+    return beside_permuted_layers(label, beyond, changed, "points").above(0)
 
 
 @figure_4(
@@ -244,7 +244,6 @@ def _stable(model: Model, k: int) -> list[Finding]:
 
 
 def _correlation(theirs: np.ndarray, ours: np.ndarray) -> np.ndarray:
-    """[...] of layouts, [..., type, layer], each type's mean over the layers taken off; 0 where one does not vary."""
     ours, theirs = (counts - counts.mean(axis=-1, keepdims=True) for counts in (ours, theirs))
     lengths = [np.sqrt((counts**2).sum(axis=(-2, -1))) for counts in (ours, theirs)]
     return (ours * theirs).sum(axis=(-2, -1)) / np.maximum(lengths[0] * lengths[1], np.finfo(float).tiny)

@@ -89,7 +89,7 @@ def compare_with_guan(
 
 
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
-    """The comparison as Markdown: a section per model and partition, verdicts first, then the values."""
+    """Write the comparison as Markdown: a section per model and partition, verdicts first, then the values."""
     introduction = [
         f"Published: {published.paper}. Its values are for {published.model} on {published.task}. Another model has "
         "other heads, so that only the order and the direction of the drops can be compared.",

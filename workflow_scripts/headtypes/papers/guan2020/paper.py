@@ -25,12 +25,13 @@ from headtypes.papers.paper import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from headtypes.core.tables import Table
 
 
 @stage(calls="papers.guan2020.table1:run")
 def tabulate_types(plan: Plan) -> dict:
-    """The rows of Table 1."""
     rows = [
         {
             "model": partition.model,
@@ -45,7 +46,7 @@ def tabulate_types(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.tables2_3:run")
 def tabulate_ablations(plan: Plan) -> dict:
-    """The rows of Tables 2 and 3, and the controls, each with its baseline."""
+    """Spec: the rows of Tables 2 and 3, and the controls, each with its baseline."""
     rows = [
         {
             **_row(plan, ablation),
@@ -61,13 +62,12 @@ def tabulate_ablations(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.readings:run")
 def tabulate_readings(plan: Plan) -> dict:
-    """The further readings, and what is done under each condition."""
+    """Spec: the further readings, and the operations of each condition."""
     return {"rows": [_row(plan, ablation) for ablation in plan.ablations], "readings": plan.readings}
 
 
 @stage(calls="papers.guan2020.figures.figures_by_type:run")
 def plot_partition(plan: Plan, model: str, partition: str) -> dict:
-    """The resolution of the features, and the seed of t-SNE."""
     # Named for the rule that once did this: another name would be another seed.
     seed = plan.seed("draw_projection", model, partition)
     return {"features": plan.config.clustering.features(plan.partitions[model, partition].of), "seed": seed}
@@ -75,14 +75,12 @@ def plot_partition(plan: Plan, model: str, partition: str) -> dict:
 
 @stage(calls="papers.guan2020.figures.figure4:run")
 def compare_models(plan: Plan, clustering: str) -> dict:
-    """Of each model on each of its tasks, its parent on the same task, and the model."""
     names = {(entry.model, entry.task): entry.subject for entry in plan.clustered_by(clustering)}
     parents = {name: names.get((plan.config.parent(model), task)) for (model, task), name in names.items()}
     return {"parents": parents, "models": {name: model for (model, _), name in names.items()}}
 
 
 def _number(questions: int | str) -> int | None:
-    """How many questions are asked for; None for "all"."""
     return None if questions == "all" else questions
 
 
@@ -98,7 +96,6 @@ def _row(plan: Plan, ablation: Any) -> dict:
 
 
 def clusterings(plan: Plan) -> list[dict[str, str]]:
-    """Ways of clustering, each with which models are compared."""
     return [{"clustering": clustering} for clustering in plan.clusterings]
 
 
@@ -291,7 +288,6 @@ class _Guan2020(Paper):
     )
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        """Partitions, the answers under each condition, how clusterings agree, and what readings decide."""
         judged = _judged(plan)
         if not judged:
             return {}
@@ -321,23 +317,24 @@ class _Guan2020(Paper):
         return {"partitions": partitions, "ablations": ablations}
 
     def readings(self, plan: Plan) -> str:
-        """The claims that answers decide, where some were given under further readings."""
         return "results/guan2020/readings.csv" if plan.readings and plan.ablations else ""
 
+    def finding(self, table: "pd.DataFrame", model: str) -> str:
+        stable = table[table.index.str.match(r"stability\.\d+\.heads$")]["ours"]
+        said = f"All clusterings of halves of the heads of {model} agree on"
+        return f"{said} {stable.iloc[0]:.1f} % of the heads." if len(stable) else ""
+
     def compare(self, found: Found, published: Guan2020, spec: Mapping[str, Any]) -> Compared:
-        """As `comparison.compare_files`."""
         from headtypes.papers.guan2020.comparison import compare_files
 
         return compare_files(found, published, **spec)
 
 
 def _judged(plan: Plan) -> dict[tuple[str, str], Any]:
-    """The partitions that its claims are about: of heads divided by the weights of their attention."""
     return {key: partition for key, partition in plan.partitions.items() if partition.of == "weights"}
 
 
 def _answered(plan: Plan) -> list[Any]:
-    """The evaluations on these partitions."""
     judged = _judged(plan)
     return [ablation for ablation in plan.tabulated if (ablation.model, ablation.partition) in judged]
 

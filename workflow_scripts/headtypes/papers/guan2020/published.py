@@ -47,12 +47,11 @@ class Guan2020(Published):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """What a model in the config can stand beside: the rows of Table 1."""
+        """The rows of Table 1, beside which a model in the config can stand."""
         return tuple(self.stability.models)
 
     @property
     def baseline(self) -> PublishedCondition:
-        """The condition that does nothing."""
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:

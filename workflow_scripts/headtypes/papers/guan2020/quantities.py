@@ -76,47 +76,47 @@ class Model(Quantities):
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
     def left(self, condition: int, percent: int) -> Quantity:
-        """Exact match under a condition, less so many percent of the baseline's."""
+        """Return exact match under a condition, less so many percent of the baseline's."""
 
         def beside(percent: int) -> Measured:
             return self._weighted_score({condition: 1.0, self._baseline: -percent / 100})
 
         label = f"exact match with {self._name(condition)} less {percent} % of the baseline's"
-        return Quantity(label, beside(percent), scale=Scale("% of the baseline's", percent, beside))
+        return Quantity(label, beside(percent), Scale("% of the baseline's", percent, beside), "points")
 
     def score(self, condition: int) -> Quantity:
-        """Exact match under a condition."""
-        return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}))
+        return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
     def drop(self, condition: int) -> Quantity:
-        """Points of exact match that a condition costs."""
         measured = self._weighted_score({self._baseline: 1.0, condition: -1.0})
-        return Quantity(f"drop of exact match with {self._name(condition)}", measured)
+        return Quantity(f"drop of exact match with {self._name(condition)}", measured, unit="points")
 
     def drop_beyond(self, condition: int, *others: int) -> Quantity:
-        """A condition's drop less the sum of what others cost, each by itself, in which the baseline may cancel out."""
+        """Return a condition's drop less the sum of the drops of others, in which the baseline may cancel out."""
         weights = {self._baseline: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
         named = join(f"that with {self._name(other)}" for other in others)
         measured = self._weighted_score(weights)
-        return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured)
+        return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured, unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Percent of a type's heads in a third of the layers, less the most in another, less what permutations give."""
+        """Return the percentage of a type's heads in a third of the layers, less the most in another and permutations'
+        mean.
+        """
 
         def beyond(heads: np.ndarray) -> np.ndarray:
             thirds = by_thirds(heads)
             return 100 * beyond_others(thirds, third) / thirds.sum(axis=-1)
 
         label = f"percent of {type_name} in the {third} third of layers less the most in another third"
-        return beside_permuted_layers(label, beyond, self.layout([type_name])[0])
+        return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """The stability with so many clusters, by what is halved."""
+        """Return the stability with so many clusters, by what is halved."""
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
             raise NoVerdictError("stability was not measured")
         label = f"stability with {k} clusters, over halves of"
-        return {half: Quantity(f"{label} {half}", Measured(value)) for half, value in stability.items()}
+        return {half: Quantity(f"{label} {half}", Measured(value), unit="%") for half, value in stability.items()}
 
     def check_number_of_types(self) -> None:
         """Raise `NoVerdictError` where the partition has not as many types as the paper's."""
@@ -125,7 +125,7 @@ class Model(Quantities):
             raise NoVerdictError(f"the partition has {len(self.types)} types, not {wanted}")
 
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
-        """[type, layer] numbers of heads, of the types and, last, of all others, unless there are none."""
+        """Return the numbers of heads, [type, layer], of the types and, last, of all others, unless there are none."""
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():
             heads[name.partition(".")[2]].append(int(count))
@@ -135,7 +135,7 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """The layouts, by model, of those that stand beside the models of Table 1."""
+        """Return the layouts, by model, of those that stand beside the models of Table 1."""
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
         missing = [model for model in models if not self.of_kind(f"family.{model}")]
@@ -152,7 +152,7 @@ class Model(Quantities):
         return self.published.baseline.id
 
     def _weighted_score(self, weights: Mapping[int, float]) -> Measured:
-        """A weighted sum of exact matches, by condition; one of weight 0 need not have been evaluated."""
+        """Return a weighted sum of exact matches, by condition; one of weight 0 need not have been evaluated."""
         ids = {condition: f"{condition}.exact_match" for condition, weight in weights.items() if weight}
         if not any(f"{condition.id}.exact_match" in self for condition in self.published.conditions):
             raise NoVerdictError("the model was not evaluated on questions")
@@ -170,19 +170,19 @@ class Model(Quantities):
 
 
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
-    """Sums over the layers of each third, [..., third]; errors as of `layers_of_third`."""
+    """Sum over the layers of each third, [..., third]; errors as in `layers_of_third`."""
     of_thirds = [layers_of_third(third, by_layer.shape[-1]) for third in THIRDS]
     return np.stack([by_layer[..., layers].sum(axis=-1) for layers in of_thirds], axis=-1)
 
 
 def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
-    """The value of a third, [..., third], less the largest of another one."""
+    """Return the value of a third, [..., third], less the largest of another one."""
     number = THIRDS.index(third)
     return thirds[..., number] - np.delete(thirds, number, axis=-1).max(axis=-1)
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:
-    """What a condition does, in words, such as "zero dense+vertical"; doubtful types in brackets."""
+    """Describe a condition, such as "zero dense+vertical"; doubtful types in brackets."""
     types: dict[str, list[str]] = {}
     for name, operation in operations.items():
         types.setdefault(operation, []).append(bracket(name, doubtful))
@@ -190,7 +190,6 @@ def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ())
 
 
 def bracket(name: str, doubtful: Sequence[str]) -> str:
-    """A type's name, in brackets where it is doubtful."""
     return f"[{name}]" if name in doubtful else name
 
 
@@ -211,12 +210,12 @@ def collect_quantities(
     parents: Mapping[Key, Partition | None] = MappingProxyType({}),
     families: Mapping[Key, Mapping[str, Partition]] = MappingProxyType({}),
 ) -> dict[Key, Model]:
-    """What is known of every model and partition.
+    """Return the quantities of every model and partition.
 
     partitions: by model and name of the partition; the order of the result.
-    answers: of these, as `read_answers` gives them; rows: of their evaluations, as of `numbered_conditions`.
+    answers: by the same, as `read_answers` gives them; rows: their evaluations, as for `numbered_conditions`.
     stabilities: by partition, as `read_stabilities` gives them.
-    parents: by partition, that of the model's parent, if any; families: as of `models_beside`.
+    parents: by partition, that of the model's parent, if any; families: as `models_beside` gives them.
     """
     conditions, collected = numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -239,7 +238,7 @@ def collect_quantities(
 
 
 def published_quantities(published: Guan2020, row: str | None = None) -> Model:
-    """The paper's own numbers; row: that of its Table 1 beside which the model at hand stands, if any."""
+    """Return the paper's own numbers; row: that of its Table 1 beside which the model at hand stands, if any."""
     values = {f"{row.id}.{metric}": getattr(row, metric) for row in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}
     if row is not None:
@@ -248,9 +247,9 @@ def published_quantities(published: Guan2020, row: str | None = None) -> Model:
 
 
 def numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Key, dict[int, str]]:
-    """By model and partition, the config's name of each of the paper's conditions, by its number; the first of equals.
+    """Return by model and partition the config's name of each of the paper's conditions, by its number.
 
-    rows: one per evaluation: model, partition, condition (as evaluated) and operations.
+    rows: one per evaluation: model, partition, condition (as evaluated) and operations; the first of equals counts.
     """
     named: dict[Key, dict[int, str]] = defaultdict(dict)
     for row in rows:
@@ -262,7 +261,9 @@ def numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Ke
 def _sums(
     weighted_sum: Callable[..., Measured], conditions: Mapping[int, str], baseline: int
 ) -> Callable[[Mapping[str, float]], Measured]:
-    """Weighted sums of scores by the names of quantities; conditions: of the config, by the paper's numbers."""
+    """Return weighted sums of scores by the names of quantities; conditions: the config's names by the paper's
+    numbers.
+    """
 
     def of_sum(weights: Mapping[str, float]) -> Measured:
         # Only scores are ever summed, and those in one sum are all of one metric.
@@ -289,7 +290,7 @@ def _kept(partition: Partition, parent: Partition) -> dict[str, Measured]:
 
 
 def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, ScoredAnswers]:
-    """The answers of every model that answers questions; scores: files by model, partition and condition.
+    """Read the answers of every model that answers questions; scores: files by model, partition and condition.
 
     A task of sentence pairs has no exact match, and an F1 of another kind.
     """
@@ -313,12 +314,12 @@ def _by_metric(scores: Mapping[str, pd.DataFrame]) -> Callable[..., Measured]:
 def read_stabilities(
     partitions: Mapping[Key, Partition], stabilities: Mapping[Key, StrPath], numbers: Mapping[Key, StrPath]
 ) -> dict[Key, dict[str, Measured]]:
-    """How stable each clustering and others like it are: quantities, as `model` names them.
+    """Read the stability of each clustering and of others like it: quantities, as `model` names them.
 
     stabilities, numbers: both files of `cluster_heads`, by partition.
-    returns by partition its stability and that of clusterings that differ from it in k alone, gaps between its heads,
-      the pairs that are nearest to their own cluster, and the agreement of k-means and each Gaussian
-      mixture with its k.
+    Returns by partition its stability and that of clusterings that differ from it in k alone, gaps between its heads,
+    the
+    pairs that are nearest to their own cluster, and the agreement of k-means and each Gaussian mixture with its k.
     """
     found = {}
     for key, path in stabilities.items():
@@ -341,11 +342,11 @@ def read_stabilities(
 
 
 def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Beside each partition of the paper's main model, those made in the same way of all models of its Table 1.
+    """Return beside each partition of the paper's main model those made in the same way of all models of its Table 1.
 
     partitions: model, partition, method, k and published (the model's name in Table 1, or None) of each, in the
-        config's order. Of a model's partitions that on the same task is taken, else the first: a fine-tuned model
-        is read on its own task, though the paper does not say on which it read its models.
+        config's order. A model's partition on the same task is taken, else its first: a fine-tuned model is read on its
+        own task, though the paper does not say on which it read its models.
     """
     partitions, families = list(partitions), {}
     for main in partitions:

@@ -57,7 +57,7 @@ def readings_table(
 
 
 def readings_page(table: pd.DataFrame) -> str:
-    """The table as Markdown: per model and partition, first the claims that depend on the reading."""
+    """Write the table as Markdown: per model and partition, first the claims that depend on the reading."""
     parts = [
         f"{OWN_READING} is the config's own reading; `readings` in the config says what the others change. Claims that "
         "no reading changes are listed below those that depend on it. Verdicts are not corrected for their number."
@@ -82,7 +82,6 @@ def _line(claim: pd.DataFrame) -> dict[str, str]:
 
 
 def _under(rows: list[dict], reading: str | None) -> list[dict]:
-    """The evaluations that count under a reading: its own where there is one, else the config's own."""
     found = {}
     for wanted in (None, reading):
         found |= {(row["model"], row["partition"], row["base"]): row for row in rows if row["reading"] == wanted}
@@ -90,7 +89,7 @@ def _under(rows: list[dict], reading: str | None) -> list[dict]:
 
 
 def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
-    """The comparison with those verdicts open that are not the same under every reading that gives one."""
+    """Return the comparison with those verdicts open that are not the same under every reading that gives one."""
     judged = readings[readings["verdict"] != NO_VERDICT].groupby(["model", "partition", "id"])
     by_reading = {key: dict(zip(rows["reading"], rows["verdict"], strict=True)) for key, rows in judged}
     compared = compared.copy()
@@ -103,7 +102,6 @@ def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.Da
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `tabulate_readings`."""
     partitions, answers = read_each(read_partition, inputs.partitions), read_answers(inputs.scores)
     table = readings_table(spec["rows"], spec["readings"], partitions, answers, Guan2020.read(inputs.reference))
     write_table(outputs, table, readings_page(table), provenance)

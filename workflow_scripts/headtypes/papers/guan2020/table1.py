@@ -45,15 +45,15 @@ def stability_table(
     samples: Mapping[Key, int],
     published: Guan2020,
 ) -> pd.DataFrame:
-    """Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
+    """Return Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
 
     rows: one per clustering: model, partition, `published`, the paper's row beside which it stands, or None, and
         samples_asked. partitions, stabilities, samples: the same by model and partition, files of stability and numbers
         of samples.
-    returns one row per clustering: model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's
-      one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster, gaps_p, the
-      larger p-value of the two dips of `types.gaps`, by which there are gaps between heads, share_{type}, the
-      types whose name is doubtful, samples and samples_asked.
+    Returns one row per clustering: model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's
+    one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster, gaps_p, the
+    larger p-value of the two dips of `types.gaps`, by which there are gaps between heads, share_{type}, the types whose
+    name is doubtful, samples and samples_asked.
     """
     table = []
     for row in rows:
@@ -74,7 +74,7 @@ def stability_table(
 
 
 def reservations(table: pd.DataFrame) -> list[str]:
-    """A sentence for each partition of Table 1 of few samples, or whose heads may all be alike."""
+    """List a sentence for each partition of Table 1 of few samples, or whose heads may all be alike."""
     found = []
     for row in table.itertuples():
         where = f"{row.model}, {row.partition}"
@@ -90,7 +90,7 @@ def reservations(table: pd.DataFrame) -> list[str]:
 
 
 def stability_shown(table: pd.DataFrame) -> Table:
-    """Table 1; table: as `stability_table` makes it."""
+    """Return Table 1 for a reader; table: as `stability_table` makes it."""
     types = [column.removeprefix("share_") for column in table if column.startswith("share_")]
     doubtful = [str(names).split(", ") for names in table["doubtful"]]
     doubts = {f"doubt_{name}": ["?" if name in names else "" for names in doubtful] for name in types}
@@ -135,7 +135,9 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Table 1 with the paper's shares as its last row, if it has such types of a model that stands beside the paper."""
+    """Add the paper's shares as the last row of Table 1, if it has such types of a model that stands beside the
+    paper.
+    """
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table
@@ -147,7 +149,7 @@ def _with_text(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
-    """Table 1 as Markdown, with the paper's shares below ours; table: as `stability_table` makes it."""
+    """Write Table 1 as Markdown, with the paper's shares below ours; table: as `stability_table` makes it."""
     shares = [column for column in table if column.startswith("share_")]
     stability = ("published_stability", *(column.name for column in _STABILITY))
     parts = [
@@ -168,7 +170,6 @@ def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `tabulate_types`."""
     published = Guan2020.read(inputs.reference)
     partitions, stabilities = read_each(read_partition, inputs.partitions), read_each(read_json, inputs.stabilities)
     samples = read_each(lambda path: sum(1 for _ in numbered_rows(path)), inputs.counted)

@@ -52,7 +52,7 @@ def ablation_table(
     intervals: Mapping[Key, pd.DataFrame],
     controls: Mapping[tuple[str, str, str], dict],
 ) -> pd.DataFrame:
-    """Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
+    """Return Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
 
     A loss is in nats per token, and its drop is by how much it rises (`Metric`).
 
@@ -61,13 +61,16 @@ def ablation_table(
         stands beside, or None.
     metrics, controls: as `metrics.json` has them, and `control_drops.control_drops`, by model, partition and condition;
         intervals: `intervals.condition_intervals` of each partition.
-    returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or 3), id
-      (the paper's, or none), condition, the number of heads that something is done to, operation_{target} of every type
-      and head that a condition names; for exact_match, f1 and accuracy, and for what some language model is evaluated
-      by: the score, its drop, both with the ends of their intervals over questions and over articles, the drop with its
-      p-values and false discovery rates too, and both as published; then what is known of the controls, with
-      control_questions_asked; n_questions (or pairs, or documents), n_questions_asked, the types whose name is doubtful
-      and, with a loss, the perplexity.
+    Returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or 3), id
+    (the paper's, or none), condition, the number of heads that something is done to, operation_{target} of every type
+    and
+    head that a condition names; for exact_match, f1 and accuracy, and the metrics of language models: the score, its
+    drop,
+    both with the ends of their intervals over questions and over articles, the drop with its p-values and false
+    discovery
+    rates too, and both as published; then the numbers of the controls, with control_questions_asked; n_questions (or
+    pairs,
+    or documents), n_questions_asked, the types whose name is doubtful and, with a loss, the perplexity.
     """
     baselines = {_key(row): metrics[*_key(row), row["condition"]] for row in rows if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
@@ -109,7 +112,9 @@ def ablation_table(
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
-    """A sentence for each time that more questions, or questions for random heads, were asked for than there are."""
+    """List a sentence for each time that more questions, or questions for random heads, were asked for than there
+    are.
+    """
     sentences = []
     for taken, what in _ASKED.items():
         if taken in table:
@@ -123,12 +128,11 @@ def shortages(table: pd.DataFrame) -> list[str]:
 
 
 def measured_in(section: pd.DataFrame) -> list[Metric]:
-    """The metrics by which conditions are measured, in the order of their columns."""
     return [metric for metric in _METRICS if metric.name in section and section[metric.name].notna().any()]
 
 
 def of_asked(section: pd.DataFrame, taken: str) -> str:
-    """How many questions or pairs, and how many were asked for where that is more: "408 pairs (1,000 asked for)"."""
+    """Say how many questions or pairs there are, and how many were asked for where that is more."""
     there, wanted = section[taken].iloc[0], section[f"{taken}_asked"].iloc[0]
     unit = counted_by(measured_in(section))
     counted = f"{there:,.0f} {unit if there != 1 else unit.removesuffix('s')}"
@@ -140,7 +144,7 @@ def _key(row: Mapping) -> Key:
 
 
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
-    """Table 2 or 3, which the baseline heads, one for each model and partition; table: as of `ablation_table`."""
+    """Yield Table 2 or 3, one for each model and partition, below its baseline; table: as `ablation_table` makes it."""
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         measured = measured_in(section)
@@ -171,13 +175,12 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
 
 
 def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
-    """Of Table 2 or 3 what the paper prints: scores and drops, each with its interval and the published value."""
     scores = [column for name in _scores(measured_in(table)) for column in (name, *interval(name), f"published_{name}")]
     return table[["model", "partition", "id", "condition", "heads", "n_questions", *scores]]
 
 
 def ablation_page(table: pd.DataFrame, number: int) -> str:
-    """Table 2 or 3 as Markdown, a section per model and partition; table: as `ablation_table` makes it."""
+    """Write Table 2 or 3 as Markdown, a section per model and partition; table: as `ablation_table` makes it."""
     tables = list(ablation_shown(table, number))
     controlled = any(shown.data.filter(["control_draws"]).notna().any(axis=None) for shown in tables)
     parts = [
@@ -205,7 +208,6 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
 
 
 def _beside(shown: Table, drawn: pd.DataFrame, metric: str) -> Iterator[str]:
-    """Yield what the page says of random heads; drawn: the conditions with such."""
     yield f"Beside {_draws(drawn)} on {of_asked(drawn, 'control_questions')}."
     of_drawn = shown.where(shown.data.index.isin(drawn.index))
     yield of_drawn.markdown("id", "condition", f"own_drop_{metric}", f"control_drop_{metric}", "in_common")
@@ -234,7 +236,7 @@ def _draws(drawn: pd.DataFrame) -> str:
 
 
 def _columns(metric: Metric, counted: str) -> Iterator[Column]:
-    """What there is of one metric; counted: what intervals are over."""
+    """Yield the columns of one metric; counted: units of its intervals."""
     name, digits, unit = metric.name, metric.decimals, "percent" if metric.unit == "%" else metric.unit
     change, over = f"{metric.change} of {metric.label}", f"with its interval over {counted} ({LEVELS})"
     numbers = {"digits": digits, "brief_digits": digits - 1}
@@ -272,7 +274,6 @@ def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, counted:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `tabulate_ablations`."""
     controls = {
         (*of, name): control_drops(
             *read_scored(inputs.controls[*of, name], inputs.scores[*of, name], inputs.scores[*of, baseline])

@@ -1,4 +1,4 @@
-"""What the paper's abstract claims of BERT, judged on every task on which norms were read.
+"""Claims of the paper's abstract on BERT, judged on every task on which norms were read.
 
 Sentences that no claim decides: that weights are one of two factors (a definition, `attention.norms`), and that word
 alignment can be extracted from a model for translation (no such model is read here).
@@ -25,13 +25,15 @@ class Shares(Quantities):
     """Shares of what all heads attend to, in percent, by kind of token: `{kind}.weights` and `{kind}.norms`."""
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
-        """A kind's share by norms, less so many times that by weights. Raises `NoVerdictError` where no text has it."""
+        """Return a kind's share by norms, less so many times that by weights. Raises `NoVerdictError` where no text has
+        it.
+        """
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:
             raise NoVerdictError(self.otherwise)
         much = "" if times == 1 else f"{times:g} times "
         label = f"percent of norms that {kind} tokens get, less {much}their percent of weights"
-        return Quantity(label, self.weighted_sum({names[0]: 1.0, names[1]: -times}))
+        return Quantity(label, self.weighted_sum({names[0]: 1.0, names[1]: -times}), unit="points")
 
 
 claim = Claims("features")
@@ -94,7 +96,9 @@ def compare_files(
 
 
 def collect_shares(path: StrPath, published: Published) -> Shares:
-    """Shares of all heads, in percent, by kind of token and by what is summed; and of each layer, without interval."""
+    """Return shares of all heads, in percent, by kind of token and by weights or norms; and of each layer, without
+    interval.
+    """
     features = read_features(path)
     values, columns = {}, {}
     for of, (name, _) in SHARES.items():

@@ -18,15 +18,12 @@ class _Kobayashi2020(Paper):
     judged = "task on which the norms of every model were read"
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        """The features, if they hold norms."""
         return files("features", paths.FEATURES, plan.with_norms)
 
     def spec(self, plan: Plan) -> dict:
-        """Nothing."""
         return {}
 
     def compare(self, found: Found, published: Published, spec: Mapping[str, Any]) -> Compared:
-        """As `claims.compare_files`."""
         from headtypes.papers.kobayashi2020.claims import compare_files
 
         return compare_files(found["features"], published, **spec)

@@ -1,4 +1,4 @@
-"""What is said of a claim across models: in how many of them it holds, with an interval over families of models."""
+"""A claim across models: in how many of them it holds, with an interval over families of models."""
 
 import math
 from collections import defaultdict
@@ -24,14 +24,15 @@ COLUMNS = [
 
 
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
-    """Each claim over all cells, and over models.
+    """Count the verdicts on each claim over all cells, and over models.
 
-    returns the columns `COLUMNS`, a row for each claim in the ledger's order. cells: their number, and by verdict.
-      models: those with a verdict in some cell. A claim holds in a model (models_hold) if it does in each of these
-      cells, fails if it does in each, and is open otherwise; and where it holds in most untrained networks, that it
-      holds says nothing of training, and is open too. families: of these models; low, high: the interval of the share
-      of models in which it holds (`share_interval`), in percent; NaN without such models. untrained, untrained_hold: of
-      networks of the family `UNTRAINED`, which count nowhere else but in the cells.
+    Returns the columns `COLUMNS`, a row for each claim in the ledger's order. cells: their number, and by verdict.
+    models: those with a verdict in some cell. A claim holds in a model (models_hold) if it does in each of these cells,
+    fails if it does in each, and is open otherwise; and where it holds in most untrained networks, that it holds says
+    nothing of training, and is open too. families: of these models; low, high: the interval of the share of models in
+    which it holds (`share_interval`), in percent; NaN without such models. untrained, untrained_hold: of networks of
+    the
+    family `UNTRAINED`, which count nowhere else but in the cells.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
@@ -51,14 +52,14 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdicts_of_models(cells: pd.DataFrame) -> pd.DataFrame:
-    """Verdict and family of each model with a verdict on a claim, whose cells these are: open where cells disagree."""
+    """Return verdict and family of each model with a verdict on one claim; open where its cells disagree."""
     grouped = cells[cells["verdict"] != NO_VERDICT].groupby("model", sort=False)
     of_models = grouped[["verdict", "family"]].first()
     return of_models.assign(verdict=of_models["verdict"].mask(grouped["verdict"].nunique().gt(1), OPEN))
 
 
 def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[float, float]:
-    """A 95 % interval of the share of models of which a claim is true, from some of their families.
+    """Return a 95 % interval of the share of models in which a claim is true, from some of their families.
 
     Families are what is drawn: each gives the share of its models in which the claim holds, and the mean of these
     shares has the exact interval of a proportion of so many draws (Clopper and Pearson 1934). No shares between 0 and 1

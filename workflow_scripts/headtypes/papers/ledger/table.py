@@ -30,17 +30,17 @@ def ledger_table(
     partitions: Iterable[Mapping],
     page: StrPath,
 ) -> pd.DataFrame:
-    """Every verdict of the papers' comparisons, and those under further readings that change anything.
+    """Return every verdict of the papers' comparisons, and those under further readings that change anything.
 
     comparisons, readings: CSV files by paper, as `papers.comparison.comparison_table` and
         `papers.guan2020.readings.readings_table` make them, each beside its page.
     families: the family of each model; partitions: model, partition, task, and method, k and of, as in the plan, of
         each; page: where the ledger will lie, which `decided_in` is relative to.
-    returns the columns `COLUMNS`, a row for each claim (paper, id) and cell: the model, with its family; the partition,
-      with its task, or the task alone; the reading, empty for the config's own. verdict, verdict_holm, p, p_holm,
-      reason, published: as in the comparison; verdicts under further readings are not corrected. value, low, high: of
-      the finding that decides. decided_in: the part of a page. Claims are in the order of the papers, cells in that of
-      the comparisons.
+    Returns the columns `COLUMNS`, a row for each claim (paper, id) and cell: the model, with its family; the partition,
+    with its task, or the task alone; the reading, empty for the config's own. verdict, verdict_holm, p, p_holm, reason,
+    published: as in the comparison; verdicts under further readings are not corrected. value, low, high: of the finding
+    that decides. decided_in: the part of a page. Claims are in the order of the papers, cells in that of the
+    comparisons.
     Raises `InputError` that names a damaged file.
     """
     folder, parts = Path(page).parent, []
@@ -68,11 +68,10 @@ def ledger_table(
 
 
 def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
-    """The verdicts over models that differ in a seed alone.
+    """Return the verdicts over models that differ in a seed alone; comparisons: as in `ledger_table`.
 
-    comparisons: as of `ledger_table`.
-    returns paper, id, claim, place, model (what they are called together), subject (partition or task), verdict,
-      reason, value, low, high.
+    The columns are paper, id, claim, place, model (their common name), subject (partition or task), verdict, reason,
+    value, low, high.
     """
     parts = []
     for paper, path in comparisons.items():
@@ -90,7 +89,7 @@ def _read(path: StrPath) -> pd.DataFrame:
 
 
 def _changed(readings: pd.DataFrame) -> pd.DataFrame:
-    """The rows under further readings in which a claim rests on other numbers than under the config's own."""
+    """Select the rows under further readings in which a claim rests on other numbers than under the config's own."""
     about = ["model", "partition", "id"]
     own = readings[readings["reading"] == OWN_READING].set_index(about)[_SAME]
     further = readings[readings["reading"] != OWN_READING]

@@ -1,4 +1,4 @@
-"""Whether the entries of a configuration fit together, and the files that it names are there.
+"""Checks that the entries of a configuration fit together, and that the files it names are there.
 
 A check yields each mistake as its key and a sentence. Those that rely on others run after them, so that nothing is told
 that follows from something else.
@@ -55,7 +55,7 @@ def check(config: Config, models: Sequence[str], tasks: Sequence[str]) -> None:
 
 
 def _names(config: Config) -> Mistakes:
-    """Files are named after entries, in the innermost folder that is called results (`provenance.results_folder`)."""
+    """Yield entries whose files would not lie in the innermost folder called results (`provenance.results_folder`)."""
     for registry in ("models", "tasks", "partitions", "conditions", "readings", "analyses"):
         seen: dict[str, str] = {}
         for name in getattr(config, registry):
@@ -74,7 +74,7 @@ def _names(config: Config) -> Mistakes:
 
 
 def _references(config: Config) -> Mistakes:
-    """What is named exists."""
+    """Yield names of entries that do not exist."""
     named = [("tasks", f"models.{name}.tasks", task) for name, model in config.models.items() for task in model.tasks]
     for name, model in config.models.items():
         made = model.source.finetuned
@@ -99,7 +99,7 @@ def _references(config: Config) -> Mistakes:
 
 
 def _circles(config: Config) -> Mistakes:
-    """No model descends from itself."""
+    """Yield models that descend from themselves."""
     for name in config.models:
         seen = [name]
         while (parent := config.parent(seen[-1])) is not None:
@@ -169,7 +169,7 @@ def _answerable(config: Config, key: str, name: str) -> Mistakes:
 
 
 def _partitions(config: Config) -> Mistakes:
-    """Partitions have names and features of their own."""
+    """Yield partitions whose name is taken, or whose features are missing."""
     task_of: dict[str, str] = {}
     for task in config.tasks:
         for name in config.clusterings(task) if config.has_features(task) else ():
@@ -197,7 +197,7 @@ def _baseline(config: Config) -> Mistakes:
 
 
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
-    """The conditions that name types of k = 4, where clustering has another k, and that nobody selects by name.
+    """List the conditions that name types of k = 4, where clustering has another k, and that nobody selects by name.
 
     kinds: the types of each partition.
     Raises `ConfigError` where another of these conditions names a type that no partition has.
@@ -250,7 +250,7 @@ def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:
-    """The types in a file of a partition, sorted; raises `ConfigError` with the key where there are none."""
+    """List the types in a file of a partition, sorted; raises `ConfigError` with the key where there are none."""
     try:
         if sentence := _missing(file):
             raise InputError(sentence)
@@ -260,7 +260,7 @@ def types_in(key: str, file: str) -> tuple[str, ...]:
 
 
 def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) -> Mistakes:
-    """The key and a sentence for each file or folder of these models and tasks that is not there, or is there twice."""
+    """Yield each file or folder of these models and tasks that is not there, or is there twice."""
     needed = dict.fromkeys(base for name in models for base in config.made_from(name))
     learned = [made.task for name in needed if (made := config.models[name].source.finetuned)]
     named = {
@@ -288,7 +288,7 @@ def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) 
 
 
 def _analyses(config: Config) -> Mistakes:
-    """Analyses of the user's have folders of their own, and files that hold one each."""
+    """Yield analyses of the user's whose folder is taken, or whose file does not hold one analysis."""
     taken = {analysis.name for analysis in ANALYSES} | {result.path.split("/")[1] for result in RESULTS}
     for name, entry in config.analyses.items():
         if name.lower() in {*taken, folder_of_records(Path()).name}:
@@ -300,7 +300,7 @@ def _analyses(config: Config) -> Mistakes:
 
 
 def _same_files(task: str, source: TaskSource) -> Mistakes:
-    """What is learnt or chosen on a file is not scored on it."""
+    """Yield files on which something would be learnt or chosen as well as scored."""
     given = {part: path for part in ("file", "training_file", "test_file") if (path := getattr(source, part))}
     for one, other in combinations(given, 2):
         if os.path.realpath(given[one]) == os.path.realpath(given[other]):

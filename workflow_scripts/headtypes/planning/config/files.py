@@ -41,7 +41,7 @@ def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) 
 
 
 def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) -> dict[str, Any]:
-    """A mapping with another laid over it; keys: those that lead to both."""
+    """Return a mapping with another laid over it; keys: those that lead to both."""
     result = dict(below) if isinstance(below, Mapping) else {}
     for key, value in above.items():
         if isinstance(value, Mapping):
@@ -61,7 +61,7 @@ def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) ->
 
 
 def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
-    """The keys and values of a YAML or JSON file; places: gets where each key stands."""
+    """Read the keys and values of a YAML or JSON file, and note the place of each key in `places`."""
     try:
         loader = yaml.SafeLoader(text_of(file))
         if (node := loader.get_single_node()) is None:

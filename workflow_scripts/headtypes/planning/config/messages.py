@@ -1,4 +1,4 @@
-"""What is wrong in a configuration, in sentences that name the key, and the file where it stands."""
+"""Mistakes in a configuration, in sentences that name the key, and the file where it stands."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -35,17 +35,15 @@ def _line(key: str, text: str, places: Mapping[str, str]) -> str:
 
 
 def mistakes_in(message: str) -> list[str]:
-    """Each mistake that a message tells, for a line of its own."""
     return re.split(f" (?={_MISTAKE})", message)
 
 
 def unknown(name: str, known: Iterable[str]) -> str:
-    """The sentence about a name that is none of those that are known."""
     return f'there is no "{name}".{nearest(name, known)} Known: {", ".join(sorted(known))}.'
 
 
 def explained(error: ValidationError, raw: Any) -> ConfigError:
-    """What pydantic finds wrong, with the key of each mistake; raw: what was validated."""
+    """Turn pydantic's errors into mistakes by key; raw: the validated values."""
     by_key: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False):
         by_key.setdefault(_key(problem, raw), []).append(_text(problem))
@@ -54,7 +52,7 @@ def explained(error: ValidationError, raw: Any) -> ConfigError:
 
 
 def _key(problem: dict, raw: Any) -> str:
-    """The keys that lead to a problem, without the marks that pydantic adds for branches of a union."""
+    """Return the keys that lead to a problem, without the marks that pydantic adds for branches of a union."""
     keys, here = [], raw
     for part in problem["loc"]:
         is_index = isinstance(here, list) and isinstance(part, int) and part < len(here)

@@ -25,9 +25,9 @@ Value = int | float | str
 
 
 def expanded(raw: dict[str, Any]) -> dict[str, Any]:
-    """A configuration in which every pattern among the models is replaced by the models that it stands for.
+    """Return a configuration in which every pattern among the models is replaced by its models.
 
-    raw: as a file holds it; what is not as it should be elsewhere is left as it is.
+    raw: as a file holds it; anything else that is wrong in it is left as it is.
     Raises `ConfigError` with the key of a pattern that says too much or too little.
     """
     models = raw.get("models")
@@ -52,7 +52,6 @@ def _is_pattern(key: Any, entry: Any) -> bool:
 
 
 def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
-    """The name and the entry of each model that a pattern stands for."""
     where = f"models.{key}"
     over = entry.get("over") if isinstance(entry, Mapping) else None
     if not isinstance(over, Mapping) or not over:
@@ -72,7 +71,7 @@ def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _values(where: str, given: Any) -> Iterator[Value]:
-    """The values that a variable takes: one, a range such as 0-24 or 0-1000/100, or a list of these.
+    """Yield the values that a variable takes: one, a range such as 0-24 or 0-1000/100, or a list of these.
 
     The numbers of a range have the zeros before them that its first one has.
     """
@@ -93,7 +92,7 @@ def _values(where: str, given: Any) -> Iterator[Value]:
 
 
 def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
-    """A part of an entry with the values of the variables; what is one variable alone is its value, number or text."""
+    """Fill the variables of a part of an entry; one variable alone becomes its value, number or text."""
     if isinstance(part, Mapping):
         return {name: _filled(below, known, f"{where}.{name}") for name, below in part.items()}
     if isinstance(part, list):
@@ -108,7 +107,7 @@ def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
 
 
 def _named(raw: Mapping[str, Any], patterns: Mapping[str, list[str]]) -> dict[str, Any]:
-    """The sections with lists of models, in which each pattern is replaced by its models."""
+    """Replace each pattern by its models in the sections with lists of models."""
     sections = {}
     for section, key in _NAMING:
         part = raw.get(section)

@@ -121,7 +121,7 @@ class Trained(Strict):
 
 
 class ModelSource(Strict):
-    """Where a model comes from: exactly one of `hub`, `folder`, `package`, `gguf`, `finetuned`, `trained`."""
+    """The source of a model: exactly one of `hub`, `folder`, `package`, `gguf`, `finetuned`, `trained`."""
 
     hub: Text | None = None
     """Hugging Face Hub id, such as google-bert/bert-base-uncased."""
@@ -179,7 +179,7 @@ Columns = create_model(
 
 
 class TaskSource(Strict):
-    """Where a task's data come from: exactly one of `hub`, `file`, `folder`."""
+    """The source of a task's data: exactly one of `hub`, `file`, `folder`."""
 
     hub: Text | None = None
     """Hugging Face Hub data set, such as rajpurkar/squad."""
@@ -226,7 +226,6 @@ Method = Literal[*METHODS]
 
 
 def _with_patterns(schema: dict[str, Any]) -> None:
-    """Models whose name has a {name}, which stand for several and are replaced before the configuration is checked."""
     schema["patternProperties"][r"\{\w+\}"] = next(iter(schema["patternProperties"].values()))
 
 
@@ -267,8 +266,9 @@ class Task(Strict):
 
 
 class Memory(Strict):
-    """Where the weights of a model may lie that is larger than a device, in GB; the rest is read from disk, layer by
-    layer. Activations need memory beside them."""
+    """The places of the weights of a model that is larger than a device, in GB; the rest is read from disk, layer by
+    layer. Activations need memory beside them.
+    """
 
     gpu: PositiveFloat | None = None
     """On each GPU; a job asks for as many as the weights need."""
@@ -316,7 +316,7 @@ class Model(Strict):
 
 
 class Clustering(Strict):
-    """How heads are divided into types (Guan et al., section 4)."""
+    """The division of heads into types (Guan et al., section 4)."""
 
     of: Annotated[list[Literal[*get_args(Of)]], Field(min_length=1)] = ["weights"]
     """What heads are divided by: the weights of attention, as in the paper, or the norms of what each token hands over
@@ -337,7 +337,6 @@ class Clustering(Strict):
     extraction."""
 
     def features(self, of: Of = "weights") -> dict:
-        """How stored features are read: arguments of `distances.results.read_distance` that are not the defaults."""
         first_token = {} if self.first_token else {"first_token": False}
         return {"distance_bins": self.distance_bins, **first_token, **({} if of == "weights" else {"of": of})}
 
@@ -354,7 +353,6 @@ class Partition(Strict):
 
 
 def is_result(path: str) -> bool:
-    """Whether an input of an analysis is a result of the workflow."""
     return path.startswith("results/")
 
 
@@ -382,7 +380,7 @@ class Analysis(Strict):
 
 
 class Windows(Strict):
-    """How a question and its context become inputs (the original run_squad)."""
+    """The windows that a question and its context become (the original run_squad)."""
 
     max_seq_length: Annotated[int, Field(ge=16)] = 384
     """Most tokens of a window, or of a question with one of its choices."""
@@ -444,14 +442,14 @@ class Company(Strict):
 
 
 class Relations(Strict):
-    """How heads are measured on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
+    """Heads measured on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
 
     least: Positive = 100
     """Words that a relation needs to be listed."""
 
 
 class Coreference(Strict):
-    """How heads are measured on documents with mentions (Clark et al. 2019, section 4.3)."""
+    """Heads measured on documents with mentions (Clark et al. 2019, section 4.3)."""
 
     documents: Literal[*get_args(Extent)] = "first"
     """Of each document the first words that fit into max_seq_length, or all of it in chunks that fit."""
@@ -473,22 +471,24 @@ class Probes(Strict):
 
 
 class Gradients(Strict):
-    """How much a model's own loss depends on the attention to each kind of token (Clark et al. 2019, section 3.2)."""
+    """The dependence of a model's own loss on the attention to each kind of token (Clark et al. 2019, section 3.2)."""
 
     samples: NonNegativeInt = 200
     """How many of a task's samples, or of its questions or pairs; 0 for no gradients at all."""
 
 
 class Detectors(Strict):
-    """Which heads attend by position, or to tokens that have stood before (Olsson et al. 2022)."""
+    """Heads that attend by position, or to tokens that have stood before (Olsson et al. 2022)."""
 
     models: list[PatternName] = []
     """Models whose heads are tested on random tokens."""
 
 
 class Tests(Strict):
-    """What is tested. Each list is a family, whose p-values are corrected together by Holm's procedure; all else is
-    described, without p. Heads in random company, and detectors, are families of all heads of a model."""
+    """The families of tests. P-values of a list are corrected together by Holm's procedure; all else is described,
+    without
+    p. Heads in random company, and detectors, are families of all heads of a model.
+    """
 
     claims: list[Literal["stated", "inferred", "from_table"]] = ["stated", "inferred", "from_table"]
     """The papers' claims, by what they rest on, for each model and partition or task."""
@@ -497,7 +497,7 @@ class Tests(Strict):
 
 
 class Compute(Strict):
-    """What determines the arithmetic of a forward pass."""
+    """The precision and batch size of a forward pass."""
 
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     """Precision of the forward pass. A processor without instructions for bfloat16 computes in float32 instead, and the
@@ -507,7 +507,7 @@ class Compute(Strict):
 
 
 class Select(Strict):
-    """Which models, tasks and conditions are used; without a list, all of them.
+    """The models, tasks and conditions that are used; without a list, all of them.
 
     The baseline is added to any conditions; an empty list of these leaves evaluation out.
     """
@@ -556,25 +556,22 @@ class Config(Strict):
         }
 
     def divided_by(self, task: str) -> list[Of]:
-        """What heads are divided by on a task."""
         return list(dict.fromkeys(self.tasks[task].divided_by or self.clustering.of))
 
     def has_features(self, task: str) -> bool:
-        """Whether heads have features on a task, by which they are divided into types."""
+        """Tell whether heads have features on a task, by which they are divided into types."""
         return "samples" in KINDS[self.tasks[task].kind].keys
 
     def parent(self, model: str) -> str | None:
-        """The model that this one was fine-tuned from."""
         finetuned = self.models[model].source.finetuned
         return finetuned.base if finetuned else self.models[model].parent
 
     def family(self, model: str) -> str:
-        """The family that a model counts to: that of its first ancestor, or the name of this ancestor."""
+        """Return the family that a model counts to: that of its first ancestor, or the name of this ancestor."""
         parent = self.parent(model)
         return self.family(parent) if parent else self.models[model].family or model
 
     def made_from(self, model: str | None) -> list[str]:
-        """The model and those that it is made from, as far as there are any."""
         models: list[str] = []
         while model in self.models and model not in models:
             models.append(model)
@@ -584,12 +581,11 @@ class Config(Strict):
 
 
 def changes_nothing(condition: Mapping[str, str]) -> bool:
-    """Whether a condition keeps all heads."""
     return all(operation_of(operation).change is None for operation in condition.values())
 
 
 def types_of(condition: Iterable[str]) -> list[str]:
-    """The types among the targets of a condition; the others are heads."""
+    """List the types among the targets of a condition; the others are heads."""
     return [target for target in condition if head_of(target) is None]
 
 

@@ -65,7 +65,7 @@ def _(trees: Trees):
         "percent of attention to [SEP] in the best heads of relations, from words without it less from words with it, "
         "less what permutations with other heads of their layers give"
     )
-    return trees.quantity("sep.beyond_others", label).above(0)
+    return trees.quantity("sep.beyond_others", label, unit="points").above(0)
 
 
 figure_5(
@@ -150,7 +150,7 @@ def _(trees: Trees):
 
     label = f"{STATISTICS['direction']}, least of all relations but pobj"
     return [
-        trees.quantity("least.direction.but_pobj", label, Ranked(measure, -1)).above(0),
+        trees.quantity("least.direction.but_pobj", label, Ranked(measure, -1), "points").above(0),
         trees.best_head("pobj", "direction").below(0),
     ]
 
@@ -173,7 +173,7 @@ def _(trees: Trees):
     label = f"{STATISTICS['accuracy']}, least of {join(relations)}"
     name = f"least.accuracy.of_{'_'.join(relations)}"
     measure = Ranked(lambda scores: of_each(scores, relations, "accuracy"), -1)
-    return trees.quantity(name, label, measure).above(75)
+    return trees.quantity(name, label, measure, "%").above(75)
 
 
 table_2(
@@ -221,7 +221,7 @@ def _(documents: Documents):
 
         label = f"{lead_label('head_match', candidates)}, nominal mentions less the most of other types"
         name = f"antecedents.best_head.{candidates}.less_head_match.nominal"
-        return documents.quantity(name, label, Ranked(measure, -1)).above(0)
+        return documents.quantity(name, label, Ranked(measure, -1), "points").above(0)
 
     return in_each_reading({candidates: found(candidates) for candidates in CANDIDATES})
 

@@ -1,6 +1,6 @@
 """The quantities that claims about treebanks and coreference are judged on, from our results and from the paper's.
 
-What the paper's claims ask for has the names that `Trees` and `Documents` give. The others are, in percent,
+Quantities that the paper's claims ask for have the names that `Trees` and `Documents` give. The others are, in percent,
 
 | name | what |
 | --- | --- |
@@ -52,6 +52,7 @@ STATISTICS: dict[Statistic, str] = {
     "lead": "accuracy of the best head less that of the best offset",
     "direction": "accuracy of the best head from dependent to head less that of the best from head to dependent",
 }
+UNITS: dict[Statistic, str] = {"accuracy": "%", "lead": "points", "direction": "points"}
 # Words that are no nouns: readings, and the groups of `relations.accuracy` that they are.
 NON_NOUNS = {"pronouns among non-nouns": "no_noun", "pronouns among nouns": "no_noun_or_pronoun"}
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
@@ -82,11 +83,10 @@ class Scores:
     used: set[str] = field(default_factory=set)
 
     def __contains__(self, name: str) -> bool:
-        """Whether the accuracy of this name is known."""
         return name in self.by_name
 
     def __getitem__(self, name: str) -> np.ndarray | float:
-        """The accuracy of this name. Raises `NoVerdictError` where it is not known."""
+        """Return the accuracy of this name. Raises `NoVerdictError` where it is not known."""
         if name not in self.by_name:
             start, first, *rest = name.split(".")
             reasons = {
@@ -109,17 +109,14 @@ class Columns:
 
     @cached_property
     def whole(self) -> dict[str, float]:
-        """The accuracies over all units, in percent."""
         return self._percent(self.sums.sum(axis=0), self.sizes.sum(axis=0))
 
     @cached_property
     def _single(self) -> tuple[Scores, Scores]:
-        """Those over all units but each, and over each alone."""
         others = self._percent(self.sums.sum(axis=0) - self.sums, self.sizes.sum(axis=0) - self.sizes)
         return Scores(others), Scores(self._percent(self.sums, self.sizes))
 
     def values(self) -> dict[str, Measured]:
-        """Each accuracy, with its interval."""
         whole = self.whole
         return {name: self.measured(lambda it, name=name: it[name], Scores(whole), _ACCURACY) for name in self.names}
 
@@ -158,7 +155,6 @@ class Accuracies(Quantities):
     printed: Mapping[str, float] = field(default_factory=dict)
 
     def measured(self, measure: Measure) -> Measured:
-        """As of `Quantities`."""
         if not self.columns and not self.printed:
             return super().measured(measure)
         known = [self.printed, *(one.whole for one in self.columns)]
@@ -178,24 +174,24 @@ class Trees(Accuracies):
     absent: ClassVar[str] = "the model reads no treebank"
 
     def best_head(self, relation: str, statistic: Statistic) -> Quantity:
-        """A statistic of one relation's best head."""
         name = f"relation.{relation}.{statistic}"
         label = f"{STATISTICS[statistic]}, {relation}"
-        return self.quantity(f"scored.{relation}.{statistic}", label, lambda scores: scores[name])
+        return self.quantity(f"scored.{relation}.{statistic}", label, lambda scores: scores[name], UNITS[statistic])
 
     def to_sep(self, relation: str, reading: str) -> Quantity:
-        """How much non-nouns look at [SEP] in a relation's best head, in percent."""
+        """Return the attention of non-nouns to [SEP] in a relation's best head, in percent."""
         name = f"non_nouns.{relation}.{NON_NOUNS[reading]}"
         label = f"percent of attention to [SEP] from non-nouns in the best head of {relation}, {reading}"
-        return self.quantity(f"scored.{name}", label, lambda scores: scores[name])
+        return self.quantity(f"scored.{name}", label, lambda scores: scores[name], "%")
 
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
     ) -> Finding:
-        """That so many of some relations, as far as they are known, have a statistic on one side of a limit.
+        """Find whether at least `number` of these relations have a statistic on one side of a limit.
 
-        Each is judged by itself, corrected for their number. There is no verdict where they are too few, but would be
-        enough with those that are not known.
+        Each is judged by itself, corrected for their number. There is no verdict where the known relations are too few,
+        but
+        would be enough with the others.
         """
 
         def measure(scores: Scores) -> np.ndarray:
@@ -214,14 +210,17 @@ class Trees(Accuracies):
         other = "lowest" if side == "above" else "highest"
         label = f"{STATISTICS[statistic]}, the {other} of the {number} {which} of {join(relations)}"
         name = f"relations.{statistic}.{which}_{number}_of_{'_'.join(relations)}"
-        found = self.quantity(name, label, Ranked(measure, rank))
+        found = self.quantity(name, label, Ranked(measure, rank), UNITS[statistic])
         return found.above(limit) if side == "above" else found.below(limit)
 
     def probe_difference(self, system: str, other: str) -> Quantity:
-        """The attachment score of one system less that of another."""
+        """Return the attachment score of one system less that of another."""
         label = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
         return self.quantity(
-            f"probe.{system}.less_{other}", label, lambda scores: scores[f"probe.{system}"] - scores[f"probe.{other}"]
+            f"probe.{system}.less_{other}",
+            label,
+            lambda scores: scores[f"probe.{system}"] - scores[f"probe.{other}"],
+            "points",
         )
 
 
@@ -233,28 +232,28 @@ class Documents(Accuracies):
     absent: ClassVar[str] = "the model reads no documents with mentions"
 
     def best_head_beyond(self, system: str, candidates: str) -> Quantity:
-        """The accuracy of the best head at the antecedents of all mentions, less that of a system."""
+        """Return the accuracy of the best head at the antecedents of all mentions, less that of a system."""
         return self.quantity(
             f"antecedents.best_head.{candidates}.less_{system}",
             lead_label(system, candidates),
             lambda scores: scores[f"antecedents.best_head.{candidates}.{ALL}"] - scores[f"antecedents.{system}.{ALL}"],
+            "points",
         )
 
 
 def lead_label(system: str, candidates: str) -> str:
-    """The accuracy of the best head at antecedents less that of another system, in words."""
     return f"accuracy of the best head {READINGS[candidates]} less that of {SYSTEMS[system]}"
 
 
 def of_each(scores: Scores, relations: Sequence[str], statistic: Statistic) -> np.ndarray:
-    """[..., relation] a statistic of several relations. Raises `NoVerdictError` where one is not known."""
+    """Return a statistic of several relations, [..., relation]. Raises `NoVerdictError` where one is not known."""
     return np.stack([scores[f"relation.{name}.{statistic}"] for name in relations], axis=-1)
 
 
 def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019) -> dict[Key, Quantities]:
-    """What is known of every model on every treebank, in the order of the sums.
+    """Return the quantities of every model on every treebank, in the order of the sums.
 
-    sums, probes: files by model and treebank, `relations_sums` and `probe_sums`; of probes there may be fewer.
+    sums, probes: files by model and treebank, `relations_sums` and `probe_sums`; there may be fewer of probes.
     """
     found = {}
     for key, path in sums.items():
@@ -264,14 +263,17 @@ def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019) -> dict[
 
 
 def collect_coreference(sums: Paths, published: Clark2019) -> dict[Key, Quantities]:
-    """What is known of every model on every set of documents; sums: files by both, `coreference_sums`."""
+    """Return the quantities of every model on every set of documents; sums: files by both, `coreference_sums`."""
     return {key: coreference_quantities(read_arrays(path, MentionSums), published) for key, path in sums.items()}
 
 
 def treebank_quantities(
     paper: BestHeads, elsewhere: BestHeads, probes: RightWords | None, published: Clark2019
 ) -> Trees:
-    """What is known of a model on a treebank, of heads chosen and scored as in the paper, and scored elsewhere."""
+    """Return the quantities of a model on a treebank.
+
+    paper: heads chosen and scored on the same sentences, as in the paper; elsewhere: scored on others.
+    """
     rows = _rows_of(elsewhere, published)
     finds = _finders(elsewhere, rows)
     judged = _of_rows(elsewhere, rows, _OF_CHOICE) | _non_nouns(elsewhere, finds)
@@ -293,7 +295,6 @@ def treebank_quantities(
 
 
 def coreference_quantities(sums: MentionSums, published: Clark2019) -> Documents:
-    """What is known of a model on documents with mentions."""
     # Baselines choose nothing, so that both are the same; the best head is judged where it was not chosen.
     values, judged, missing = {}, {}, {}
     rows = zip(sums.system, sums.candidates, sums.type, sums.chosen, strict=True)
@@ -317,7 +318,7 @@ def coreference_quantities(sums: MentionSums, published: Clark2019) -> Documents
 
 
 def published_language(published: Clark2019) -> tuple[Trees, Documents]:
-    """The paper's own numbers of sections 4 and 5."""
+    """Return the paper's own numbers of sections 4 and 5."""
     values, leads = {f"probe.{row.probe}": row.uas for row in published.probes.rows}, {}
     for row in published.relations.rows:
         values |= {f"relation.{row.relation}.accuracy": row.accuracy, f"relation.{row.relation}.baseline": row.baseline}
@@ -341,13 +342,11 @@ def published_language(published: Clark2019) -> tuple[Trees, Documents]:
 
 
 def _columns(values: Mapping[str, tuple[np.ndarray, np.ndarray]], units: int) -> Columns:
-    """Sums and numbers by name, each [sentence], of so many sentences."""
     sums, sizes = np.reshape(list(values.values()), (len(values), 2, units)).transpose(1, 2, 0).astype(float, order="C")
     return Columns(list(values), sums, sizes, "sentences")
 
 
 def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
-    """The row of each of the paper's relations and totals, by the paper's names, as far as there is one."""
     rows = {name: row for row, name in enumerate(zip(best.annotation, best.relation, strict=True))}
     named = {name: our_relation(name) for name in (*TOTALS, *(row.relation for row in published.relations.rows))}
     return {name: rows[ours] for name, ours in named.items() if ours in rows}
@@ -356,7 +355,7 @@ def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
 def _of_rows(
     best: BestHeads, rows: Mapping[str, int], statistics: Mapping[str, str]
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Sums and numbers, [sentence] each, of statistics of some relations, but of those that have no head."""
+    """Return sums and numbers, [sentence] each, of statistics of those relations that have a head."""
     found = {}
     for relation, row in rows.items():
         for name, quantity in statistics.items():
@@ -367,13 +366,12 @@ def _of_rows(
 
 
 def _finders(best: BestHeads, rows: Mapping[str, int]) -> dict[str, int]:
-    """The rows of those relations of Table 1 whose best head finds them."""
     leads = best.of_best(best.leads).min(axis=1)
     return {name: row for name, row in rows.items() if name not in TOTALS and leads[row] > _FOUND}
 
 
 def _non_nouns(best: BestHeads, finds: Mapping[str, int]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """How much non-nouns look at [SEP] in the heads that have a function, from dependent to head."""
+    """Return the attention of non-nouns to [SEP] in the heads that have a function, from dependent to head."""
     is_forward = (best.chosen[..., CHOSEN.index("direction")] == 0).all(axis=1)
     groups = [(group, GROUPS.index(group)) for group in NON_NOUNS.values()]
     return {
@@ -389,13 +387,14 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 
 
 def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
-    """How much less [SEP] gets where the heads that find relations are called for, beside other heads of their layers.
+    """Measure how much less [SEP] gets where the heads of relations are called for than in other heads of their layers.
 
     rows: those of the paper's relations and totals, by name.
 
-    The heads that find a relation and look at [SEP] change places with heads of their layers that do so and find none,
-    at random, and for each relation the head that stands in the place of its best head is asked. Raises
-    `NoVerdictError` where no head that finds a relation looks at [SEP].
+    The heads that find a relation and look at [SEP] change places at random with heads of their layers that look at it
+    and
+    find none; for each relation, the head in the place of its best head is asked. Raises `NoVerdictError` where no head
+    that finds a relation looks at [SEP].
     """
     known = [row for name, row in rows.items() if name not in TOTALS]
     finds = _finders(best, rows)

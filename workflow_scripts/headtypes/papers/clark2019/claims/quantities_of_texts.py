@@ -1,6 +1,6 @@
 """The quantities that this paper's claims about texts are judged on, from our results and from its own numbers.
 
-What the claims ask for has the names that `statistics.Heads` gives. The others are
+Quantities that the claims ask for have the names that `statistics.Heads` gives. The others are
 
 | name | what |
 | --- | --- |
@@ -47,9 +47,9 @@ def collect_all(
     fits: Mapping[Key, StrPath],
     published: Clark2019,
 ) -> dict[Key, Heads]:
-    """What is known of every model on every task of text, in the order of the surface patterns.
+    """Return the quantities of every model on every task of text, in the order of the surface patterns.
 
-    surfaces, gradients, fits: files by model and task; of gradients there may be fewer.
+    surfaces, gradients, fits: files by model and task; there may be fewer of gradients.
     """
     return {
         key: collect_quantities(
@@ -65,7 +65,7 @@ def collect_all(
 def collect_quantities(
     surface: Surface, gradients: Gradients | None, layers: LayerTest | None, published: Clark2019
 ) -> Heads:
-    """What is known of a model on a task.
+    """Return the quantities of a model on a task.
 
     surface: on at least one segment; gradients: where they were measured; layers: `projection.layer_test`, likewise.
     Gradients have no intervals, since those of single segments are not stored.
@@ -84,12 +84,13 @@ def collect_quantities(
 
 
 def published_quantities(published: Clark2019) -> Heads:
-    """The paper's own numbers, as far as they are printed or could be read off the figures that were released."""
+    """Return the paper's own numbers, as far as they are printed or could be read off the figures that were
+    released.
+    """
     return _with_values(Heads({}, published=published, whole=published_statistics(published)))
 
 
 def _with_values(heads: Heads) -> Heads:
-    """The same, with all values that are known whatever is claimed."""
     for name, measure in _measures(heads.published, heads.whole):
         with suppress(NoVerdictError):
             heads.quantity(name, name, measure)
@@ -97,7 +98,6 @@ def _with_values(heads: Heads) -> Heads:
 
 
 def _measures(published: Clark2019, whole: Statistics) -> Iterator[tuple[str, Measure]]:
-    """Functions of statistics, with the name of what they measure."""
     depth = len(next(iter(whole.layers.values())))
     for name in whole.layers:
         yield from ((f"layer.{name}.{layer + 1}", _of_layers(name, [layer])) for layer in range(depth))
@@ -123,14 +123,13 @@ def _count_of(name: str, above: float) -> Measure:
 
 
 def _permuted(layers: LayerTest) -> Measured:
-    """Divergences within layers less those between; the p-value is of both sides, and of the limit 0."""
     both_sides = min(1.0, 2 * min(layers["p"], 1 - layers["p"] + 1 / (1 + layers["permutations"])))
     ends = layers["low"], layers["high"]
     return Measured(layers["difference"], *ends, lambda limit: both_sides, "permutations")
 
 
 def _without_each(surface: Surface, whole: Statistics, published: Clark2019) -> Statistics:
-    """Statistics on all segments but each, [segment, ...]."""
+    """Return the statistics on all segments but one, for each of them: [segment, ...]."""
 
     def others(values: np.ndarray) -> np.ndarray:
         known = ~np.isnan(values)

@@ -1,4 +1,4 @@
-"""What is known of a model's heads and layers, ours and published alike, and what claims about texts ask of it.
+"""Statistics of a model's heads and layers, ours and published alike, and the quantities of claims about texts.
 
 What they ask are no weighted sums of others, so that it is measured, with intervals, where quantities are collected.
 """
@@ -89,19 +89,20 @@ class Statistics:
 
     @property
     def whole(self) -> "Statistics":
-        """The statistics on all segments."""
         return self.on_all or self
 
     def of_heads(self, name: str) -> np.ndarray:
-        """[..., layer, head] a statistic. Raises `NoVerdictError` where it is not known."""
+        """Return a statistic, [..., layer, head]. Raises `NoVerdictError` where it is not known."""
         return self._known(self.heads, name)
 
     def of_layers(self, name: str) -> np.ndarray:
-        """[..., layer] a statistic. Raises `NoVerdictError` where it is not known."""
+        """Return a statistic, [..., layer]. Raises `NoVerdictError` where it is not known."""
         return self._known(self.layers, name)
 
     def mean(self, name: str, where: Where) -> np.ndarray:
-        """[...] the mean of a statistic over some layers. Raises `NoVerdictError` where it or they are not known."""
+        """Return the mean of a statistic over some layers, [...]. Raises `NoVerdictError` where it or they are not
+        known.
+        """
         by_layer = self.of_layers(name)
         layers = by_layer.shape[-1]
         if where == "last_layer":
@@ -122,9 +123,10 @@ class Statistics:
 
 
 def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
-    """The limit of a behaviour, [..., layer] or [1]; it moves with the entropy of uniform attention if set for one.
+    """Return the limit of a behaviour, [..., layer] or [1]; one that was set for uniform attention moves with its
+    entropy.
 
-    uniform: in nats, [..., layer]; None for that of the released figures.
+    uniform: entropy of uniform attention in nats, [..., layer]; None for that of the released figures.
     """
     if behaviour.uniform is None or uniform is None:
         return np.array([behaviour.above])
@@ -132,12 +134,12 @@ def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
 
 
 def shows(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
-    """[..., layer, head] bool: whether a head shows a behaviour. Raises `NoVerdictError` where that is not known."""
+    """Tell which heads show a behaviour, [..., layer, head] bool. Raises `NoVerdictError` where that is not known."""
     return statistics.of_heads(behaviour.statistic) > limit_of(behaviour, statistics.uniform)[..., None]
 
 
 def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
-    """[layer, head] str: the behaviour of each head as Figure 6 marks it, empty where it has none.
+    """Name the behaviour of each head as Figure 6 marks it, [layer, head] str, empty where it has none.
 
     A later rule overrides an earlier one; one whose statistic is not known marks no head.
     """
@@ -150,7 +152,7 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
 
 
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
-    """The statistics of a model on all segments; what cannot be asked of it is missing, with the reason."""
+    """Return the statistics of a model on all segments; a statistic that it cannot have is missing, with the reason."""
     heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
     missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
     missing |= _missing(heads)
@@ -169,7 +171,7 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 
 
 def published_statistics(published: Clark2019) -> Statistics:
-    """The layers' means as far as they could be read off, and the heads that the text counts in each layer."""
+    """Return the layers' means as far as they could be read off, and the heads that the text counts in each layer."""
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     listed = [layer for value in published.surface if value.heads is not None for layer in value.layers]
     layers["offset_heads"] = np.bincount(listed, minlength=published.layers + 1)[1:]
@@ -177,13 +179,15 @@ def published_statistics(published: Clark2019) -> Statistics:
 
 
 def sink_of(whole: Statistics, layer: int) -> str:
-    """The kind of token that gets the most attention in a layer, from 0: one of `SINKS`, a first [CLS] as [CLS]."""
+    """Return the kind of token that gets the most attention in a layer, from 0: one of `SINKS`, a first [CLS] as
+    [CLS].
+    """
     # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
     return max((name for name in SINKS if name in whole.layers), key=lambda name: round(whole.layers[name][layer], 6))
 
 
 def by_layer(heads: Mapping[str, np.ndarray], published: Clark2019) -> dict[str, np.ndarray]:
-    """Means over heads, [..., layer], and how many heads look at a neighbouring token."""
+    """Return means over heads, [..., layer], and the number of heads that look at a neighbouring token."""
     layers = {name: values.mean(axis=-1) for name, values in heads.items()}
     if all(name in heads for name in _NEIGHBOURS):
         rules = [rule for rule in published.behaviours if rule.statistic in _NEIGHBOURS]
@@ -199,7 +203,7 @@ def _why_no_gradients(gradients: Gradients | None, kind: str) -> str:
 
 
 def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
-    """Why columns are empty in some head of the model."""
+    """Tell why columns are empty in some head of the model, by column."""
     empty = {name for name, values in heads.items() if np.isnan(values).any()}
     no_cls, no_sep = "its inputs have no [CLS]", "its inputs have no [SEP]"
     reasons = {
@@ -227,7 +231,6 @@ class Heads(Quantities):
     without: Statistics | None = None
 
     def measured(self, measure: Measure) -> Measured:
-        """As of `Quantities`."""
         if self.whole is None:
             return super().measured(measure)
         value = float(measure(self.whole))
@@ -239,7 +242,7 @@ class Heads(Quantities):
         return Measured(value)
 
     def counted_early(self, name: str, label: str, by_layer: Measure) -> Quantity:
-        """Numbers of heads by layer in the first third of layers less those in the last, beside permuted layers."""
+        """Return the number of heads in the first third of layers less that in the last, beside permuted layers."""
         label = f"{label}, by layer, in the first third of layers less that in the last third"
 
         def less(numbers: np.ndarray) -> np.ndarray:
@@ -257,7 +260,7 @@ class Heads(Quantities):
         return found
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """What as large a share of the heads as so many of BERT-base's 144 have of a statistic, at least."""
+        """Return the value of a statistic that at least `number` / 144 of the heads reach."""
 
         def measure(statistics: Statistics) -> np.ndarray:
             if not statistics.heads:
@@ -269,7 +272,7 @@ class Heads(Quantities):
         return self.quantity(f"heads.{statistic}.largest_{number}", label, ranked)
 
     def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
-        """What more than so many percent of the heads have of a statistic at least ("above"), or at most ("below")."""
+        """Return the value that more than so many percent of the heads reach ("above"), or do not exceed ("below")."""
         sign = 1 if side == "above" else -1
         label = f"{LABELS[statistic]} in more than {percent:g} percent of the heads, at {_ENDS[side]}"
         ranked = Ranked(
@@ -278,11 +281,10 @@ class Heads(Quantities):
         return self.quantity(f"heads.{statistic}.{side}.{percent:g}_percent", label, ranked)
 
     def mean(self, statistic: str, where: Where) -> Quantity:
-        """The mean of a statistic over some layers."""
         return self._layers(statistic, where, "", "", lambda heads: heads.mean(statistic, where))
 
     def mean_less_third(self, statistic: str, third: Third, other: Third) -> Quantity:
-        """The mean over a third of the layers, less that over another."""
+        """Return the mean over a third of the layers, less that over another."""
 
         def measure(statistics: Statistics) -> np.ndarray:
             return statistics.mean(statistic, third) - statistics.mean(statistic, other)
@@ -290,7 +292,7 @@ class Heads(Quantities):
         return self._layers(statistic, third, f".less_{other}", f" less that in the {other} third", measure)
 
     def mean_less_statistic(self, statistic: str, where: Where, other: str) -> Quantity:
-        """The mean of a statistic over some layers, less that of another."""
+        """Return the mean of a statistic over some layers, less that of another."""
 
         def measure(statistics: Statistics) -> np.ndarray:
             return statistics.mean(statistic, where) - statistics.mean(other, where)
@@ -298,7 +300,7 @@ class Heads(Quantities):
         return self._layers(statistic, where, f".less_{other}", f" less {LABELS[other]}", measure)
 
     def last_layer_less_others(self, statistic: str) -> Quantity:
-        """The mean in the last layer, less the largest of another layer."""
+        """Return the mean in the last layer, less the largest of another layer."""
 
         def differences(statistics: Statistics) -> np.ndarray:
             by_layer = statistics.of_layers(statistic)
@@ -311,10 +313,10 @@ class Heads(Quantities):
 
     def _layers(self, statistic: str, where: Where, name: str, less: str, measure: Measure) -> Quantity:
         label = f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
-        return self.quantity(f"layers.{statistic}.{where}{name}", label + less, measure)
+        unit = "nats" if statistic.startswith("entropy") else ""
+        return self.quantity(f"layers.{statistic}.{where}{name}", label + less, measure, unit)
 
     def _shown(self, statistic: str, number: int) -> np.ndarray:
-        """[head] what the heads have that the released figures show above a half; 0 for the others."""
         shown = self.published.digitised.heads_over_half.get(statistic, {})
         if len(shown) < number:
             raise NoVerdictError("the released figures show fewer heads above a half")
@@ -322,6 +324,5 @@ class Heads(Quantities):
 
 
 def _of_all_heads(statistics: Statistics, name: str) -> np.ndarray:
-    """[..., number] a statistic of all heads."""
     values = statistics.of_heads(name)
     return values.reshape(*values.shape[:-2], -1)

@@ -2,7 +2,7 @@
 
 Thirds are the first, middle and last third of the layers, so that models of another depth can be judged.
 
-What heads with a function look at where it is not called for is asked on treebanks (`language`). That there are
+The attention of heads where their function is not called for is asked on treebanks (`language`). That there are
 clear clusters of heads that behave similarly (a picture) is decided by no claim. That attention to [SEP] is a no-op is
 what the authors "speculate", and asked by norms.
 """
@@ -215,7 +215,7 @@ def _(heads: Heads):
         return statistics.of_heads("entropy")[..., 0, :] - limits[..., :1]
 
     label = f"{LABELS['entropy']} of the broadest head of the first layer less the limit of broad heads"
-    return heads.quantity("broadest.first_layer", label, Ranked(measure, 1)).above(0)
+    return heads.quantity("broadest.first_layer", label, Ranked(measure, 1), "nats").above(0)
 
 
 @figure_4(
@@ -269,7 +269,7 @@ def _(heads: Heads):
 
     label = f"mean {LABELS['entropy_cls']} in the last layer less the limit of broad heads"
     return [
-        heads.quantity("layers.entropy_cls.last_layer.less_broad", label, measure).above(0),
+        heads.quantity("layers.entropy_cls.last_layer.less_broad", label, measure, "nats").above(0),
         heads.last_layer_less_others("entropy_cls").above(0),
         heads.mean_less_statistic("entropy_cls", "last_layer", "entropy").above(0),
     ]
@@ -303,16 +303,14 @@ def _(heads: Heads):
 )
 def _(heads: Heads):
     label = "mean divergence (nats a row) of heads within layers less that between layers"
-    return heads.quantity("divergence.within_less_between", label).below(0)
+    return heads.quantity("divergence.within_less_between", label, unit="nats").below(0)
 
 
 def _ratios(statistics: Statistics) -> np.ndarray:
-    """[..., layer] the gradient for attention to [SEP] in units of that for all tokens."""
     return statistics.of_layers("gradient.sep") / statistics.of_layers("gradient.all")
 
 
 def _is_high(statistics: Statistics) -> np.ndarray:
-    """[layer] whether attention to [SEP] is high. Raises `NoVerdictError` where it is in none."""
     high = statistics.whole.of_layers("sep") > HIGH
     if not high.any():
         raise NoVerdictError(f"in no layer is {LABELS['sep']} above {HIGH:g}")
@@ -320,11 +318,9 @@ def _is_high(statistics: Statistics) -> np.ndarray:
 
 
 def _ratio_where_high(statistics: Statistics) -> np.ndarray:
-    """[...] the mean of the ratios over the layers where attention to [SEP] is high."""
     ratios = _ratios(statistics)
     return ratios[..., _is_high(statistics)].mean(axis=-1)
 
 
 def _broad(heads: Heads) -> Behaviour:
-    """What the released notebook calls broad, with its limit: `behaviours` of `reference/clark2019.yaml`."""
     return next(behaviour for behaviour in heads.published.behaviours if behaviour.name == "broad")

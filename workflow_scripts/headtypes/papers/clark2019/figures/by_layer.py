@@ -33,7 +33,6 @@ class Series(NamedTuple):
     marker: str
 
     def key(self, label: str = "", **look) -> Line2D:
-        """Its line in a legend."""
         return legend_key(
             **{"color": self.colour, "marker": self.marker, "ms": 3, "mew": 0, "lw": 1.1, **look},
             label=label or self.label,
@@ -158,14 +157,13 @@ def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 
 def say(axes: Axes, sentence: str) -> None:
-    """Say in place of a panel why it is empty."""
     axes.text(0.5, 0.5, sentence, transform=axes.transAxes, ha="center", va="center", color="0.35", wrap=True)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
 
 def add_legend_above(axes: Axes, **how) -> None:
-    """A legend of two columns above a panel; how: of `Axes.legend`."""
+    """Add a legend of two columns above a panel; how: arguments of `Axes.legend`."""
     pads = {"borderpad": 0.1, "borderaxespad": 0.1, "labelspacing": 0.25}
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, handlelength=1.4, **pads, **how)
 
@@ -208,7 +206,6 @@ def _add_legend(figure: Figure, keys: Sequence[Line2D]) -> None:
 
 
 def run_surface(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `plot_surface`."""
     published = Clark2019.read(inputs.reference)
     ours = whole_statistics(read_arrays(inputs.surface, Surface), None, published)
     theirs = published_statistics(published) if spec["beside"] else None
@@ -217,5 +214,4 @@ def run_surface(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None
 
 
 def run_gradients(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `plot_gradients`."""
     save_figure(gradient_figure(read_gradients(inputs.gradients)), outputs.pdf, outputs.png, provenance)

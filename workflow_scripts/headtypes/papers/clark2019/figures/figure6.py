@@ -47,7 +47,9 @@ _LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 0.2
 
 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
-    """What heads of a model are best at, by layer and head, from its first table of relations and of mentions."""
+    """Name the relations or mentions that heads of a model are best at, by layer and head, from its first tables of
+    both.
+    """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
     heads: dict[tuple[int, int], list[str]] = {}
@@ -156,7 +158,6 @@ def _fit(summary: Mapping) -> str:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `plot_divergence`."""
     published = Clark2019.read(inputs.reference)
     figure = divergence_figure(
         read_projection(inputs.projection),

@@ -58,7 +58,7 @@ class BestHead(NamedTuple):
 
 
 def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
-    """Of each relation in the table, the head that is chosen and scored on the same sentences, as in the paper."""
+    """Yield the best head of each relation in the table, chosen and scored on the same sentences, as in the paper."""
     rows = chosen_and_scored_on_file(table).set_index(["annotation", "relation"])
     for relation in _DOES:
         if (name := our_relation(relation)) in rows.index:
@@ -67,7 +67,6 @@ def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
 
 
 def best_of_mentions(table: pd.DataFrame) -> BestHead:
-    """The best head of all mentions, among all other words."""
     best = table[(table["system"] == "best_head") & (table["candidates"] == CANDIDATES[0])]
     row = best[(best["type"] == "all") & (best["chosen"] == "documents")].iloc[0]
     return BestHead(COREFERENCE, int(row["layer"]), int(row["head"]), "", float(row["accuracy"]))
@@ -157,7 +156,6 @@ def _draw_sentence(axes: Axes, shown: SentenceMap, lines: int) -> None:
 
 
 def _draw_lines(axes: Axes, attention: np.ndarray, pairs: Iterable[tuple[int, int]], colour: str, **how) -> None:
-    """Lines from queries at the left to keys at the right; how: of `LineCollection`."""
     pairs = list(pairs)
     lines, dark = [((0, query), (1, key)) for query, key in pairs], [float(attention[it].clip(0, 1)) for it in pairs]
     axes.add_collection(LineCollection(lines, colors=colour, linewidths=1, alpha=dark, **how))
@@ -165,11 +163,9 @@ def _draw_lines(axes: Axes, attention: np.ndarray, pairs: Iterable[tuple[int, in
 
 
 def _write_beside(axes: Axes, index: int, label: str, **how) -> None:
-    """Write a token at both sides of the lines that lead from it and to it; how: of `Axes.text`."""
     for x, side in ((-0.06, "right"), (1.06, "left")):
         axes.text(x, index, label, ha=side, va="center", fontsize=_SIZE, **how)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `plot_examples`."""
     save_figure(examples_figure(read_arrays(inputs.examples, Examples)), outputs.pdf, outputs.png, provenance)

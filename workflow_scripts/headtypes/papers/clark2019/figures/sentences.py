@@ -49,9 +49,9 @@ class Chosen(NamedTuple):
 
 
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
-    """For each relation the two sentences of 8 to 16 words with the most words of it, if all are guessed right.
+    """Choose for each relation the two sentences of 8 to 16 words with the most words of it, if all are guessed right.
 
-    The first on a tie. A relation that the table of best heads lacks, or of which there is no such sentence, is absent.
+    The first on a tie. A relation that the table of best heads lacks, or that has no such sentence, is absent.
     """
     kept = [sentences[index] for index in arcs.sentence]
     pairs, sentence = stanford_pairs(kept), sentence_of_word(kept)
@@ -77,10 +77,10 @@ def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.D
 def choose_passages(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, accuracies: pd.DataFrame
 ) -> list[Chosen]:
-    """The two passages, of one or more sentences, with the most mentions whose antecedent is guessed and stands there.
+    """Choose the two passages of sentences with the most mentions whose antecedent is in the passage and guessed.
 
     The best head is that among all other words. A passage has 8 to 16 words or, if no such one has a mention and its
-    antecedent, up to 30. Of passages that overlap, one is taken; of equal ones the shortest, then the first.
+    antecedent, up to 30. One of overlapping passages is taken; of equal ones the shortest, then the first.
     """
     best = best_of_mentions(accuracies)
     found, _ = guessed_mentions(documents, guesses)
@@ -124,7 +124,6 @@ def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> 
 
 
 def _shown(chosen: Chosen, attention: np.ndarray, before: list[str], behind: list[str]) -> SentenceMap:
-    """The map among the words that are shown and the special tokens."""
     indices = [*[0] * len(before), *(word + 1 for word in chosen.shown), *[len(attention) - 1] * len(behind)]
     words = [*before, *(chosen.words[word] for word in chosen.shown), *behind]
     marked = [word - chosen.shown.start + len(before) for word in chosen.marked]
@@ -132,7 +131,6 @@ def _shown(chosen: Chosen, attention: np.ndarray, before: list[str], behind: lis
 
 
 def _passages(document: AnnotatedDocument, start: int, stop: int) -> Iterator[range]:
-    """Whole sentences of a part that follow one another, as words of the part."""
     ends = np.cumsum([0, *(len(sentence.words) for sentence in document.sentences)]) - start
     inside = [int(end) for end in ends if 0 <= end <= stop - start]
     for index, first in enumerate(inside):
@@ -140,7 +138,6 @@ def _passages(document: AnnotatedDocument, start: int, stop: int) -> Iterator[ra
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `plot_sentences`."""
     if spec.pop("kind") == "treebank":
         arcs = read_groups(inputs.guesses, ArcGuesses)[FILE]
         chosen = choose_sentences(read_records(inputs.rows, Sentence), arcs, read_best_heads(inputs.best))

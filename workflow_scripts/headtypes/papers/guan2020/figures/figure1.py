@@ -35,7 +35,7 @@ _COLUMNS = "distance bin (0: the nearest), the token itself, special tokens"
 
 
 def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
-    """The heads that fit best into their type: [two or fewer, 2] int, layer and head, from 0.
+    """Return the heads that fit best into their type: [two or fewer, 2] int, layer and head, from 0.
 
     In descending order of silhouette; heads of equal silhouette, or without one, by layer and head.
     """
@@ -45,7 +45,7 @@ def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
 
 
 def column_labels(columns: int) -> list[str]:
-    """The labels of a head feature's columns below a plot; if there are many bins, only some are numbered."""
+    """Label a head feature's columns below a plot; if there are many bins, only some are numbered."""
     bins = columns - len(SELF_AND_SPECIAL)
     step = -(-bins // _NUMBERED)
     numbers = [str(bin) if bin % step == 0 else "" for bin in range(bins)]

@@ -105,7 +105,7 @@ def _tallness(partition: Partition) -> float:
 def _notes(
     model: str, partitions: Mapping[str, Partition], parent: str | None, inches: float
 ) -> list[tuple[str, dict]]:
-    """Lines above a panel, with their look: in bold, the clusters that have other names than in the parent."""
+    """Return lines above a panel, with their look: in bold, the clusters that have other names than in the parent."""
     partition, renamed, doubts = partitions[model], [], []
     if parent:
         match = match_clusters(partition, partitions[parent])
@@ -125,7 +125,7 @@ def _notes(
 
 
 def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyle], inches: float) -> None:
-    """A stacked bar per layer, from the top, with the number of heads of each type."""
+    """Draw a stacked bar per layer, from the top, with the number of heads of each type."""
     layers, heads = partition.shape
     numbers, left = np.arange(1, layers + 1), np.zeros(layers)
     # As large as the number of a single head has room for.
@@ -156,14 +156,12 @@ def _draw_kept(axes: Axes, percent: np.ndarray) -> None:
 
 
 def _ink(colour: str) -> str:
-    """White on dark colours, black on light ones, by the luminance of WCAG 2."""
     parts = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)]) / 255
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return "white" if linear @ (0.2126, 0.7152, 0.0722) < 0.179 else "black"
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `compare_models`."""
     partitions = read_each(read_partition, inputs.partitions)
     parents = {name: spec["parents"][name] for name in partitions}
     pairs = list_pairs(parents, spec["models"])

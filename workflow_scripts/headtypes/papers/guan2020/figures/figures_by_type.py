@@ -139,7 +139,6 @@ def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """The job of the rule `plot_partition`, which draws Figure 1, too."""
     features, shape = read_head_features(inputs.features, **spec["features"])
     maps, partition = read_arrays(inputs.maps, AttentionMaps), read_partition(inputs.partition)
     places = embed_heads(features, shape, spec["seed"])
