@@ -58,7 +58,7 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     planned = workdir.planned()
     # What the config does not ask for.
     absent = {"fetch_training", "finetune_model", "train_model", "import_partition", "measure_head_outputs"}
-    absent |= {"measure_detectors"}
+    absent |= {"measure_detectors", "read_analysis", "plot_analysis"}
     # There are no tasks of text, treebanks or coreference.
     absent |= rules_of_texts() | {"compare_norms", "plot_sentences", "tabulate_readings"}
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}

@@ -47,7 +47,7 @@ def read_heads(
     kind:   of task, which says how long texts are cut (`encoding.encode_samples`).
     max_length, batch_tokens: most tokens of a text, by default what model and tokenizer take, and of a batch.
     norms:  whether the features of norms are read as well (Kobayashi et al. 2020).
-    analyses: of your own, each a subclass of `headtypes.HeadAnalysis` or, with parameters, an instance of one.
+    analyses: of your own, each a subclass of `HeadAnalysis` or, with parameters, an instance of one.
     returns the features, as the workflow stores them in `results/features/`; a text's id is its number, from 0. With
         analyses, these and the table of each: layer, head, value, low, high, as in `results/{analysis}/`.
     Raises `InputError` where the texts are no such list, there is no such kind, or the model's heads cannot be read.

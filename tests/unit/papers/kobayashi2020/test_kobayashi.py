@@ -7,6 +7,7 @@ import pytest
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import Features
 from headtypes.core.hdf5_files import write_arrays
+from headtypes.papers.claims import BASES
 from headtypes.papers.kobayashi2020.claims import collect_shares
 from headtypes.papers.paper import Compared
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
@@ -16,6 +17,7 @@ from tests.support.places import ROOT
 PAPER = PAPERS["kobayashi2020"]
 PUBLISHED = PAPER.published.read(ROOT / "reference/kobayashi2020.yaml")
 SAMPLES, LAYERS, HEADS = 40, 3, 2
+SPEC = {"repeats": {}, "tested": list(BASES)}
 
 
 def shares(of_special: float, noise: float = 0.02) -> np.ndarray:
@@ -34,7 +36,7 @@ def compared(tmp_path, weights: float, norms: float, noise: float = 0.02) -> Com
     lengths, cut = np.full(SAMPLES, 30, np.int32), np.zeros(SAMPLES, bool)
     features = Features(shares(weights, noise), lengths, cut, ids, norms=shares(norms, noise))
     write_arrays(tmp_path / "features.h5", features, {})
-    return PAPER.compare({"features": {("bert", "text"): tmp_path / "features.h5"}}, PUBLISHED, {"repeats": {}})
+    return PAPER.compare({"features": {("bert", "text"): tmp_path / "features.h5"}}, PUBLISHED, SPEC)
 
 
 def verdicts(table: pd.DataFrame) -> list[str]:

@@ -61,7 +61,7 @@ class Kind(ABC):
     """A kind of task.
 
     name, title: in the configuration, and in a sentence.
-    row:        the class of its rows, a dataclass that is a `records.Strict`.
+    row:        the class of its rows, a dataclass that is a `records.StrictRecord`.
     form, formats: how a file of its data is read (`fetching.read_file`): as `json`, as a `table` with named columns, or
         as `files` that the kind itself reads; and the formats of such a file, in words.
     keys, source_keys: keys of a task, and of its source, in the configuration that only kinds which name them have.

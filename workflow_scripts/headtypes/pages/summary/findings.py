@@ -1,4 +1,4 @@
-"""What the results say, in a short sentence each, with a number; and what must not be concluded from them."""
+"""Findings of a run, in a short sentence each, with a number; and what must not be concluded from them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -51,7 +51,7 @@ def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: S
 
 def kept_sentence(pairs: pd.DataFrame, model: str) -> str | None:
     """Say how many heads keep the cluster that they have in the parent; pairs: of `comparisons.models.compared`."""
-    own = pairs["model"].str.rpartition(" on ")[0] == model
+    own = pairs["model"].str.startswith(f"{model} on ")
     of_parent = pairs[own & (pairs["relation"] == "parent")].dropna(subset=["same_cluster"])
     for row in of_parent.itertuples():
         return f"{row.same_cluster:.1f} % of the heads of {row.model} are in the same cluster as in {row.other}."

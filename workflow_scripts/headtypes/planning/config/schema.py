@@ -364,7 +364,7 @@ class Analysis(Strict):
     """An analysis of one's own, in a file of Python."""
 
     file: LocalPath
-    """The file, in which one class derives from `headtypes.HeadAnalysis`."""
+    """The file, in which one class derives from `HeadAnalysis`."""
     parameters: dict[Text, Any] = {}
     """Other values of attributes of this class."""
     inputs: dict[Text, Annotated[Text, AfterValidator(_input)]] = {}
