@@ -273,4 +273,4 @@ wildcard_constraints:
     partition=any_of(partition.name for partition in plan.partitions.values()),
     clustering=any_of(plan.clusterings),
     paper=any_of(PAPERS),
-    analysis=any_of(plan.config.analyses),
+    analysis=any_of(entry.analysis for entry in plan.own_analyses),

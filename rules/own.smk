@@ -3,7 +3,7 @@
 
 def inputs_of_analysis(wildcards):
     """The files that an analysis reads, by its names for them: results, and files of the user's."""
-    read, own = plan.config.analyses[wildcards.analysis].inputs, plan.files.of_analysis(wildcards.analysis)
+    read, own = plan.inputs_of_analysis(wildcards.analysis), plan.files.of_analysis(wildcards.analysis)
     return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
 
 

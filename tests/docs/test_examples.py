@@ -37,7 +37,7 @@ def test_editors_check_every_experiment_by_the_schema():
 def test_the_examples_of_all_keys_are_a_configuration():
     tasks, models, many, *others, _ = examples("docs/lookup/configuration.md")
     parts = {key: part for example in (tasks, models, *others) for key, part in example.items()}
-    assert list(parts) == ["tasks", "models", "conditions", "partitions", "select"]
+    assert list(parts) == ["tasks", "models", "conditions", "partitions", "analyses", "select"]
     read_config(parts)
     assert len(read_config({**tasks, **many}).models) == 25 + 25 + 145
 

@@ -220,6 +220,10 @@ class Plan:
         """Each analysis of the user's, of each model, on each of its tasks from which samples are drawn."""
         return [AnalysisPlan(name, *entry) for name in self.config.analyses for entry in self.features]
 
+    def inputs_of_analysis(self, analysis: str) -> dict[str, str]:
+        """The files that an analysis of the user's reads, and the patterns of results, by its names for them."""
+        return self.config.analyses[analysis].inputs
+
     def own_analyses_of(self, model: str, **others: str) -> list[AnalysisPlan]:
         return [entry for entry in self.own_analyses if entry.model == model]
 

@@ -156,7 +156,7 @@ def test_findings_are_short_and_of_both_papers(summary):
     assert "Without attention inside sentences in its 12 dense_vertical heads minilm-qa loses 23.3 of its 89.8" in text
     assert "73.6 % of the heads of minilm-qa on qa are in the same cluster as in minilm on qa." in text
     assert "All clusterings of halves of the heads of minilm-qa agree on 44.4 % of the heads." in text
-    assert "Heads of local look most at [CLS] in layer 5, with 38% of their attention." in text
+    assert "Heads of local look most at [CLS] in layer 5, with 38 % of their attention." in text
     assert "leads in dobj, from dependent to head, with 74.0 %, 38.2 points above the best offset." in text
     assert "comparisons" not in text
 

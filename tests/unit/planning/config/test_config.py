@@ -233,6 +233,10 @@ def test_an_analysis_of_the_users_has_the_name_of_nothing_of_ours(full, name):
     assert refused(config) == told
 
 
+def test_an_analysis_of_the_users_can_be_among_those_that_are_tested(full):
+    assert planned(edited(full, "tests/types", ["reach"])).config.tests.types == ["reach"]
+
+
 def test_a_file_of_an_analysis_without_one_is_told_with_its_key(full, tmp_path):
     (tmp_path / "reach.py").write_text("reach = 1\n")
     assert refused(full).startswith("config: analyses.reach.file: ")

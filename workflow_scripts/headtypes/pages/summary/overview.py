@@ -29,7 +29,7 @@ from headtypes.papers.guan2020.figures.figure1 import typical_heads
 # The most heads whose types are also written into the map.
 _LETTERED = 150
 # The most layers or heads that are all numbered.
-_NUMBERED = 16
+_NUMBERED = 12
 _LETTERS = dict(zip(TYPES, ("De", "Di", "DV", "V"), strict=True))
 # Below the bars of the special tokens, in the order of `SELF_AND_SPECIAL`.
 _SIGNS = {"self": "self", "cls": "C", "sep": "S", "comma": ",", "period": "."}

@@ -233,7 +233,9 @@ class _Clark2019(Paper):
             id_ = sinks["ours"].idxmax()
             token = sinks.loc[id_, "quantity"].removeprefix("attention to ").partition(", in layer")[0]
             share, layer = sinks.loc[id_, "ours"], id_.partition(".")[2]
-            return f"Heads of {model} look most at {token} in layer {layer}, with {share:.0%} of their attention."
+            return (
+                f"Heads of {model} look most at {token} in layer {layer}, with {100 * share:.0f} % of their attention."
+            )
         if "probe.attention_and_words" in table.index:
             score = table.loc["probe.attention_and_words", "ours"]
             probe = f"A probe on the attention of {model} and words"

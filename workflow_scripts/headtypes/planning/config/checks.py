@@ -91,7 +91,7 @@ def _references(config: Config) -> Mistakes:
     for key, registry in lists.items():
         section, _, part = key.partition(".")
         named += [(registry, key, name) for name in getattr(getattr(config, section), part) or ()]
-    compared = {analysis.name: analysis for analysis in ANALYSES if analysis.is_compared}
+    compared = {*config.analyses, *(analysis.name for analysis in ANALYSES if analysis.is_compared)}
     yield from (("tests.types", unknown(name, compared)) for name in config.tests.types if name not in compared)
     for registry, key, name in named:
         if name is not None and name not in getattr(config, registry):
