@@ -101,6 +101,8 @@ class Layer:
         share = None if self.sink is None else self._above_sink(scores).sigmoid()
         if scratch is None:
             out = torch.softmax(scores, -1)
+        elif scratch.shape == scores.shape:
+            torch.softmax(scratch, -1, out=scratch)
         else:
             scratch[..., keys:] = -torch.inf
             torch.softmax(scratch, -1, out=scratch)
