@@ -34,7 +34,9 @@ def compared(tmp_path, weights: float, norms: float, noise: float = 0.02) -> Com
     lengths, cut = np.full(SAMPLES, 30, np.int32), np.zeros(SAMPLES, bool)
     features = Features(shares(weights, noise), lengths, cut, ids, norms=shares(norms, noise))
     write_arrays(tmp_path / "features.h5", features, {})
-    return PAPER.compare({"features": {("bert", "text"): tmp_path / "features.h5"}}, PUBLISHED, {"repeats": {}})
+    return PAPER.compare(
+        {"features": {("bert", "text"): tmp_path / "features.h5"}}, PUBLISHED, {"repeats": {}, "tested": []}
+    )
 
 
 def verdicts(table: pd.DataFrame) -> list[str]:
