@@ -265,6 +265,12 @@ def compared_with(*names):
     return expand(rules.compare_with_paper.output, paper=compared)
 
 
+def inputs_of_analysis(wildcards):
+    """The files that an analysis reads, by its names for them: results, and files of the user's."""
+    read, own = plan.inputs_of_analysis(wildcards.analysis), plan.files.of_analysis(wildcards.analysis)
+    return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
+
+
 wildcard_constraints:
     # The base of a fine-tuned model, and the task it learns, need not be selected.
     model=any_of(plan.config.models),
