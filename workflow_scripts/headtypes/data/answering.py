@@ -43,8 +43,10 @@ class _Outputs:
         self._predicted = None if windows.targets is None else PredictedTokens(windows)
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return the most padded tokens of a batch, at most `batch_tokens`; vocabulary: number of tokens the model
-        knows.
+        """Return the most padded tokens of a batch: `batch_tokens`, or fewer where logits of all words would take more
+        memory.
+
+        vocabulary: number of tokens that the model knows.
         """
         return self._predicted.batch_tokens(batch_tokens, vocabulary) if self._predicted else batch_tokens
 

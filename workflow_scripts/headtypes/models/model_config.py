@@ -83,7 +83,7 @@ def check_padding(config: PreTrainedConfig, where: str) -> None:
 
 
 def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase | None = None) -> int:
-    """Return the most tokens that a model takes and, if one is given, its tokenizer."""
+    """Return the largest number of tokens that the model takes, or, if a tokenizer is given, that both take."""
     positions = getattr(config, "max_position_embeddings", None) or 0
     # Where there is no limit, some say -1.
     positions = positions if positions > 0 else 10**9

@@ -186,10 +186,11 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
 
 
 def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
-    """Return the verdicts on the findings of a claim, in their order.
+    """Return the verdict on each finding of a claim, in their order.
 
-    One that fails is enough for a claim to fail: lest one of several true ones does by chance, each fails only where
-    its p-value does, multiplied by their number.
+    A claim fails where one of its findings does. So that no true finding fails by chance, p-values are multiplied by
+    the
+    number of findings before a finding fails.
     """
     several = {number: len(numbers) for numbers in _by_reading(findings).values() for number in numbers}
     return [

@@ -15,7 +15,7 @@ PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GUAN2020, CLARK2019,
 
 @stage(calls="papers.registry:run")
 def compare_with_paper(plan: Plan, paper: str) -> dict:
-    """Spec: the paper, and what its comparison depends on besides the files that are compared."""
+    """Return the spec: the paper, and what its comparison depends on besides the files that are compared."""
     return {"paper": paper, "repeats": plan.repeats, "tested": plan.config.tests.claims, **PAPERS[paper].spec(plan)}
 
 

@@ -221,7 +221,7 @@ class Plan:
         return [AnalysisPlan(name, *entry) for name in self.config.analyses for entry in self.features]
 
     def inputs_of_analysis(self, analysis: str) -> dict[str, str]:
-        """The files that an analysis of the user's reads, and the patterns of results, by its names for them."""
+        """Return the inputs of a user's analysis by the analysis's names for them: files, or patterns of results."""
         return self.config.analyses[analysis].inputs
 
     def own_analyses_of(self, model: str, **others: str) -> list[AnalysisPlan]:

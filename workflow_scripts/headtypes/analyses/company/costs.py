@@ -70,7 +70,10 @@ def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
-    """Return the R2 of sets that were held out, one of `_FOLDS` parts at a time, for each penalty."""
+    """Return the R2 of sets that were held out, one of `_FOLDS` parts at a time, for each penalty of the ridge.
+
+    away: [set, head] the heads that each set lacks; lost: [set] the loss of each set.
+    """
     fold = np.arange(len(lost)) % _FOLDS
     wrong, total = np.zeros(len(penalties)), 0.0
     for number in range(_FOLDS):

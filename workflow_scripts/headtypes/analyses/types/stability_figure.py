@@ -56,7 +56,10 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
 
 
 def _draw_line(axes: Axes, gaps: dict | None, colours: list) -> None:
-    """Draw heads in their order on the line between two clusters, in the colours of their types."""
+    """Draw heads in their order on the line between two clusters, each in the colour of its type.
+
+    gaps: the positions of heads on this line; None draws nothing.
+    """
     axes.set(title="heads along a line", xlabel="between two clusters", ylabel="percent of the heads")
     if gaps is not None:
         order = np.argsort(gaps["position"])

@@ -147,7 +147,10 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[
 
 
 def _question(row: Mapping[str, Any], number: int, source: str, contexts: dict[str, str]) -> Question:
-    """Make a question of a row; contexts: names of those without a title, which grow with it."""
+    """Make a question of a row.
+
+    contexts: {context: name} of the contexts without a title; a new one is added.
+    """
     try:
         name, context, text = (row[key] for key in ("id", "context", "question"))
         # True would count as 1.

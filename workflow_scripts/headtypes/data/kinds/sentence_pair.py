@@ -89,10 +89,11 @@ class SentencePair(TableKind):
         return _numbers_for(rows, record)[:, None]
 
     def training_targets(self, rows, windows):
-        """Return the index of each pair's label among those of all rows, [pair, 1] int64, and the sorted labels as
-        names.
+        """Return the index of each pair's label among the sorted labels of all rows, [pair, 1] int64, and these labels.
 
-        A label is its text: JSON may have 1 and "1". Raises `InputError` where two would be one to a model.
+        Labels are compared as text: JSON may have 1 and "1". Raises `InputError` where a model could not tell two
+            labels
+        apart.
         """
         import numpy as np
 

@@ -270,9 +270,7 @@ def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
 
 
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
-    """Pack divergences in 16 bits of the largest, uint16 little-endian, as text; return them and the largest, in
-    nats.
-    """
+    """Return divergences as text, each as a share of the largest in uint16 little-endian, and the largest, in nats."""
     largest = float(divergence.max())
     levels = np.rint(divergence / (largest or 1) * _SCALES)
     return pack(levels.astype("<u2").tobytes()), largest

@@ -120,8 +120,9 @@ class Live:
         return {**read, "live": live}
 
     def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
-        """Return the data of a page of a text while some heads are off, and `answers` beside the whole model's.
+        """Return the data of the page for a text, or two, computed while some heads are off.
 
+        `answers` in it has the answers of the model with these heads off beside those of the whole model.
         off: heads whose output is zero, `layer-head` from 1. Their own attention is shown as it would be; that of later
             layers is that of a model without them. files: as in `seen`.
         Raises `InputError` where the text is empty, or the model has no such head.

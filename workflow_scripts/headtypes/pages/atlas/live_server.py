@@ -48,7 +48,9 @@ class LiveServer(ThreadingHTTPServer):
         super().__init__((LOOPBACK, port), _Handler)
 
     def handle_error(self, request, client_address) -> None:
-        """Say nothing of a browser that has broken off, as for another answer, or sends less than it says."""
+        """Ignore the error of a browser that closed its connection, as when it asks for something else; print
+        others.
+        """
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 

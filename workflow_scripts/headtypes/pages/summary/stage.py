@@ -14,7 +14,7 @@ from headtypes.papers.registry import PAPERS
 
 
 def shown_compared_types(plan: Plan) -> list:
-    """Return the partitions whose types stand beside random heads: the shown one, and one of the text."""
+    """Return the partitions whose types the page compares with random heads: the shown one, and one of a text."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]

@@ -66,7 +66,7 @@ class Judged:
 
     @property
     def corrected(self) -> str:
-        """Numbers of stated claims that hold and fail once they are corrected, in words; empty where none has an
+        """How many stated claims hold and fail after correction for their number, in words; empty where none has an
         interval.
         """
         stated = self.claims[self.claims["basis"] == "stated"]["verdict_holm"].dropna()

@@ -111,7 +111,9 @@ class Model(Quantities):
         return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """Return the stability with so many clusters, by what is halved."""
+        """Return the stability of the clustering into k clusters, by what was split into halves (heads, samples,
+        pairs).
+        """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
             raise NoVerdictError("stability was not measured")

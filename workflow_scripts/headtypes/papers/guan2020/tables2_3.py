@@ -144,7 +144,10 @@ def _key(row: Mapping) -> Key:
 
 
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
-    """Yield Table 2 or 3, one for each model and partition, below its baseline; table: as `ablation_table` makes it."""
+    """Yield Table 2 or 3 for each model and partition, with the baseline in its first row.
+
+    table: as `ablation_table` makes it.
+    """
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         measured = measured_in(section)

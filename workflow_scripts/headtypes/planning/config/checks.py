@@ -55,7 +55,10 @@ def check(config: Config, models: Sequence[str], tasks: Sequence[str]) -> None:
 
 
 def _names(config: Config) -> Mistakes:
-    """Yield entries whose files would not lie in the innermost folder called results (`provenance.results_folder`)."""
+    """Yield entries named so that files of theirs would lie in a further folder called results.
+
+    The innermost folder of this name counts as that of all results (`provenance.results_folder`).
+    """
     for registry in ("models", "tasks", "partitions", "conditions", "readings", "analyses"):
         seen: dict[str, str] = {}
         for name in getattr(config, registry):

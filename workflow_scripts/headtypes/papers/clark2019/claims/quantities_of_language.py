@@ -179,7 +179,10 @@ class Trees(Accuracies):
         return self.quantity(f"scored.{relation}.{statistic}", label, lambda scores: scores[name], UNITS[statistic])
 
     def to_sep(self, relation: str, reading: str) -> Quantity:
-        """Return the attention of non-nouns to [SEP] in a relation's best head, in percent."""
+        """Return the percentage of attention that non-nouns give to [SEP] in the best head of a relation.
+
+        reading: which of `NON_NOUNS` counts.
+        """
         name = f"non_nouns.{relation}.{NON_NOUNS[reading]}"
         label = f"percent of attention to [SEP] from non-nouns in the best head of {relation}, {reading}"
         return self.quantity(f"scored.{name}", label, lambda scores: scores[name], "%")
@@ -232,7 +235,10 @@ class Documents(Accuracies):
     absent: ClassVar[str] = "the model reads no documents with mentions"
 
     def best_head_beyond(self, system: str, candidates: str) -> Quantity:
-        """Return the accuracy of the best head at the antecedents of all mentions, less that of a system."""
+        """Return the accuracy of the best head at the antecedents of all mentions, less that of a system.
+
+        candidates: the words among which the head chooses.
+        """
         return self.quantity(
             f"antecedents.best_head.{candidates}.less_{system}",
             lead_label(system, candidates),
