@@ -254,10 +254,11 @@ def two_decimals(value: float) -> str:
 def by_unit(
     values: np.ndarray, articles: np.ndarray | None = None, sizes: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return means of units, [unit, ...], and the number of items in each, [unit].
+    """Average values within each unit; return the means, [unit, ...], and the number of items of each unit, [unit].
 
-    values: [..., question]; articles: [question] the unit of each, or None if each question is one.
-    sizes: [question] the number of items (tokens of a document) that each value sums, or None for one.
+    values: [..., question], each a sum over `sizes` items. articles: [question] the unit that each question belongs to;
+        None if each question is its own unit. sizes: [question] number of items (such as tokens of a document) in each
+        value; None for one each.
     """
     values = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
     if broken := np.count_nonzero(~np.isfinite(values)):

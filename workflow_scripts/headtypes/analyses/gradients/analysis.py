@@ -35,8 +35,8 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest gradient of each kind of token, divided by the mean over all tokens of the
-    layer.
+    """Yield mean, smallest and largest gradient of a set's heads for each kind of token, divided by their layer's
+    mean.
     """
     import numpy as np
 

@@ -76,7 +76,7 @@ class Coreference(Kind):
     source_keys = ("folder",)
 
     def rows_of_file(self, data, where, key, columns):
-        """Read the documents of files in CoNLL-U or CoNLL-2012, in their order."""
+        """Return the documents of files in CoNLL-U or CoNLL-2012, in their order."""
         read = [document for file in data for document in _read(file)]
         with_mentions = [document for document in read if document is not None]
         if not with_mentions:

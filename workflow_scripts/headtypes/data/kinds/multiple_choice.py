@@ -77,8 +77,8 @@ class MultipleChoice(TableKind):
         return build_choices(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
 
     def answer_targets(self, rows, windows, record):
-        """Return the number of tokens of the right choice, which are to be predicted; -1 for another one: [window, 1]
-        int64.
+        """Return [window, 1] int64: the number of tokens of a right choice, which are to be predicted; -1 for a wrong
+        choice.
         """
         import numpy as np
 

@@ -27,7 +27,7 @@ def inputs(plan: Plan, paths: Any) -> dict[str, dict[str, str]]:
 
 @stage(calls="pages.ledger.page:run")
 def write_ledger(plan: Plan) -> dict:
-    """Spec: the family of each model, and how each partition was made."""
+    """Return the spec: the family of each model, and how each partition was made."""
     return {
         "families": {model: plan.config.family(model) for model in plan.models},
         "partitions": [

@@ -47,7 +47,7 @@ class Guan2020(Published):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The rows of Table 1, beside which a model in the config can stand."""
+        """Names of the rows of Table 1, one of which a model in the config may name to be compared with it."""
         return tuple(self.stability.models)
 
     @property
@@ -55,7 +55,10 @@ class Guan2020(Published):
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the condition with these operations, or None; types that are kept do not count, single heads do."""
+        """Return the published condition with these operations, or None.
+
+        Types with the operation `keep` do not count, heads with it do.
+        """
         wanted = {
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)
         }

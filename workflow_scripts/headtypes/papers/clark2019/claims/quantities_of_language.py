@@ -393,14 +393,14 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 
 
 def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
-    """Measure how much less [SEP] gets where the heads of relations are called for than in other heads of their layers.
+    """Measure how much less attention [SEP] gets where a relation's head has its function than in other heads of its
+    layer.
 
     rows: those of the paper's relations and totals, by name.
 
-    The heads that find a relation and look at [SEP] change places at random with heads of their layers that look at it
-    and
-    find none; for each relation, the head in the place of its best head is asked. Raises `NoVerdictError` where no head
-    that finds a relation looks at [SEP].
+    A permutation test: heads that find a relation and look at [SEP] change places at random with heads of their layers
+    that look at it and find none; for each relation, the head in the place of its best head is measured. Raises
+    `NoVerdictError` where no head that finds a relation looks at [SEP].
     """
     known = [row for name, row in rows.items() if name not in TOTALS]
     finds = _finders(best, rows)

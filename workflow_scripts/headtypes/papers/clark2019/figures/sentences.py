@@ -49,9 +49,12 @@ class Chosen(NamedTuple):
 
 
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
-    """Choose for each relation the two sentences of 8 to 16 words with the most words of it, if all are guessed right.
+    """Choose two example sentences for each relation.
 
-    The first on a tie. A relation that the table of best heads lacks, or that has no such sentence, is absent.
+    They have 8 to 16 words, and the best head guesses all words of the relation right. Those with the most such words
+    are
+    chosen, the earlier on a tie. A relation that the table of best heads lacks, or that has no such sentence, is
+    absent.
     """
     kept = [sentences[index] for index in arcs.sentence]
     pairs, sentence = stanford_pairs(kept), sentence_of_word(kept)
