@@ -23,7 +23,9 @@ def round_(angle: np.ndarray) -> np.ndarray:
 
 
 def of_layers(heads: int) -> np.ndarray:
-    return np.repeat(np.eye(heads // 12), 12, axis=0)
+    """[head, layer] of layers of twelve heads, or of six layers: two layers with gaps between them would be clusters."""
+    layers = max(6, heads // 12)
+    return np.repeat(np.eye(layers), heads // layers, axis=0)
 
 
 # Coordinates of so many heads in clouds without gaps.
@@ -39,10 +41,10 @@ CLOUDS = {
     "skewed factors": lambda rng, heads: 0.6 * rng.exponential(1, (heads, 3)),
     "one skewed factor": lambda rng, heads: 0.8 * rng.exponential(1, (heads, 1)),
     "layers along a line": lambda rng, heads: (
-        of_layers(heads) @ np.linspace(-1, 1, heads // 12)[:, None] + rng.normal(0, 0.25, (heads, 1))
+        (layers := of_layers(heads)) @ np.linspace(-1, 1, layers.shape[1])[:, None] + rng.normal(0, 0.25, (heads, 1))
     ),
     "layers of their own": lambda rng, heads: (
-        of_layers(heads) @ rng.normal(0, 0.25, (heads // 12, 4)) + rng.normal(0, 0.25, (heads, 4))
+        (layers := of_layers(heads)) @ rng.normal(0, 0.25, (layers.shape[1], 4)) + rng.normal(0, 0.25, (heads, 4))
     ),
 }
 PATTERNS = {"mixtures of three patterns": 1, "close mixtures of three patterns": 5}
