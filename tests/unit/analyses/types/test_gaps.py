@@ -23,7 +23,7 @@ def round_(angle: np.ndarray) -> np.ndarray:
 
 
 def of_layers(heads: int) -> np.ndarray:
-    """[head, layer] of layers of twelve heads, or of six layers: two layers with gaps between them would be clusters."""
+    """[head, layer] of layers of twelve heads, or of six layers, since two that lie apart would be clusters."""
     layers = max(6, heads // 12)
     return np.repeat(np.eye(layers), heads // layers, axis=0)
 
