@@ -21,7 +21,7 @@ def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_p
         "probes": {"seeds": 2},
         "select": {"models": ["bert"], "tasks": list(tasks)},
     }
-    results = Workdir.at(tmp_path / "work", config).make("language", "results/clark2019/comparison.csv") / "clark2019"
+    results = Workdir.at(tmp_path / "work", config).make("clark2019", "results/clark2019/comparison.csv") / "clark2019"
     table = pd.read_csv(results / "comparison.csv", keep_default_na=False).set_index(["task", "id"])
     assert table.loc[("trees", "no-head-does-all"), "verdict"] in ("holds", "fails", "open")
     assert table.loc[("trees", "probe-words"), "verdict"] in ("holds", "fails", "open")
