@@ -91,7 +91,7 @@ class ClusterWorkdir(Workdir):
             found[:] = [job for job in running if self.slurm.processes_of(job, "call.py")]
             return bool(found)
 
-        until(job, f"a job of {rule}", 300)
+        until(job, f"a job of {rule}", 900)
         return found[0]
 
     def slurm_log(self, rule: str, job: str) -> str:
