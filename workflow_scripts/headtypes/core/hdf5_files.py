@@ -5,7 +5,6 @@ A dataclass declares a file: `jaxtyping` annotations name the type and the dimen
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
@@ -17,6 +16,7 @@ import numpy as np
 from jaxtyping import Shaped, jaxtyped
 
 from headtypes.core.files import StrPath, atomic_write, canonical_json, undamaged
+from headtypes.core.texts import spelled_out
 
 T = TypeVar("T")
 # Of a chunk, at most, unless a single row is larger.
@@ -89,8 +89,7 @@ def read_groups(path: StrPath, kind: type[T]) -> dict[str, T]:
 @contextmanager
 def opened_arrays(path: StrPath, kind: type) -> Iterator[h5py.File]:
     """Yield a file of `write_arrays`, to read a part of it; errors as `read_arrays`."""
-    words = re.sub("(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower()
-    with opened_result(path, f"holds no {words}") as file:
+    with opened_result(path, f"holds no {spelled_out(kind)}") as file:
         yield file
 
 

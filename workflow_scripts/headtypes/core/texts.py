@@ -1,6 +1,7 @@
-"""Text files of users: their encoding, and the header of a table."""
+"""Texts: the encoding of users' files, the header of a table, and names as words."""
 
 import codecs
+import re
 from collections import Counter
 from collections.abc import Iterable
 from os import PathLike
@@ -45,3 +46,8 @@ def check_header(names: Iterable[str], where: Any) -> None:
     twice = next((name for name, number in Counter(names).items() if name and number > 1), None)
     if twice is not None:
         raise InputError(f"{where} has more than one column {twice}; rename or remove all but one of them.")
+
+
+def spelled_out(kind: type) -> str:
+    """Write the name of a class as words in lower case: `ArcGuesses` is "arc guesses"."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower()

@@ -328,7 +328,7 @@ class Plan:
 
     @property
     def company_needs_head_outputs(self) -> bool:
-        """Whether heads in random company have their mean outputs in place of their own, and so need these."""
+        """True if heads in random company have their mean outputs in place of their own, and so need these."""
         return need_head_outputs([self.config.company.operation])
 
     @cached_property

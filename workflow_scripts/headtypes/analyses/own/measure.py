@@ -1,6 +1,5 @@
 """Analyses of a user's own: the class that such a file derives from, and the job that reads it."""
 
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from headtypes.core.files import StrPath
 from headtypes.core.heads import per_head
 from headtypes.core.statistics import mean_of_known, ratio_intervals
 from headtypes.core.table_files import write_csv
+from headtypes.core.texts import spelled_out
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import ModelRecord, read_model_record
@@ -129,9 +129,10 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
     known = ~np.isnan(values)
     low, high = ratio_intervals(np.where(known, values, 0), known.astype(float))
     numbers = {"value": mean_of_known(values), "low": low, "high": high, "samples": known.sum(0)}
-    words = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(analysis).__name__).lower()
     columns = {name: of_heads.ravel() for name, of_heads in numbers.items()}
-    return per_head(values.shape[1:], {**columns, "label": analysis.label or words, "unit": analysis.unit})
+    return per_head(
+        values.shape[1:], {**columns, "label": analysis.label or spelled_out(type(analysis)), "unit": analysis.unit}
+    )
 
 
 def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:

@@ -35,7 +35,7 @@ class Surface:
 
     @property
     def read(self) -> tuple[Of, ...]:
-        """Whether patterns of weights alone were read, or of norms too."""
+        """The names of what was read: `weights`, and `norms` where these were read too."""
         return ("weights",) if self.norms is None else ("weights", "norms")
 
     def column(self, name: str, of: Of = "weights") -> Float32[np.ndarray, "sample layer head"]:

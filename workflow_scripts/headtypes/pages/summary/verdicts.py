@@ -66,9 +66,7 @@ class Judged:
 
     @property
     def corrected(self) -> str:
-        """How many stated claims hold and fail after correction for their number, in words; empty where none has an
-        interval.
-        """
+        """Numbers of stated claims that hold and fail after correction, in words; empty where none has an interval."""
         stated = self.claims[self.claims["basis"] == "stated"]["verdict_holm"].dropna()
         counts = verdict_counts(stated)
         known = counts[HOLDS] + counts[FAILS] + counts[OPEN]
