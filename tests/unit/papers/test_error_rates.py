@@ -19,6 +19,7 @@ from headtypes.core.statistics import Evidence, ratio_intervals
 from headtypes.papers.claims import Claim, Verdict, correct, judge
 from headtypes.papers.clark2019.claims.quantities_of_language import Columns, Scores, Trees, sep_beyond_others
 from headtypes.papers.clark2019.claims.quantities_of_texts import _permuted
+from headtypes.papers.comparison import judged_together
 from headtypes.papers.guan2020.quantities import beyond_others, by_thirds
 from headtypes.papers.quantities import (
     FAILS,
@@ -33,7 +34,6 @@ from headtypes.papers.quantities import (
     in_each_reading,
     measured_by,
 )
-from headtypes.papers.repeats import judged_together
 from tests.support.clark_results import best_heads
 
 UNITS, TRIALS = 60, 200

@@ -18,7 +18,7 @@ from headtypes.core.style import PAGE, style, styled
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.models.model_config import body_of, layers_and_heads
-from headtypes.papers.guan2020.figures.figure1 import draw_map
+from headtypes.papers.guan2020.figures import draw_map
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from headtypes.pages.summary.pictures import caption_of
 from headtypes.pages.summary.run_facts import duration, facts, processor_time
 from headtypes.pages.summary.stage import FIGURES
 from headtypes.pages.summary.verdicts import counted, judged_subjects
-from headtypes.papers.guan2020.tables2_3 import ablation_shown
+from headtypes.papers.guan2020.tables import ablation_shown
 from tests.support.places import ROOT
 from tests.support.summaries import (
     COMPANY,

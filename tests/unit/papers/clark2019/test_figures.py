@@ -6,9 +6,14 @@ from matplotlib.figure import Figure
 
 from headtypes.analyses.maps.results import PATTERNS, Examples
 from headtypes.papers.clark2019.claims.statistics import published_statistics, whole_statistics
-from headtypes.papers.clark2019.figures.by_layer import entropy_figure, gradient_figure, surface_figure
-from headtypes.papers.clark2019.figures.figure6 import _BEHAVIOURS, divergence_figure
-from headtypes.papers.clark2019.figures.lines import examples_figure
+from headtypes.papers.clark2019.figures import (
+    _BEHAVIOURS,
+    divergence_figure,
+    entropy_figure,
+    examples_figure,
+    gradient_figure,
+    surface_figure,
+)
 from tests.support.clark_results import (
     HEADS,
     LAYERS,

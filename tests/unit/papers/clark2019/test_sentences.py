@@ -7,8 +7,8 @@ from matplotlib.colors import to_hex, to_rgba
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.words.words import encode_words
 from headtypes.core.style import PALETTE
-from headtypes.papers.clark2019.figures.lines import BestHead, SentenceMap, sentences_figure
-from headtypes.papers.clark2019.figures.sentences import Chosen, choose_passages, choose_sentences, map_sentences
+from headtypes.papers.clark2019.figures import BestHead, SentenceMap, sentences_figure
+from headtypes.papers.clark2019.sentences import Chosen, choose_passages, choose_sentences, map_sentences
 from tests.support.drawing import drawn, lettering, texts
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
 from tests.support.records import recorded

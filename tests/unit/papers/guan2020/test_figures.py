@@ -19,9 +19,13 @@ from headtypes.analyses.types.clustering import embed_heads
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import save_figure
-from headtypes.papers.guan2020.figures.figure1 import heads_figure
-from headtypes.papers.guan2020.figures.figure4 import models_figure
-from headtypes.papers.guan2020.figures.figures_by_type import atlas_figure, layers_figure, projection_figure
+from headtypes.papers.guan2020.figures import (
+    atlas_figure,
+    heads_figure,
+    layers_figure,
+    models_figure,
+    projection_figure,
+)
 from tests.support.drawing import (
     HEADS,
     LAYERS,

@@ -6,19 +6,17 @@ import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.papers.guan2020.table1 import (
-    reservations,
-    stability_page,
-    stability_shown,
-    stability_table,
-    with_published,
-)
-from headtypes.papers.guan2020.tables2_3 import (
+from headtypes.papers.guan2020.tables import (
     ablation_page,
     ablation_shown,
     ablation_table,
     ablation_values,
+    reservations,
     shortages,
+    stability_page,
+    stability_shown,
+    stability_table,
+    with_published,
 )
 from tests.support.planted import typed
 from tests.support.summaries import RESULTS

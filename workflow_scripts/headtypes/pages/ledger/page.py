@@ -12,8 +12,7 @@ from headtypes.core.table_files import write_csv
 from headtypes.pages.rendering import embedded, render
 from headtypes.pages.summary.verdicts import SIGNS, counted
 from headtypes.papers.claims import BASES
-from headtypes.papers.ledger.models import FEWEST_FAMILIES, UNTRAINED, over_models
-from headtypes.papers.ledger.table import CLAIM, ledger_table, together_table
+from headtypes.papers.ledger import CLAIM, FEWEST_FAMILIES, UNTRAINED, ledger_table, over_models, together_table
 from headtypes.papers.quantities import NO_VERDICT, VERDICTS, Measured
 from headtypes.papers.registry import PAPERS
 

@@ -24,7 +24,7 @@ from headtypes.core.heads import head_name
 from headtypes.core.style import ATTENTION_COLOURS, attention_scale
 from headtypes.pages.summary.left_out import LeftOut
 from headtypes.pages.summary.pictures import data_uri
-from headtypes.papers.guan2020.figures.figure1 import typical_heads
+from headtypes.papers.guan2020.figures import typical_heads
 
 # The most heads whose types are also written into the map.
 _LETTERED = 150

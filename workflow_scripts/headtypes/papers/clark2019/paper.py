@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from headtypes.core.tables import Table
 
 
-@stage(calls="papers.clark2019.figures.by_layer:run_surface")
+@stage(calls="papers.clark2019.figures:run_surface")
 def plot_surface(plan: Plan, model: str, task: str) -> dict:
     return {"beside": is_beside(plan, model)}
 
 
-plot_examples = of_inputs_alone("plot_examples", calls="papers.clark2019.figures.lines:run")
-plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figures.by_layer:run_gradients")
-plot_divergence = of_inputs_alone("plot_divergence", calls="papers.clark2019.figures.figure6:run")
+plot_examples = of_inputs_alone("plot_examples", calls="papers.clark2019.figures:run_examples")
+plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figures:run_gradients")
+plot_divergence = of_inputs_alone("plot_divergence", calls="papers.clark2019.figures:run_divergence")
 
 
 @stage(calls="papers.clark2019.tables:run_relations")
@@ -56,7 +56,7 @@ def tabulate_probes(plan: Plan) -> dict:
 
 
 # Of all rows, it reads a few.
-@stage("forward", reads="rows", passes=lambda plan, wildcards, rows: 0, calls="papers.clark2019.figures.sentences:run")
+@stage("forward", reads="rows", passes=lambda plan, wildcards, rows: 0, calls="papers.clark2019.sentences:run")
 def plot_sentences(plan: Plan, model: str, task: str) -> dict:
     """Spec: kind of task, how tokens become words, precision and batch size."""
     words = words_of(plan, task)

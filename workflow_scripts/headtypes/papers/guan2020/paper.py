@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from headtypes.core.tables import Table
 
 
-@stage(calls="papers.guan2020.table1:run")
+@stage(calls="papers.guan2020.tables:run_types")
 def tabulate_types(plan: Plan) -> dict:
     rows = [
         {
@@ -44,7 +44,7 @@ def tabulate_types(plan: Plan) -> dict:
     return {"rows": rows}
 
 
-@stage(calls="papers.guan2020.tables2_3:run")
+@stage(calls="papers.guan2020.tables:run_ablations")
 def tabulate_ablations(plan: Plan) -> dict:
     """Spec: the rows of Tables 2 and 3, and the controls, each with its baseline."""
     rows = [
@@ -66,14 +66,14 @@ def tabulate_readings(plan: Plan) -> dict:
     return {"rows": [_row(plan, ablation) for ablation in plan.ablations], "readings": plan.readings}
 
 
-@stage(calls="papers.guan2020.figures.figures_by_type:run")
+@stage(calls="papers.guan2020.figures:run_partition")
 def plot_partition(plan: Plan, model: str, partition: str) -> dict:
     # Named for the rule that once did this: another name would be another seed.
     seed = plan.seed("draw_projection", model, partition)
     return {"features": plan.config.clustering.features(plan.partitions[model, partition].of), "seed": seed}
 
 
-@stage(calls="papers.guan2020.figures.figure4:run")
+@stage(calls="papers.guan2020.figures:run_models")
 def compare_models(plan: Plan, clustering: str) -> dict:
     names = {(entry.model, entry.task): entry.subject for entry in plan.clustered_by(clustering)}
     parents = {name: names.get((plan.config.parent(model), task)) for (model, task), name in names.items()}
@@ -222,14 +222,14 @@ def _numbers(plan: Plan) -> list[dict[str, str]]:
 
 def _stability(path: str) -> "Iterable[Table]":
     from headtypes.papers.comparison import read_named
-    from headtypes.papers.guan2020.table1 import stability_shown
+    from headtypes.papers.guan2020.tables import stability_shown
 
     return [stability_shown(read_named(path, "partition"))]
 
 
 def _ablations(path: str, number: str) -> "Iterable[Table]":
     from headtypes.papers.comparison import read_named
-    from headtypes.papers.guan2020.tables2_3 import ablation_shown
+    from headtypes.papers.guan2020.tables import ablation_shown
 
     return ablation_shown(read_named(path, "partition", "condition"), int(number))
 

@@ -21,7 +21,7 @@ from headtypes.data.kinds.coreference import AnnotatedDocument
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.records import read_records
 from headtypes.models.records import ModelRecord, read_model_record
-from headtypes.papers.clark2019.figures.lines import (
+from headtypes.papers.clark2019.figures import (
     BestHead,
     SentenceMap,
     best_of_mentions,

@@ -8,10 +8,9 @@ import pytest
 from scipy.stats import norm, t
 
 from headtypes.papers.claims import Claims, Verdict, judge
-from headtypes.papers.comparison import COLUMNS, Subject, comparison_table, value_row
+from headtypes.papers.comparison import COLUMNS, Subject, comparison_table, judged_together, mean_over_models, value_row
 from headtypes.papers.paper import Published
 from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
-from headtypes.papers.repeats import judged_together, mean_over_models
 
 NAME = "bert-{seed}"
 MODELS = [f"bert-{seed}" for seed in range(6)]

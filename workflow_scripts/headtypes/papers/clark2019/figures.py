@@ -1,0 +1,534 @@
+"""The figures of Clark et al. 2019, with our heads in them.
+
+In Figures 1 and 5 lines between tokens are as dark as the attention. In Figures 2 and 4 a statistic of every head is a
+dot, and the layers' means are a line; Figure 3 has means alone. In Figure 6 heads that attend alike lie close.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import BoundaryNorm
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from headtypes.analyses.coreference.accuracy import read_coreference
+from headtypes.analyses.coreference.mentions import CANDIDATES
+from headtypes.analyses.divergence.results import read_projection, read_projection_fit
+from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
+from headtypes.analyses.maps.results import PATTERNS, Examples
+from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
+from headtypes.analyses.surface.results import Surface
+from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.analyses.types.style import frame_projection, scatter_heads, scatter_types
+from headtypes.core.files import StrPath
+from headtypes.core.hdf5_files import read_arrays
+from headtypes.core.heads import head_name
+from headtypes.core.style import PAGE, PALETTE, SMALL, clipped, layer_ticks, legend_key, save_figure, styled
+from headtypes.data.kinds.metrics import MEASURES
+from headtypes.papers.clark2019.claims.statistics import (
+    Statistics,
+    behaviours_of,
+    published_statistics,
+    whole_statistics,
+)
+from headtypes.papers.clark2019.published import Clark2019, our_relation
+
+# Where heads of several series lie in a layer, in layers; all of them together.
+_SPREAD = 0.5
+_BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
+
+
+class Series(NamedTuple):
+    """A statistic, and how it is drawn and called."""
+
+    statistic: str
+    label: str
+    colour: str
+    marker: str
+
+    def key(self, label: str = "", **look) -> Line2D:
+        return legend_key(
+            **{"color": self.colour, "marker": self.marker, "ms": 3, "mew": 0, "lw": 1.1, **look},
+            label=label or self.label,
+        )
+
+
+# The first token stands in where a model has no [CLS].
+_SHARES = {
+    "special tokens": (
+        Series("cls", "[CLS]", _VERMILION, "o"),
+        Series("first", "first token", _VERMILION, "o"),
+        Series("sep", "[SEP]", _BLUE, "s"),
+        Series("punctuation", ". or ,", _PURPLE, "^"),
+    ),
+    "[SEP]": (
+        Series("other_to_sep", "others to [SEP]", _BLUE, "s"),
+        Series("sep_to_sep", "[SEP] to [SEP]", _GREEN, "D"),
+    ),
+    "neighbours": (
+        Series("previous", "previous token", _BLUE, "<"),
+        Series("next", "next token", _VERMILION, ">"),
+        Series("self", "token itself", _PURPLE, "o"),
+    ),
+}
+_ENTROPIES = (Series("entropy", "all tokens", _BLUE, "o"), Series("entropy_cls", "from [CLS]", _VERMILION, "o"))
+# The paper has no line of its own for [CLS], which other models use as BERT uses [SEP].
+_GRADIENTS = (
+    Series("all", "to all tokens", "0.25", "o"),
+    Series("sep", "to [SEP]", _BLUE, "s"),
+    Series("punctuation", "to . or ,", _PURPLE, "^"),
+    Series("cls", "to [CLS]", _VERMILION, "D"),
+)
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LOSSES = {
+    "masked_words": "loss of masked words",
+    "next_token": "loss of the next token",
+    **{kind: f"loss on {counted}" for kind, (_, counted) in MEASURES.items()},
+}
+
+
+@styled
+def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
+    """Draw Figure 2: a dot per head in its layer (from 1) and, but for neighbours, lines of the layers' means.
+
+    published: the paper's means by layer, drawn as pale lines if the model has as many layers; None to leave them out.
+    """
+    published = _of_same_depth(published, statistics)
+    figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
+    panels = figure.subplots(1, len(_SHARES), sharey=True)
+    for axes, (title, series) in zip(panels, _SHARES.items(), strict=True):
+        shown = [one for one in series if one.statistic in statistics.layers]
+        if any(one.statistic == "cls" for one in shown):
+            shown = [one for one in shown if one.statistic != "first"]
+        axes.set_title(title, loc="left", pad=26)
+        if not shown:
+            say(axes, statistics.missing[series[0].statistic])
+            continue
+        means = title != "neighbours"
+        _draw_heads(axes, shown, statistics, published, means)
+        axes.set(ylim=(-0.02, 1.02))
+        keys = [one.key(lw=1.1 if means else 0) for one in shown]
+        if published is not None and any(one.statistic in published.layers for one in shown):
+            keys.append(_published_key())
+        add_legend_above(axes, handles=keys, columnspacing=0.9, handletextpad=0.4)
+    panels[0].set_ylabel("share of attention")
+    return figure
+
+
+@styled
+def gradient_figure(gradients: Gradients) -> Figure:
+    """Draw Figure 3: layers' means of |dLoss / dA|, and each divided by all tokens'; or say why there are none."""
+    figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
+    if gradients.loss is None:
+        say(figure.subplots(), f"No gradients: the model {gradients.reason}.")
+        return figure
+    values, ratios = figure.subplots(1, 2)
+    of_heads = dict(zip(ATTENDED, np.moveaxis(gradients.values, -1, 0), strict=True))
+    by_kind = {kind: values.mean(axis=-1) for kind, values in of_heads.items()}
+    layers = np.arange(1, len(by_kind["all"]) + 1)
+    power = int(np.floor(np.log10(np.nanmax(by_kind["all"]) or 1.0)))
+    shown = [one for one in _GRADIENTS if not np.isnan(by_kind[one.statistic]).any()]
+    for kind, _, colour, marker in shown:
+        look = {"color": colour, "marker": marker, "ms": 3, "mew": 0, "lw": 1.1, "gid": kind}
+        values.plot(layers, by_kind[kind] / 10.0**power, **look)
+        ratios.plot(layers, by_kind[kind] / by_kind["all"], **look)
+    for axes in (values, ratios):
+        _number_layers(axes, len(layers))
+        axes.set_ylim(bottom=0)
+    unit = "" if power == 0 else f" / 10{str(power).translate(_SUPERSCRIPT)}"
+    values.set_ylabel(f"mean |∂L/∂A|{unit}")
+    values.set_title(_LOSSES[gradients.loss], loc="left")
+    ratios.set_ylabel("ratio to all tokens")
+    ratios.set_title("divided by the mean over all tokens", loc="left")
+    _add_legend(figure, [one.key() for one in shown])
+    return figure
+
+
+@styled
+def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
+    """Draw Figure 4: dots, means, and the entropy of uniform attention; published: as of `surface_figure`."""
+    published = _of_same_depth(published, statistics)
+    figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    layers = np.arange(1, len(statistics.uniform) + 1)
+    for axes, series in zip(panels, _ENTROPIES, strict=True):
+        axes.set_title(series.label, loc="left")
+        if series.statistic not in statistics.heads:
+            say(axes, statistics.missing[series.statistic])
+            continue
+        _draw_heads(axes, [series], statistics, published)
+        ends = np.concatenate([[0.5], layers, [layers[-1] + 0.5]])
+        uniform = np.pad(statistics.uniform, 1, mode="edge")
+        axes.plot(ends, uniform, color="black", lw=0.9, ls=(0, (4, 2)), gid="uniform")
+        axes.set_ylim(-0.03 * statistics.uniform.max(), 1.08 * statistics.uniform.max())
+    panels[0].set_ylabel("entropy of attention (nats)")
+    keys = [
+        _ENTROPIES[0].key("head", color="0.35", lw=0),
+        legend_key(color="0.35", lw=1.1, label="mean of the layer"),
+        legend_key(color="black", lw=0.9, ls=(0, (4, 2)), label="uniform attention"),
+    ]
+    _add_legend(figure, keys if published is None else [*keys, _published_key()])
+    return figure
+
+
+def say(axes: Axes, sentence: str) -> None:
+    axes.text(0.5, 0.5, sentence, transform=axes.transAxes, ha="center", va="center", color="0.35", wrap=True)
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+
+
+def add_legend_above(axes: Axes, **how) -> None:
+    """Add a legend of two columns above a panel; how: arguments of `Axes.legend`."""
+    pads = {"borderpad": 0.1, "borderaxespad": 0.1, "labelspacing": 0.25}
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, handlelength=1.4, **pads, **how)
+
+
+def _of_same_depth(published: Statistics | None, statistics: Statistics) -> Statistics | None:
+    depths = [len(next(iter(values.layers.values()))) for values in (published, statistics) if values is not None]
+    return published if len(set(depths)) == 1 else None
+
+
+def _draw_heads(
+    axes: Axes, series: Sequence[Series], statistics: Statistics, published: Statistics | None, means: bool = True
+) -> None:
+    """Draw a dot for each head of each series, the series side by side, and lines of the layers' means."""
+    for index, (name, _, colour, marker) in enumerate(series):
+        heads = statistics.heads[name]
+        layers = np.arange(1, len(heads) + 1)
+        shift = _SPREAD * ((index + 0.5) / len(series) - 0.5)
+        if published is not None and name in published.layers:
+            pale = {"lw": 4, "alpha": 0.25, "solid_capstyle": "round", "zorder": 1}
+            axes.plot(layers, published.layers[name], color=colour, gid=f"published-{name}", **pale)
+        dots = {"ls": "", "ms": 2.2, "mew": 0, "alpha": 0.65, "zorder": 2}
+        places = np.repeat(layers + shift, heads.shape[1])
+        axes.plot(places, heads.ravel(), color=colour, marker=marker, gid=f"heads-{name}", **dots)
+        if means:
+            axes.plot(layers, statistics.layers[name], color=colour, lw=1.1, zorder=3, gid=f"mean-{name}")
+    _number_layers(axes, len(layers))
+
+
+def _number_layers(axes: Axes, layers: int) -> None:
+    axes.set_xticks(layer_ticks(layers))
+    axes.set(xlabel="layer", xlim=(0.5, layers + 0.5))
+
+
+def _published_key() -> Line2D:
+    return legend_key(color="0.5", lw=4, alpha=0.35, label="published means")
+
+
+def _add_legend(figure: Figure, keys: Sequence[Line2D]) -> None:
+    figure.legend(handles=keys, loc="outside upper right", ncols=len(keys), columnspacing=1.2, handletextpad=0.5)
+
+
+def run_surface(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    published = Clark2019.read(inputs.reference)
+    ours = whole_statistics(read_arrays(inputs.surface, Surface), None, published)
+    theirs = published_statistics(published) if spec["beside"] else None
+    save_figure(surface_figure(ours, theirs), outputs.pdf_2, outputs.png_2, provenance)
+    save_figure(entropy_figure(ours, theirs), outputs.pdf_4, outputs.png_4, provenance)
+
+
+def run_gradients(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    save_figure(gradient_figure(read_gradients(inputs.gradients)), outputs.pdf, outputs.png, provenance)
+
+
+# Of each pattern: the title of its panel, and why a model may not have it.
+_PATTERNS = {
+    "broad": ("broadest", "not measured"),
+    "next": ("most to the next token", "no token looks\nat the next one"),
+    "sep": ("most to [SEP]", "the input has\nno [SEP]"),
+    "punctuation": ("most to . and ,", "not measured"),
+}
+_MEANS = {"broad": "mean entropy: {:.2f} nats"}
+COREFERENCE = "coreference"
+# What Figure 5 shows, relations by the paper's names: what the head does where a word looks at its head in the tree,
+# and where its head looks at it.
+_DOES = {
+    "dobj": ("objects\nlook at their verbs", "verbs\nlook at their objects"),
+    "det": ("determiners\nlook at their nouns", "nouns\nlook at their determiners"),
+    "poss": ("possessors\nlook at what is theirs", "words\nlook at their possessors"),
+    "auxpass": ("passive auxiliaries\nlook at their verbs", "verbs look at their\npassive auxiliaries"),
+    "pobj": ("objects\nlook at their prepositions", "prepositions\nlook at their objects"),
+    COREFERENCE: ("mentions\nlook at their antecedents", ""),
+}
+_PANELS = 4
+# Letters of a token and of a word that have room beside a panel.
+_TOKEN_LETTERS, _WORD_LETTERS = 11, 12
+# Inches of a token's line and of the titles of a row of sentences, and points of a token's letters.
+_TOKEN_LINE, _TITLES, _TOKEN_SIZE = 0.125, 0.72, 6.2
+
+
+class BestHead(NamedTuple):
+    """A head, from 0, that is best at a phenomenon of Figure 5, with its accuracy in percent.
+
+    direction: as in `relations.guesses.DIRECTIONS`; coreference has none.
+    """
+
+    phenomenon: str
+    layer: int
+    head: int
+    direction: str
+    accuracy: float
+
+
+def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
+    """Yield the best head of each relation in the table, chosen and scored on the same sentences, as in the paper."""
+    rows = chosen_and_scored_on_file(table).set_index(["annotation", "relation"])
+    for relation in _DOES:
+        if (name := our_relation(relation)) in rows.index:
+            row = rows.loc[name]
+            yield BestHead(relation, int(row["layer"]), int(row["head"]), row["direction"], float(row["accuracy"]))
+
+
+def best_of_mentions(table: pd.DataFrame) -> BestHead:
+    best = table[(table["system"] == "best_head") & (table["candidates"] == CANDIDATES[0])]
+    row = best[(best["type"] == "all") & (best["chosen"] == "documents")].iloc[0]
+    return BestHead(COREFERENCE, int(row["layer"]), int(row["head"]), "", float(row["accuracy"]))
+
+
+class SentenceMap(NamedTuple):
+    """The attention of the best head for a phenomenon, among the words of one sentence or of a few.
+
+    words:     [index] with the special tokens, where they are shown.
+    marked:    indices of the words that have the relation, or are head words of mentions.
+    attention: [index, index] float32.
+    """
+
+    best: BestHead
+    words: list[str]
+    marked: list[int]
+    attention: np.ndarray
+
+
+@styled
+def examples_figure(examples: Examples) -> Figure:
+    """Draw Figure 1, a panel for each pattern: lines from the tokens on the left to those on the right.
+
+    They are as dark as the attention: 1 is black, since each row sums to one among the tokens shown.
+    """
+    figure = Figure(figsize=(PAGE, 0.65 + _TOKEN_LINE * len(examples.tokens)), layout="constrained")
+    for axes, pattern in zip(figure.subplots(1, len(PATTERNS)), PATTERNS, strict=True):
+        if pattern in examples.patterns:
+            _draw_example(axes, pattern, examples)
+        else:
+            title, why = _PATTERNS[pattern]
+            axes.set_title(title, fontsize=7.5)
+            say(axes, why)
+    return figure
+
+
+@styled
+def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
+    """Draw Figure 5, a panel for each sentence, in the same way; without a sentence the figure says so.
+
+    Lines from and to the words that have the relation are of another colour, as are these words.
+    """
+    rows = [maps[start : start + _PANELS] for start in range(0, len(maps), _PANELS)]
+    if not rows:
+        figure = Figure(figsize=(PAGE, 1), layout="constrained")
+        say(figure.subplots(), "On no sentence of a few words is the best head right.")
+        return figure
+    heights = [_TITLES + _TOKEN_LINE * max(len(shown.words) for shown in row) for row in rows]
+    figure = Figure(figsize=(PAGE, sum(heights)), layout="constrained")
+    panels = figure.subplots(len(rows), _PANELS, squeeze=False, height_ratios=heights)
+    for row, of_row in zip(rows, panels, strict=True):
+        for axes, shown in zip(of_row, row, strict=False):
+            _draw_sentence(axes, shown, max(len(sentence.words) for sentence in row))
+        for axes in of_row[len(row) :]:
+            axes.set_axis_off()
+    return figure
+
+
+def _draw_example(axes: Axes, pattern: str, examples: Examples) -> None:
+    number = examples.patterns.index(pattern)
+    attention, (layer, head) = examples.attention[number], examples.heads[number]
+    _draw_lines(axes, attention, np.ndindex(attention.shape), PALETTE[0], gid=pattern)
+    for index, token in enumerate(examples.tokens):
+        _write_beside(axes, index, clipped(token, _TOKEN_LETTERS))
+    # As in the paper, dots stand for the tokens before those shown.
+    if not examples.begins:
+        _write_beside(axes, -1, "⋯")
+    axes.set(xlim=(-0.75, 1.75), ylim=(len(examples.tokens) - 0.5, -1.5), xticks=[], yticks=[])
+    title, _ = _PATTERNS[pattern]
+    axes.set_title(f"head {head_name(layer, head)}\n{title}", fontsize=7.5)
+    axes.set_xlabel(_MEANS.get(pattern, "mean attention: {:.2f}").format(examples.value[number]), labelpad=1)
+
+
+def _draw_sentence(axes: Axes, shown: SentenceMap, lines: int) -> None:
+    marked, best = set(shown.marked), shown.best
+    for is_marked, colour in ((False, PALETTE[0]), (True, PALETTE[1])):
+        pairs = [pair for pair in np.ndindex(shown.attention.shape) if bool(marked & {*pair}) == is_marked]
+        gid = f"{best.phenomenon}-{'marked' if is_marked else 'others'}"
+        _draw_lines(axes, shown.attention, pairs, colour, zorder=1 + is_marked, gid=gid)
+    for index, word in enumerate(shown.words):
+        how = {"color": PALETTE[1], "fontweight": "bold"} if index in marked else {}
+        _write_beside(axes, index, clipped(word, _WORD_LETTERS), **how)
+    axes.set(xlim=(-0.95, 1.95), ylim=(lines - 0.5, -0.8), xticks=[], yticks=[])
+    does = _DOES[best.phenomenon][best.direction == "head_to_dependent"]
+    title = f"head {head_name(best.layer, best.head)}\n{does}\n{best.phenomenon}: {best.accuracy:.1f} %"
+    axes.set_title(title, fontsize=7)
+
+
+def _draw_lines(axes: Axes, attention: np.ndarray, pairs: Iterable[tuple[int, int]], colour: str, **how) -> None:
+    pairs = list(pairs)
+    lines, dark = [((0, query), (1, key)) for query, key in pairs], [float(attention[it].clip(0, 1)) for it in pairs]
+    axes.add_collection(LineCollection(lines, colors=colour, linewidths=1, alpha=dark, **how))
+    axes.spines[:].set_visible(False)
+
+
+def _write_beside(axes: Axes, index: int, label: str, **how) -> None:
+    for x, side in ((-0.06, "right"), (1.06, "left")):
+        axes.text(x, index, label, ha=side, va="center", fontsize=_TOKEN_SIZE, **how)
+
+
+def run_examples(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    save_figure(examples_figure(read_arrays(inputs.examples, Examples)), outputs.pdf, outputs.png, provenance)
+
+
+# Label, colour and marker of each behaviour; a second sign beside the colour, as everywhere.
+_BEHAVIOURS = {
+    "next": ("next token", PALETTE[1], ">"),
+    "previous": ("previous token", PALETTE[0], "<"),
+    "broad": ("broad", PALETTE[4], "^"),
+    "cls": ("[CLS]", PALETTE[3], "D"),
+    "sep": ("[SEP]", PALETTE[5], "s"),
+    "punctuation": (". or ,", PALETTE[2], "P"),
+}
+# As many kinds of crosses as Clark's Figure 6 has relations, and one for coreference.
+_CROSSES = ("x", "+", "1", "2", "3", "4")
+_NONE = ("none of these", "0.7", ".")
+_DOT = 13
+_LEGEND = {"handletextpad": 0.1, "columnspacing": 0.6}
+# Lengths that a bar of scale may have, in the unit of the projection.
+_BARS = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
+# Inches: a line of the legends; the side of a panel, the room at its left, between panels and below them; a title.
+_LEGEND_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 0.2
+
+
+def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
+    """Name the relations or mentions that heads of a model are best at, by layer and head, from its first tables of
+    both.
+    """
+    best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
+    best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
+    heads: dict[tuple[int, int], list[str]] = {}
+    for best in best_heads:
+        heads.setdefault((best.layer, best.head), []).append(best.phenomenon)
+    return {head: ", ".join(phenomena) for head, phenomena in heads.items()}
+
+
+@styled
+def divergence_figure(
+    places: pd.DataFrame,
+    summary: Mapping,
+    behaviours: np.ndarray,
+    partition: Partition | None,
+    best: Mapping[tuple[int, int], str],
+) -> Figure:
+    """Draw each head at its place, marked by its behaviour, by its layer and, where heads have types, by its type.
+
+    places, summary: as `projection.project_heads` returns them.
+    behaviours: [layer, head] str, as `statistics.behaviours_of` returns them.
+    best: what heads are best at, by layer and head from 0: crosses on their places, which the legend explains.
+    """
+    kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
+    lines = -(-kinds // 2)
+    above = _LEGEND_LINE * (lines + 0.5)
+    height = _BELOW + _SIDE + above + _TITLE
+    figure = Figure(figsize=(PAGE, height))
+    panels = [
+        figure.add_axes((left / PAGE, _BELOW / height, _SIDE / PAGE, _SIDE / height))
+        for left in (_LEFT + index * (_SIDE + _GAP) for index in range(2 if partition is None else 3))
+    ]
+    _mark_behaviours(panels[0], places, behaviours, best)
+    _mark_layers(figure, panels[1], places)
+    if partition is not None:
+        scatter_types(panels[2], places, partition, _DOT)
+        add_legend_above(panels[2], **_LEGEND)
+    titles = ("by behaviour", "by layer", "by Guan's type")
+    for axes, title in zip(panels, titles, strict=False):
+        # Above the legend.
+        axes.set_title(title, loc="left", pad=72 * above)
+        half = frame_projection(axes, places)
+    _add_bar(panels[0], half, "nats a row")
+    figure.text(_LEFT / PAGE, 0.08 / height, _fit(summary), fontsize=SMALL, ha="left", va="bottom")
+    return figure
+
+
+def _mark_behaviours(
+    axes: Axes, places: pd.DataFrame, behaviours: np.ndarray, best: Mapping[tuple[int, int], str]
+) -> None:
+    of_head = behaviours[places["layer"], places["head"]]
+    for name in ["", *_BEHAVIOURS]:
+        label, colour, marker = _BEHAVIOURS.get(name, _NONE)
+        # A dot is half as wide as other markers of its size.
+        size = 2 * _DOT if marker == "." else _DOT
+        scatter_heads(axes, places[of_head == name], colour, marker, label, size)
+    for ((layer, head), what), marker in zip(best.items(), _CROSSES, strict=False):
+        place = places[(places["layer"] == layer) & (places["head"] == head)]
+        label = f"{what}: {head_name(layer, head)}"
+        axes.scatter(place["x"], place["y"], s=26, c="black", marker=marker, lw=0.9, label=label, gid=label)
+    add_legend_above(axes, **_LEGEND)
+
+
+def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
+    layers = int(places["layer"].max()) + 1
+    colours = matplotlib.colormaps["viridis"].resampled(layers)
+    for layer, heads in places.groupby("layer"):
+        scatter_heads(axes, heads, colours(layer), "o", str(layer + 1), _DOT)
+    scale = ScalarMappable(BoundaryNorm(np.arange(0.5, layers + 1), layers), colours)
+    bar = figure.colorbar(
+        scale,
+        cax=axes.inset_axes((0, 1.08, 1, 0.05)),
+        orientation="horizontal",
+        ticks=layer_ticks(layers),
+    )
+    bar.ax.tick_params(length=0, pad=1.5)
+    bar.ax.minorticks_off()
+    bar.outline.set_linewidth(0.5)
+
+
+def _add_bar(axes: Axes, half: float, unit: str) -> None:
+    """Show how long a distance is, since places have no other scale; half: half the width of the panel."""
+    length = next((bar for bar in _BARS if bar <= 0.6 * half), None)
+    if length is None:
+        return
+    left, low = axes.get_xlim()[0] + 0.08 * half, axes.get_ylim()[0] + 0.1 * half
+    axes.plot([left, left + length], [low, low], color="black", lw=1.2, solid_capstyle="butt", gid="scale")
+    axes.annotate(
+        f"{length:g} {unit}",
+        (left + length, low),
+        xytext=(3, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=SMALL,
+    )
+
+
+def _fit(summary: Mapping) -> str:
+    stress, correlation, layers = summary["stress"], summary["correlation"], summary["layers"]
+    parts = [] if stress is None else [f"stress-1: {stress:.2f}"]
+    parts += [] if correlation is None else [f"correlation of distances: {correlation:.2f}"]
+    if layers["difference"] is not None:
+        parts.append(
+            f"mean divergence within layers {layers['within']:.3f}, between {layers['between']:.3f} nats a row"
+        )
+    return "; ".join(parts)
+
+
+def run_divergence(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    published = Clark2019.read(inputs.reference)
+    figure = divergence_figure(
+        read_projection(inputs.projection),
+        read_projection_fit(inputs.fit),
+        behaviours_of(published.behaviours, whole_statistics(read_arrays(inputs.surface, Surface), None, published)),
+        read_partition(inputs.partition) if inputs.partition else None,
+        phenomena_of_heads(list(inputs.relations.values()), list(inputs.coreference.values())),
+    )
+    save_figure(figure, outputs.pdf, outputs.png, provenance)

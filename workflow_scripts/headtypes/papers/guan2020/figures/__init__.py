@@ -1,1 +1,0 @@
-"""The figures of the paper, with our heads in them."""
