@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from headtypes.core.errors import InputError
 from headtypes.core.statistics import (
     Evidence,
     Measured,
-    by_unit,
+    Together,
     holm,
     mean_intervals,
-    mean_over,
     pulls_on,
     ratio_intervals,
-    summed,
 )
 
 PERCENT = (0.0, 100.0)
@@ -87,38 +84,16 @@ def test_units_that_are_all_alike_decide_nothing_unless_there_are_ends_of_what_t
     assert measured.low < 0 < 2.5 < measured.high
 
 
-def test_a_sum_of_means_is_the_mean_of_the_sum_and_exact_where_a_part_is():
-    rng = np.random.default_rng(3)
-    one, other = rng.normal(5, 1, 50), rng.normal(3, 1, 50)
-    assert summed([Evidence(one), Evidence(other)]).ends(0.05) == pytest.approx(Evidence(one + other).ends(0.05))
+def test_means_that_are_added_up_share_the_error():
     rare = np.zeros(50)
     rare[0] = -100
-    parts = [Evidence(one), Evidence(rare, None, (-100, 0))]
-    together = summed(parts)
+    parts = [Evidence(np.random.default_rng(3).normal(5, 1, 50)), Evidence(rare, None, (-100, 0))]
+    together = Together(parts)
     expected = np.sum([part.ends(0.025) for part in parts], axis=0)
     assert together.ends(0.05) == pytest.approx(tuple(expected))
     measured = Measured.by(together, "")
     for end in (measured.low, measured.high):
         assert measured.p_value(end) == pytest.approx(0.05, abs=0.002)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_question_without_a_score_is_an_error(value):
-    scores = np.ones((2, 9))
-    scores[1, 7] = value
-    with pytest.raises(InputError, match=r"NaN or infinite: .* Evaluate every condition on all"):
-        by_unit(scores)
-
-
-def test_articles_have_the_means_of_their_questions():
-    values, articles = np.arange(12.0).reshape(2, 6), np.array(list("abacbb"))
-    own, sizes = by_unit(values, articles)
-    assert sizes.tolist() == [2, 3, 1]
-    np.testing.assert_allclose(own, [[1, 7], [10 / 3, 28 / 3], [3, 9]])
-    own, sizes = by_unit(values, articles, np.array([2, 1, 2, 1, 1, 2]))
-    assert sizes.tolist() == [4, 4, 1]
-    assert own[0].tolist() == [0.5, 3.5]
-    assert mean_over(values, np.array([2, 1, 2, 1, 1, 2])).tolist() == pytest.approx([15 / 9, 51 / 9])
 
 
 def test_95_of_100_intervals_over_articles_hold_the_truth():

@@ -16,8 +16,6 @@ import numpy as np
 # Not `scipy.stats`, which takes a job that runs no model as long to load as all the rest.
 from scipy.special import bdtrc, stdtr, stdtrit
 
-from headtypes.core.errors import InputError
-
 # The p-values below this are those of limits that the interval excludes.
 ALPHA = 0.05
 # Means that differ by less are equal: sums of the same numbers in another order do.
@@ -112,8 +110,11 @@ class Evidence:
         return float((self.pulls**3).sum() / (self.pulls**2).sum() ** 1.5) * (1 + 8.5 / (self._freedom + 1))
 
 
-class _Together:
-    """A sum of means, of some of which hardly any unit differs: the ends of each, which share the error."""
+class Together:
+    """A sum of means, each of which has its own interval; these share the error.
+
+    For sums of which hardly any unit differs in a part, such as in what a condition changes, while all do in the rest.
+    """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:
         self.parts = parts
@@ -129,19 +130,6 @@ class _Together:
         above = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[0] > limit + EQUAL)
         below = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[1] < limit - EQUAL)
         return (1 + above) / _DRAWS, (1 + below) / _DRAWS
-
-
-def summed(parts: Sequence[Evidence]) -> "Evidence | _Together":
-    """Return the evidence of a sum of means over the same units."""
-    if len(parts) == 1:
-        return parts[0]
-    if any(part.is_exact for part in parts):
-        return _Together(parts)
-    value, pulls = sum(part.value for part in parts), np.sum([part.pulls for part in parts], axis=0)
-    found = Evidence(pulls, value=value, pulls=pulls)
-    found.units = min(found.units, *(part.units for part in parts))
-    found._freedom = min(part._freedom for part in parts)
-    return found
 
 
 def pulls_on(without: np.ndarray) -> np.ndarray:
@@ -167,7 +155,7 @@ class Measured:
     units: float = math.inf
 
     @classmethod
-    def by(cls, evidence: "Evidence | _Together", over: str) -> "Measured":
+    def by(cls, evidence: "Evidence | Together", over: str) -> "Measured":
         """Return what units show of a mean, or of a sum of means."""
         return cls._judged(evidence.value, evidence.ends, evidence.tails, over, evidence.units)
 
@@ -251,36 +239,13 @@ def two_decimals(value: float) -> str:
     return f"{float(f'{value:.9g}'):z.2f}"
 
 
-def by_unit(
-    values: np.ndarray, articles: np.ndarray | None = None, sizes: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Average values within each unit; return the means, [unit, ...], and the number of items of each unit, [unit].
-
-    values: [..., question], each a sum over `sizes` items. articles: [question] the unit that each question belongs to;
-        None if each question is its own unit. sizes: [question] number of items (such as tokens of a document) in each
-        value; None for one each.
-    """
-    values = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
-    if broken := np.count_nonzero(~np.isfinite(values)):
-        raise InputError(
-            f"{broken} of {values.size} scores are NaN or infinite: means over different questions do not compare. "
-            "Evaluate every condition on all questions."
-        )
-    sizes = np.ones(len(values)) if sizes is None else np.asarray(sizes, dtype=float)
-    if articles is not None:
-        _, article = np.unique(articles, return_inverse=True)
-        sums = np.zeros((article.max() + 1, *values.shape[1:]))
-        np.add.at(sums, article, values)
-        values, sizes = sums, np.bincount(article, sizes)
-    return values / sizes.reshape(-1, *[1] * (values.ndim - 1)), sizes
-
-
 def mean_intervals(
     values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
 ) -> Ends:
     """Return intervals of means over questions, low and high, each [...].
 
-    values, sizes: as in `by_unit`; reach: as in `Evidence`.
+    values: [..., question], each a sum over `sizes` items; sizes: [question], such as tokens of a text, None for one
+        each; reach: as in `Evidence`.
     """
     sums = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
     sizes = np.ones(len(sums)) if sizes is None else sizes
@@ -305,7 +270,7 @@ def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, flo
 
 
 def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return means over questions, [...]; values: [..., question]; sizes: as in `by_unit`."""
+    """Return means over questions, [...]; values, sizes: as in `mean_intervals`."""
     return values.mean(axis=-1) if sizes is None else values.sum(axis=-1) / sizes.sum()
 
 

@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import beta
 
 from headtypes.analyses.ablation.intervals import Scored, condition_intervals, differences
-from headtypes.core.statistics import Evidence, Measured, by_unit
+from headtypes.core.errors import InputError
+from headtypes.core.statistics import Evidence, Measured
 from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Finding
 
 CONDITIONS = ["baseline", "worse", "the same", "much worse"]
@@ -39,14 +40,24 @@ def test_every_condition_has_its_row_with_drops_from_the_baseline_wherever_it_st
     for metric in ("exact_match", "f1"):
         values, before = scores["worse"][metric].to_numpy(), scores["baseline"][metric].to_numpy()
         for name, each, reach in ((metric, values, (0, 100)), (f"drop_{metric}", before - values, (-100, 100))):
-            for suffix, articles in (("", None), ("_by_article", np.array(ARTICLES))):
-                expected = Measured.by(Evidence(*by_unit(each, articles), reach), "")
+            for suffix, unit in (("", np.arange(len(each))), ("_by_article", ARTICLES)):
+                of_units = pd.Series(each).groupby(np.array(unit))
+                evidence = Evidence(of_units.mean().to_numpy(), of_units.size().to_numpy(float), reach)
+                expected = Measured.by(evidence, "")
                 found = by_name.loc["worse", [f"{name}_low{suffix}", f"{name}_high{suffix}"]].tolist()
                 assert by_name.loc["worse", name] == pytest.approx(expected.value)
                 assert found == pytest.approx([expected.low, expected.high])
         # What changes no answer drops by nothing, and that decides nothing.
         assert by_name.loc["the same", f"drop_{metric}"] == 0
         assert by_name.loc["the same", f"drop_{metric}_low"] < 0 < by_name.loc["the same", f"drop_{metric}_high"]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_question_without_a_score_is_an_error(value):
+    scores = tables()
+    scores["worse"].loc[7, "f1"] = value
+    with pytest.raises(InputError, match=r"1 of 960 scores are NaN or infinite: .* Evaluate every condition on all"):
+        condition_intervals(scores, "baseline")
 
 
 @pytest.mark.parametrize("articles", [3, 7, 8])

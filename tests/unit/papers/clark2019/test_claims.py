@@ -10,8 +10,12 @@ from headtypes.analyses.gradients.results import Gradients
 from headtypes.papers.claims import Claim, judge
 from headtypes.papers.clark2019.claims.language import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.claims.quantities_of_language import coreference_quantities, published_language
-from headtypes.papers.clark2019.claims.quantities_of_texts import collect_quantities, published_quantities
-from headtypes.papers.clark2019.claims.statistics import Heads, Statistics
+from headtypes.papers.clark2019.claims.quantities_of_texts import (
+    Heads,
+    Statistics,
+    collect_quantities,
+    published_quantities,
+)
 from headtypes.papers.clark2019.claims.texts import of_layers, of_surface
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, Quantities
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from headtypes.analyses.maps.results import PATTERNS, Examples
-from headtypes.papers.clark2019.claims.statistics import published_statistics, whole_statistics
+from headtypes.papers.clark2019.claims.quantities_of_texts import published_statistics, whole_statistics
 from headtypes.papers.clark2019.figures import (
     _BEHAVIOURS,
     divergence_figure,

@@ -5,8 +5,12 @@ import pytest
 
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.core.statistics import mean_intervals
-from headtypes.papers.clark2019.claims.quantities_of_texts import collect_quantities
-from headtypes.papers.clark2019.claims.statistics import behaviours_of, sink_of, whole_statistics
+from headtypes.papers.clark2019.claims.quantities_of_texts import (
+    behaviours_of,
+    collect_quantities,
+    sink_of,
+    whole_statistics,
+)
 from tests.support.clark_results import LAYERS, PUBLISHED, gradients_of, head_values, layers_of, surface_of
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.results import metrics_in, read_scores, sizes_in
-from headtypes.core.statistics import Evidence, Measured, by_unit, summed
+from headtypes.core.errors import InputError
+from headtypes.core.statistics import Evidence, Measured, Together
 from headtypes.core.table_files import write_csv
 from headtypes.data.kinds.metrics import METRICS, counted_by
 
@@ -25,12 +26,18 @@ class Scored:
         Questions about one article are not independent, so that they decide nothing there.
         """
         first = next(iter(scores.values()))
-        articles = first["article"].to_numpy() if by_article and "article" in first else None
-        self.over = counted_by(metrics_in(first)) if articles is None else "articles"
-        self._index = {condition: number for number, condition in enumerate(scores)}
+        by_article &= "article" in first
+        self.over = "articles" if by_article else counted_by(metrics_in(first))
         self._is_percent = METRICS[metric].unit == "%"
-        values = np.stack([table[METRICS[metric].column] for table in scores.values()])
-        self._own, self._sizes = by_unit(values, articles, sizes_in(first))
+        values = pd.DataFrame({name: table[METRICS[metric].column].to_numpy(float) for name, table in scores.items()})
+        if broken := np.count_nonzero(~np.isfinite(values)):
+            raise InputError(
+                f"{broken} of {values.size} scores are NaN or infinite: means over different questions do not compare. "
+                "Evaluate every condition on all questions."
+            )
+        sizes, unit = sizes_in(first), first["article"].to_numpy() if by_article else values.index
+        self._sizes = pd.Series(1.0 if sizes is None else sizes, values.index).groupby(unit).sum()
+        self._own = values.groupby(unit).sum().div(self._sizes, axis=0)
 
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
         """Return the sum of the conditions' means, times their weights; baseline: that condition, if any.
@@ -43,23 +50,24 @@ class Scored:
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
-        parts = [self._part(weights)]
+        whole = self._part(weights)
+        parts = [whole]
         if len(weights) > 1 and baseline in weights and abs(rest) > 1e-9:
-            of_baseline = {baseline: rest}
-            drops = {**weights, baseline: weights[baseline] - rest}
-            parts = [self._part(of_baseline), self._part(drops)]
+            parts = [self._part({baseline: rest}), self._part({**weights, baseline: weights[baseline] - rest})]
         if not parts[-1].is_exact:
             alone = {condition: self._part({condition: weight}) for condition, weight in weights.items()}
             if any(one.is_exact for condition, one in alone.items() if condition != baseline):
                 parts = list(alone.values())
-        return Measured.by(summed(parts), self.over)
+        if len(parts) > 1 and any(part.is_exact for part in parts):
+            return Measured.by(Together(parts), self.over)
+        whole.units = min(part.units for part in [whole, *parts])
+        return Measured.by(whole, self.over)
 
     def _part(self, weights: Mapping[str, float]) -> Evidence:
-        vector = np.zeros(len(self._index))
-        for condition, weight in weights.items():
-            vector[self._index[condition]] = weight
-        reach = (100 * np.minimum(vector, 0).sum(), 100 * np.maximum(vector, 0).sum()) if self._is_percent else None
-        return Evidence(self._own @ vector, self._sizes, reach)
+        ends = np.array([*weights.values(), 0.0])
+        reach = (100 * np.minimum(ends, 0).sum(), 100 * np.maximum(ends, 0).sum()) if self._is_percent else None
+        own = self._own[list(weights)].to_numpy() @ np.array(list(weights.values()))
+        return Evidence(own, self._sizes.to_numpy(), reach)
 
 
 def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None) -> pd.DataFrame:

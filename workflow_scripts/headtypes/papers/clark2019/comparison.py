@@ -15,8 +15,7 @@ from headtypes.papers.clark2019.claims.quantities_of_language import (
     collect_treebanks,
     published_language,
 )
-from headtypes.papers.clark2019.claims.quantities_of_texts import collect_all, published_quantities
-from headtypes.papers.clark2019.claims.statistics import LABELS, Heads
+from headtypes.papers.clark2019.claims.quantities_of_texts import LABELS, Heads, collect_all, published_quantities
 from headtypes.papers.clark2019.claims.texts import of_layers, of_surface
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, SurfaceValue
 from headtypes.papers.paper import TASK_KEYS, Compared, Found, Key

@@ -1,10 +1,10 @@
 """The quantities that this paper's claims about texts are judged on, from our results and from its own numbers.
 
-Quantities that the claims ask for have the names that `statistics.Heads` gives. The others are
+Quantities that the claims ask for have the names that `Heads` gives. The others are
 
 | name | what |
 | --- | --- |
-| `layer.{statistic}.{layer}` | mean over the heads of a layer, from 1 (`statistics.LABELS` lists the statistics) |
+| `layer.{statistic}.{layer}` | mean over the heads of a layer, from 1 (`LABELS` lists the statistics) |
 | `third.{statistic}.{third}` | mean over the layers of the first, middle or last third |
 | `heads.{statistic}.above_{limit}` | number of heads that the paper's text counts |
 | `surface.{id}` | mean over the layers that the paper's text says something of, of a model with as many layers |
@@ -15,28 +15,335 @@ Quantities that the claims ask for have the names that `statistics.Heads` gives.
 | `n_segments` | segments that the values are means over |
 """
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from headtypes.analyses.divergence.results import read_projection_fit
-from headtypes.analyses.gradients.results import Gradients, read_gradients
-from headtypes.analyses.surface.results import Surface
+from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
+from headtypes.analyses.surface.results import COLUMNS, Surface
+from headtypes.attention.settings import Of
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.papers.clark2019.claims.statistics import (
-    COLUMN_OF,
-    Heads,
-    Statistics,
-    by_layer,
-    published_statistics,
-    sink_of,
-    whole_statistics,
-)
-from headtypes.papers.clark2019.published import Clark2019
+from headtypes.papers.clark2019.published import Behaviour, Clark2019
 from headtypes.papers.paper import Key
-from headtypes.papers.quantities import THIRDS, Measure, Measured, NoVerdictError
+from headtypes.papers.quantities import (
+    THIRDS,
+    Measure,
+    Measured,
+    NoVerdictError,
+    Quantities,
+    Quantity,
+    Ranked,
+    Side,
+    Third,
+    beside_permuted_layers,
+    layers_of_third,
+    measured_by,
+)
+
+# Each statistic in words, as tables and reasons have it; `gradient.{kind}` is about the kind of the attended token.
+LABELS = {
+    "self": "attention to the token itself",
+    "previous": "attention to the previous token",
+    "next": "attention to the next token",
+    "cls": "attention to [CLS]",
+    "sep": "attention to [SEP]",
+    "punctuation": "attention to periods and commas",
+    "first": "attention to the first token",
+    "special": "attention to [CLS], [SEP], periods and commas",
+    "sep_to_sep": "attention of [SEP] to [SEP]",
+    "other_to_sep": "attention of other tokens to [SEP]",
+    "entropy": "entropy (nats)",
+    "entropy_cls": "entropy from [CLS] (nats)",
+    "peak": "largest weight of a row",
+    "norms.sep": "attention to [SEP] by norms",
+    "offset_heads": "heads that look at the next or previous token",
+}
+_ATTENDED = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "other": "other tokens"}
+LABELS |= {f"gradient.{kind}": f"gradient for attention to {label}" for kind, label in _ATTENDED.items()}
+LABELS["gradient.all"] = "gradient for attention to all tokens"
+LABELS |= {f"gradient_ratio.{kind}": f"{LABELS[f'gradient.{kind}']} / to all tokens" for kind in _ATTENDED}
+# What of surface patterns each statistic of heads is: the column, and whether of weights or norms.
+COLUMN_OF: dict[str, tuple[str, Of]] = {name: (name, "weights") for name in COLUMNS} | {"norms.sep": ("sep", "norms")}
+# Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
+SINKS = ("cls", "sep", "punctuation", "first")
+_NEIGHBOURS = ("previous", "next")
+_UNKNOWN = "the paper gives no such value"
+# A third of the layers, some at the same depth as the paper's, or one of them; quantities have these names.
+Where = Third | Literal["layers_6_to_10", "last_layer"]
+_LABELS_OF: dict[str, str] = {
+    **{third: f"the {third} third of layers" for third in THIRDS},
+    "layers_6_to_10": "the layers at the depth of 6 to 10 of 12",
+    "last_layer": "the last layer",
+}
+# Heads of the model that the paper counts them in.
+_BERT_BASE = 144
+_ENDS: dict[Side, str] = {"above": "least", "below": "most"}
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of heads and layers; [...] are the segments that each is without, or nothing.
+
+    heads:   by statistic, [..., layer, head].
+    layers:  by statistic, [..., layer]: means over the heads of a layer; of `offset_heads` their number.
+    uniform: entropy of attention that is spread evenly over all that a token may look at, in nats, [..., layer]; None
+        where it is not known.
+    missing: why a statistic is not known, where it could have been.
+    on_all: where segments are left out, the statistics on all, by which layers and heads are selected; None of these.
+    """
+
+    heads: Mapping[str, np.ndarray]
+    layers: Mapping[str, np.ndarray]
+    uniform: np.ndarray | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    on_all: "Statistics | None" = None
+
+    @property
+    def whole(self) -> "Statistics":
+        return self.on_all or self
+
+    def of_heads(self, name: str) -> np.ndarray:
+        """Return a statistic, [..., layer, head]. Raises `NoVerdictError` where it is not known."""
+        return self._known(self.heads, name)
+
+    def of_layers(self, name: str) -> np.ndarray:
+        """Return a statistic, [..., layer]. Raises `NoVerdictError` where it is not known."""
+        return self._known(self.layers, name)
+
+    def mean(self, name: str, where: Where) -> np.ndarray:
+        """Return the mean of a statistic over some layers, [...]. Raises `NoVerdictError` where it or they are not
+        known.
+        """
+        by_layer = self.of_layers(name)
+        layers = by_layer.shape[-1]
+        if where == "last_layer":
+            return by_layer[..., -1]
+        if where == "layers_6_to_10":
+            # Those whose middle lies from 5 / 12 to 10 / 12 of the depth, without floating-point errors.
+            chosen = [layer for layer in range(layers) if 10 * layers <= 12 * (2 * layer + 1) < 20 * layers]
+        else:
+            chosen = layers_of_third(where, layers)
+        if not chosen:
+            raise NoVerdictError("the model has no layer at that depth")
+        return by_layer[..., chosen].mean(axis=-1)
+
+    def _known(self, values: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+        if name not in values:
+            raise NoVerdictError(self.missing.get(name, _UNKNOWN))
+        return values[name]
+
+
+def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
+    """Return the limit of a behaviour, [..., layer] or [1]; one that was set for uniform attention moves with its
+    entropy.
+
+    uniform: entropy of uniform attention in nats, [..., layer]; None for that of the released figures.
+    """
+    if behaviour.uniform is None or uniform is None:
+        return np.array([behaviour.above])
+    return behaviour.above / behaviour.uniform * uniform
+
+
+def shows(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
+    """Tell which heads show a behaviour, [..., layer, head] bool. Raises `NoVerdictError` where that is not known."""
+    return statistics.of_heads(behaviour.statistic) > limit_of(behaviour, statistics.uniform)[..., None]
+
+
+def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
+    """Name the behaviour of each head as Figure 6 marks it, [layer, head] str, empty where it has none.
+
+    A later rule overrides an earlier one; one whose statistic is not known marks no head.
+    """
+    known = [rule for rule in rules if rule.statistic in statistics.heads]
+    shape = next(iter(statistics.heads.values())).shape
+    marked = np.full(shape, "", dtype=object)
+    for rule in known:
+        marked[shows(rule, statistics)] = rule.name
+    return marked
+
+
+def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
+    """Return the statistics of a model on all segments; a statistic that it cannot have is missing, with the reason."""
+    heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
+    missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
+    missing |= _missing(heads)
+    heads = {name: values for name, values in heads.items() if name not in missing}
+    layers = by_layer(heads, published)
+    for index, kind in enumerate(ATTENDED):
+        name = f"gradient.{kind}"
+        if gradients is None or np.isnan(gradients.values[..., index]).any():
+            missing[name] = _why_no_gradients(gradients, kind)
+        else:
+            layers[name] = gradients.values[..., index].mean(axis=-1)
+    if "gradient.all" in layers:
+        kinds = [kind for kind in ATTENDED if kind != "all" and f"gradient.{kind}" in layers]
+        layers |= {f"gradient_ratio.{kind}": layers[f"gradient.{kind}"] / layers["gradient.all"] for kind in kinds}
+    return Statistics(heads, layers, surface.uniform.mean(axis=0, dtype=float), missing)
+
+
+def published_statistics(published: Clark2019) -> Statistics:
+    """Return the layers' means as far as they could be read off, and the heads that the text counts in each layer."""
+    layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
+    listed = [layer for value in published.surface if value.heads is not None for layer in value.layers]
+    layers["offset_heads"] = np.bincount(listed, minlength=published.layers + 1)[1:]
+    return Statistics({}, layers)
+
+
+def sink_of(whole: Statistics, layer: int) -> str:
+    """Return the kind of token that gets the most attention in a layer, from 0: one of `SINKS`, a first [CLS] as
+    [CLS].
+    """
+    # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
+    return max((name for name in SINKS if name in whole.layers), key=lambda name: round(whole.layers[name][layer], 6))
+
+
+def by_layer(heads: Mapping[str, np.ndarray], published: Clark2019) -> dict[str, np.ndarray]:
+    """Return means over heads, [..., layer], and the number of heads that look at a neighbouring token."""
+    layers = {name: values.mean(axis=-1) for name, values in heads.items()}
+    if all(name in heads for name in _NEIGHBOURS):
+        rules = [rule for rule in published.behaviours if rule.statistic in _NEIGHBOURS]
+        statistics = Statistics(heads, {})
+        layers["offset_heads"] = np.any([shows(rule, statistics) for rule in rules], axis=0).sum(axis=-1)
+    return layers
+
+
+def _why_no_gradients(gradients: Gradients | None, kind: str) -> str:
+    if gradients is None:
+        return "gradients were not measured"
+    return f"no segment has a token of the kind {kind}" if gradients.reason is None else f"the model {gradients.reason}"
+
+
+def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Tell why columns are empty in some head of the model, by column."""
+    empty = {name for name, values in heads.items() if np.isnan(values).any()}
+    no_cls, no_sep = "its inputs have no [CLS]", "its inputs have no [SEP]"
+    reasons = {
+        "next": "the model lets no token look at the next one",
+        "cls": no_cls,
+        **dict.fromkeys(("sep", "sep_to_sep", "other_to_sep", "norms.sep"), no_sep),
+        "special": no_cls if "cls" in empty else no_sep,
+        "entropy_cls": no_cls if "cls" in empty else "the model lets [CLS] look at itself alone",
+    }
+    missing = {name: reasons.get(name, "no segment has it") for name in empty}
+    return missing | ({"offset_heads": missing["next"]} if "next" in missing else {})
+
+
+@dataclass(frozen=True)
+class Heads(Quantities):
+    """Quantities of a model on a text; every method raises `NoVerdictError` where what it needs is not known.
+
+    whole, without: statistics on all segments, and on all but each (None without intervals).
+    """
+
+    about: ClassVar[str] = "text"
+    unit: ClassVar[str] = "n_segments"
+    absent: ClassVar[str] = "the model reads no text"
+    whole: Statistics | None = None
+    without: Statistics | None = None
+
+    def measured(self, measure: Measure) -> Measured:
+        if self.whole is None:
+            return super().measured(measure)
+        value = float(measure(self.whole))
+        try:
+            if self.without is not None:
+                return measured_by(measure, self.whole, self.without, "segments")
+        except NoVerdictError:  # Gradients of single segments are not stored.
+            pass
+        return Measured(value)
+
+    def counted_early(self, name: str, label: str, by_layer: Measure) -> Quantity:
+        """Return the number of heads in the first third of layers less that in the last, beside permuted layers."""
+        label = f"{label}, by layer, in the first third of layers less that in the last third"
+
+        def less(numbers: np.ndarray) -> np.ndarray:
+            counted = Statistics({}, {name: numbers})
+            return counted.mean(name, "first") - counted.mean(name, "last")
+
+        if self.whole is None:
+            raise NoVerdictError(self.otherwise)
+        numbers = by_layer(self.whole)
+        # The paper's own numbers are not tested.
+        if self.without is None:
+            return Quantity(label, Measured(float(less(numbers))))
+        found = beside_permuted_layers(label, less, numbers)
+        self.by_name[f"layers.{name}.first.less_last"] = found.measured
+        return found
+
+    def largest(self, statistic: str, number: int) -> Quantity:
+        """Return the value of a statistic that at least `number` / 144 of the heads reach."""
+
+        def measure(statistics: Statistics) -> np.ndarray:
+            if not statistics.heads:
+                return self._shown(statistic, number)
+            return _of_all_heads(statistics, statistic)
+
+        label = f"{LABELS[statistic]} in as many heads as {number} of {_BERT_BASE}, at least"
+        ranked = Ranked(measure, lambda heads: math.ceil(heads * number / _BERT_BASE))
+        return self.quantity(f"heads.{statistic}.largest_{number}", label, ranked)
+
+    def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
+        """Return the value that more than so many percent of the heads reach ("above"), or do not exceed ("below")."""
+        sign = 1 if side == "above" else -1
+        label = f"{LABELS[statistic]} in more than {percent:g} percent of the heads, at {_ENDS[side]}"
+        ranked = Ranked(
+            lambda heads: _of_all_heads(heads, statistic), lambda heads: sign * (math.floor(heads * percent / 100) + 1)
+        )
+        return self.quantity(f"heads.{statistic}.{side}.{percent:g}_percent", label, ranked)
+
+    def mean(self, statistic: str, where: Where) -> Quantity:
+        return self._layers(statistic, where, "", "", lambda heads: heads.mean(statistic, where))
+
+    def mean_less_third(self, statistic: str, third: Third, other: Third) -> Quantity:
+        """Return the mean over a third of the layers, less that over another."""
+
+        def measure(statistics: Statistics) -> np.ndarray:
+            return statistics.mean(statistic, third) - statistics.mean(statistic, other)
+
+        return self._layers(statistic, third, f".less_{other}", f" less that in the {other} third", measure)
+
+    def mean_less_statistic(self, statistic: str, where: Where, other: str) -> Quantity:
+        """Return the mean of a statistic over some layers, less that of another."""
+
+        def measure(statistics: Statistics) -> np.ndarray:
+            return statistics.mean(statistic, where) - statistics.mean(other, where)
+
+        return self._layers(statistic, where, f".less_{other}", f" less {LABELS[other]}", measure)
+
+    def last_layer_less_others(self, statistic: str) -> Quantity:
+        """Return the mean in the last layer, less the largest of another layer."""
+
+        def differences(statistics: Statistics) -> np.ndarray:
+            by_layer = statistics.of_layers(statistic)
+            if by_layer.shape[-1] < 2:
+                raise NoVerdictError("the model has one layer")
+            return by_layer[..., -1:] - by_layer[..., :-1]
+
+        less = " less the largest of another layer"
+        return self._layers(statistic, "last_layer", ".less_largest_other", less, Ranked(differences, -1))
+
+    def _layers(self, statistic: str, where: Where, name: str, less: str, measure: Measure) -> Quantity:
+        label = f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
+        unit = "nats" if statistic.startswith("entropy") else ""
+        return self.quantity(f"layers.{statistic}.{where}{name}", label + less, measure, unit)
+
+    def _shown(self, statistic: str, number: int) -> np.ndarray:
+        shown = self.published.digitised.heads_over_half.get(statistic, {})
+        if len(shown) < number:
+            raise NoVerdictError("the released figures show fewer heads above a half")
+        return np.array([*shown.values(), *[0.0] * (_BERT_BASE - len(shown))])
+
+
+def _of_all_heads(statistics: Statistics, name: str) -> np.ndarray:
+    values = statistics.of_heads(name)
+    return values.reshape(*values.shape[:-2], -1)
+
 
 LayerTest = Mapping[str, float | int | None]
 

@@ -10,7 +10,7 @@ what the authors "speculate", and asked by norms.
 import numpy as np
 
 from headtypes.papers.claims import Claims
-from headtypes.papers.clark2019.claims.statistics import LABELS, Heads, Statistics, limit_of, shows
+from headtypes.papers.clark2019.claims.quantities_of_texts import LABELS, Heads, Statistics, limit_of, shows
 from headtypes.papers.clark2019.published import Behaviour
 from headtypes.papers.quantities import HOLDS, NoVerdictError, Ranked
 
