@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "workflow_scripts"))
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
-from headtypes.pages.summary.pictures import caption_of
+from headtypes.pages.summary.page import caption_of
 from headtypes.papers.paper import shown_files
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.config.messages import mistakes_in

@@ -18,8 +18,7 @@ sys.path.insert(0, str(ROOT / "workflow_scripts"))
 from headtypes.core.errors import InputError
 from headtypes.models.placement import limit
 from headtypes.models.records import read_model_record
-from headtypes.pages.atlas.live import Live
-from headtypes.pages.atlas.live_server import LiveServer
+from headtypes.pages.atlas.live import Live, LiveServer
 from headtypes.pages.atlas.stage import SHOWN, results_of
 from headtypes.planning.config.messages import mistakes_in
 from headtypes.planning.plan import plan_of_files

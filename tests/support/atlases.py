@@ -18,8 +18,7 @@ from headtypes.analyses.types.partitions import build_partition, write_partition
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
-from headtypes.pages.atlas.data import gather
-from headtypes.pages.atlas.page import page_of
+from headtypes.pages.atlas.page import gather, page_of
 from tests.support.records import described
 
 WORDS = ["[CLS]", "the", "old", "house", "by", "##side", ".", "[SEP]"]

@@ -15,8 +15,7 @@ from headtypes.api.ablation import ablated
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.question_answering import best_spans
 from headtypes.data.records import Sample
-from headtypes.pages.atlas.live import Live
-from headtypes.pages.atlas.live_server import LOOPBACK, LiveServer
+from headtypes.pages.atlas.live import LOOPBACK, Live, LiveServer
 from tests.support.atlases import attention_in
 from tests.support.browser import BEYOND_THE_EDGE, opened
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model

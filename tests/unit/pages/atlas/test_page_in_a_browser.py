@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from headtypes.pages.atlas.data import gather
+from headtypes.pages.atlas.page import gather
 from tests.support.atlases import MARKUP, WORDS, atlas, made_up, maps_of, results, show, state, tile, write_page
 from tests.support.browser import LOW_CONTRAST, opened
 

@@ -17,7 +17,7 @@ from headtypes.pages.summary.answers import (
     types_answer,
     types_card,
 )
-from headtypes.pages.summary.left_out import LeftOut, left_out_alone
+from headtypes.pages.summary.overview import TypeCosts, left_out_alone
 from headtypes.papers.quantities import Measured
 from tests.support.summaries import (
     COMPANY,
@@ -39,7 +39,7 @@ def partition(tmp_path_factory) -> Partition:
 
 
 @pytest.fixture(scope="module")
-def left_out(partition) -> LeftOut:
+def left_out(partition) -> TypeCosts:
     table_2 = four_controlled(pd.read_csv(RESULTS / "demo/table2.csv"))
     return left_out_alone(table_2, MODEL, PARTITION, partition.types)
 

@@ -1,14 +1,283 @@
-"""The atlas of a model as one HTML page that opens from disk, without a network and without other files."""
+"""The atlas of a model as one HTML page that opens from disk, without a network and without other files.
 
-from collections.abc import Mapping, Sequence
+Maps and divergences are texts that a browser unpacks: rounded to few bits, compressed, in base64.
+"""
+
+import base64
+import gzip
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
+from headtypes.analyses.ablation.results import read_intervals
+from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
+from headtypes.analyses.distances.results import has_first_token, read_head_features, read_lengths
 from headtypes.analyses.maps.results import AttentionMaps
-from headtypes.core.files import write_text
+from headtypes.analyses.per_head import WHOLE, Column, rounded
+from headtypes.analyses.registry import ANALYSES, analysis_named
+from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.analyses.types.style import type_styles
+from headtypes.core.files import StrPath, read_json, undamaged, write_text
 from headtypes.core.hdf5_files import read_groups
-from headtypes.models.records import read_model_record
-from headtypes.pages.atlas.data import gather
+from headtypes.data.kinds.metrics import METRICS
+from headtypes.models.records import ModelRecord, read_model_record
 from headtypes.pages.rendering import embedded, render
+
+# For each kind of result, the names (tasks or partitions) and files of those that there are.
+ResultFiles = Mapping[str, Sequence[tuple[str, StrPath]]]
+# Base64 characters that all maps of a page may take together; a page has some 12 MB then.
+LARGEST = 11_300_000
+# How many samples a page shows.
+SAMPLES = 8
+# The largest byte, and the largest number of 16 bits.
+_LEVELS, _SCALES = 255, 65535
+
+
+def gather(
+    model: ModelRecord,
+    maps: Sequence[tuple[str, Sequence[AttentionMaps]]],
+    files: ResultFiles,
+    *,
+    distance_bins: int,
+    conditions: Mapping[str, Mapping[str, str]],
+    first_token: bool = True,
+) -> dict:
+    """Gather the data of a model's atlas, as JSON can hold them; heads are listed layer by layer.
+
+    maps:  the attention maps of each task's samples, the most important task first. As many of each task are kept as of
+        any other, up to `SAMPLES` in all and as long as the page stays small.
+    files: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
+        parents (partitions of the model's parent; the name of each begins with that of the model's own), stability,
+        intervals; those of each analysis by the names of its results; own, by analysis, model and task. Any may be
+        absent.
+    conditions: {type or head: operation} for each condition of the intervals.
+    distance_bins, first_token: as in `distances.results.read_distance`.
+    Raises `InputError` that names a damaged file.
+    """
+    samples, packed = _samples(maps)
+    columns = _columns(files)
+    data = {
+        "title": f"Heads of {model.name}",
+        "model": {
+            "name": model.name,
+            "layers": model.layers,
+            "heads": model.heads,
+            "kind": model.model_type,
+            "from": _origin(model),
+        },
+        "main": next((name for name, _ in files.get("partitions", ())), None),
+        "columns": [column.as_dict() for column in columns],
+        "features": None,
+        "divergences": [],
+        "samples": samples,
+        "costs": [cost for name, path in files.get("intervals", ()) for cost in costs_of(path, name, conditions)],
+        "names": named_heads(files, model.heads),
+        "packed": packed,
+    }
+    for task, path in files.get("features", ()):
+        values, _ = read_head_features(path, distance_bins, first_token)
+        of_first = first_token and has_first_token(path)
+        data["features"] = numbers_on(task, values, read_lengths(path), distance_bins, of_first)
+    for analysis in filter(lambda analysis: analysis.per_pair, ANALYSES):
+        for task, path in of_each_task(analysis, files):
+            text, largest = pack_divergence(analysis.per_pair(path))
+            data["divergences"].append({"task": task, "packed": len(packed), "largest": largest})
+            packed.append(text)
+    return data
+
+
+def _columns(files: ResultFiles) -> list[Column]:
+    return [
+        *(type_column(name, read_partition(path)) for name, path in files.get("partitions", ())),
+        *(type_column(name, read_partition(path), of_parent=True) for name, path in files.get("parents", ())),
+        *(column for _, path in files.get("partitions", ())[:1] for column in share_columns(read_partition(path))),
+        *(column for name, path in files.get("stability", ()) for column in stability_columns(name, path)),
+        *(
+            column
+            for analysis in sorted(ANALYSES, key=lambda analysis: not analysis.leads)
+            if analysis.per_head
+            for task, *paths in of_each_task(analysis, files)
+            for column in analysis.per_head(task, *paths)
+        ),
+        *(
+            column
+            for (analysis, _, task), path in files.get("own", ())
+            for column in analysis_named(analysis).per_head(task, path)
+        ),
+    ]
+
+
+def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[dict], list[str]]:
+    turns = max((len(of_task) for _, of_task in maps), default=0)
+    ahead = [(task, of_task[turn]) for turn in range(turns) for task, of_task in maps if turn < len(of_task)]
+    kept, size = [], 0
+    for task, sample in ahead[:SAMPLES]:
+        texts = [pack(pack_maps(sample.attention))]
+        if sample.lengths is not None:
+            texts.append(pack(pack_lengths(sample.lengths)))
+        size += sum(map(len, texts))
+        if kept and size > LARGEST:
+            break
+        kept.append((task, sample, texts))
+    tasks = [task for task, _ in maps]
+    kept.sort(key=lambda entry: tasks.index(entry[0]))
+    about, packed = [], []
+    for task, sample, texts in kept:
+        places = dict(zip(("packed", "lengths"), range(len(packed), len(packed) + len(texts)), strict=False))
+        said = {"task": task, "id": sample.sample_id, "tokens": sample.tokens, "cut": sample.truncated}
+        about.append({**said, **places})
+        packed += texts
+    return about, packed
+
+
+def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bins: int, first_token: bool) -> dict:
+    """Return the distance features of every head, [head, column], and the names of the columns.
+
+    lengths: of the samples that they are from, in tokens. Where a sample has no more tokens than there are bins, some
+        bins are empty whatever a head does: `short` is the number of such samples, and `empty` the bins that are in
+            all.
+    first_token: whether the bucket of `[CLS]` holds the attention to the first token.
+    """
+    others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
+    reached = {bin for length in set(map(int, lengths)) for bin in np.arange(1, length) * distance_bins // length}
+    return {
+        "task": task,
+        "labels": [*map(str, range(distance_bins)), *others],
+        "values": rounded(features),
+        "samples": len(lengths),
+        "short": int((np.asarray(lengths) <= distance_bins).sum()),
+        "empty": [bin for bin in range(distance_bins) if bin not in reached],
+    }
+
+
+def _origin(model: ModelRecord) -> str:
+    return " ".join(filter(None, (model.hub or model.package, model.revision)))
+
+
+def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
+    by_task = [dict(files.get(file.name, ())) for file in analysis.files]
+    for task in by_task[0] if by_task else ():
+        if all(task in paths for paths in by_task):
+            yield task, *(paths[task] for paths in by_task)
+
+
+def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
+    """Return the drop of each metric under each condition that changes something, with its 95 % interval (`Metric`).
+
+    path: of the intervals of a partition; conditions: {type or head: operation} of each. A condition evaluated under a
+        further reading is left out.
+    """
+    table = read_intervals(path)
+    metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]
+    return [
+        {
+            "partition": partition,
+            "condition": row["condition"],
+            "operations": dict(conditions[row["condition"]]),
+            "drops": [{"metric": metric.title, **_interval(row, f"drop_{metric.name}")} for metric in metrics],
+        }
+        for row in table.to_dict("records")
+        if conditions.get(row["condition"])
+    ]
+
+
+def named_heads(files: ResultFiles, heads: int) -> list[dict]:
+    """List the index of each head that is best at something, layer by layer, and a phrase for each relation and
+    mention.
+    """
+    names = {}
+    for analysis in filter(lambda analysis: analysis.best, ANALYSES):
+        for task, *paths in of_each_task(analysis, files):
+            for best in analysis.best(task, *paths):
+                head = int(best["layer"]) * heads + int(best["head"])
+                numbers = {name: rounded(best[name]) for name in ("value", "above")}
+                name = f"best head of {task} for {best['at']}"
+                names[head, name] = {"head": head, "name": name, **numbers}
+    return list(names.values())
+
+
+def _interval(row: Mapping, name: str) -> dict:
+    return {"drop": rounded(row[name]), **{end: rounded(row.get(f"{name}_{end}")) for end in ("low", "high")}}
+
+
+def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
+    """Return the type of each head; or, with of_parent, in the model that this one was fine-tuned from."""
+    styles = type_styles(partition.types)
+    categories = [
+        {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}
+        for type_ in partition.types
+    ]
+    indices = [partition.types.index(type_) for type_ in partition.table["type"]]
+    key, label = ("parent", "type in its parent") if of_parent else ("type", "type")
+    note = "Types of heads after Guan et al. 2020. A name is doubtful where the type's attention does not fit it."
+    if of_parent:
+        note = "Types in the parent, whose clusters were named by themselves: clusters may have exchanged their names."
+    return Column(f"{key}.{name}", f"{label} ({name})", "Types", indices, categories=categories, note=note)
+
+
+def share_columns(partition: Partition) -> list[Column]:
+    shares = {
+        "near": "near: itself and distance bin 0",
+        "special": "special: [CLS], [SEP], comma, period",
+        "far": "far: everything else",
+    }
+    return [
+        Column(f"share.{share}", label, "Shares of attention", 100 * partition.table[share], "%", scale=WHOLE)
+        for share, label in shares.items()
+    ]
+
+
+def stability_columns(name: str, path: StrPath) -> list[Column]:
+    """Return how often each head keeps its type in clusterings of random halves; name: of the partition."""
+    with undamaged(path, "does not say how stable types are"):
+        stability = read_json(path)
+        return [
+            Column(
+                f"keeps.{half}",
+                f"keeps its type with half of the {half}",
+                "Stability",
+                stability[half]["by_head"],
+                "%",
+                scale=WHOLE,
+                note=f"Percent of clusterings of random halves of the {half} that give the head its type ({name}).",
+            )
+            for half in ("samples", "heads")
+        ]
+
+
+def pack(numbers: bytes) -> str:
+    """Compress bytes to text: equal bytes give equal text."""
+    return base64.b64encode(gzip.compress(numbers, compresslevel=6, mtime=0)).decode()
+
+
+def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
+    """Pack attention in 8 bits of each row's largest value: every number within 1/510 of that largest value.
+
+    Returns the largest value of each row, uint16 little-endian in units of 1/65535, then a byte for each number, as
+    its share of that largest value in units of 1/255. Rounding the scale adds at most 1/131070 to a number's error.
+    """
+    largest = attention.max(axis=-1)
+    scale = np.rint(largest * _SCALES)
+    rows = np.maximum(scale / _SCALES, 1 / _SCALES)[..., None]
+    levels = np.minimum(np.rint(attention / rows * _LEVELS), _LEVELS)
+    return scale.astype("<u2").tobytes() + levels.astype(np.uint8).tobytes()
+
+
+def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
+    """Pack the lengths that tokens hand over, uint16 little-endian, each in units of 1/65535 of the head's largest."""
+    largest = lengths.max(axis=-1, keepdims=True)
+    return np.rint(lengths / np.where(largest > 0, largest, 1) * _SCALES).astype("<u2").tobytes()
+
+
+def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
+    """Return divergences as text, each as a share of the largest in uint16 little-endian, and the largest, in nats."""
+    largest = float(divergence.max())
+    levels = np.rint(divergence / (largest or 1) * _SCALES)
+    return pack(levels.astype("<u2").tobytes()), largest
+
 
 _SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "svg", "head", "facts")
 
@@ -17,7 +286,7 @@ PAGES = [("All results", "../index.html"), ("Words on these pages", "../index.ht
 
 
 def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> str:
-    """Write the page of `data.gather` as HTML, with its provenance: the data are JSON that is only ever read.
+    """Write the page of `gather` as HTML, with its provenance: the data are JSON that is only ever read.
 
     Its policy allows this one style and this one script, by their digests, and no request; the page of `live.Live` may
     ask its server.

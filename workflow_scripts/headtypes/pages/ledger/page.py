@@ -10,7 +10,7 @@ from headtypes.analyses.per_head import rounded
 from headtypes.core.files import write_text
 from headtypes.core.table_files import write_csv
 from headtypes.pages.rendering import embedded, render
-from headtypes.pages.summary.verdicts import SIGNS, counted
+from headtypes.pages.summary.findings import SIGNS, counted
 from headtypes.papers.claims import BASES
 from headtypes.papers.ledger import CLAIM, FEWEST_FAMILIES, UNTRAINED, ledger_table, over_models, together_table
 from headtypes.papers.quantities import NO_VERDICT, VERDICTS, Measured

@@ -13,8 +13,7 @@ from headtypes.analyses.types.stability import COUNTS
 from headtypes.core.heads import head_name
 from headtypes.core.statistics import ALPHA
 from headtypes.core.tables import p_value
-from headtypes.pages.summary.left_out import LeftOut
-from headtypes.pages.summary.overview import Overview
+from headtypes.pages.summary.overview import Overview, TypeCosts
 from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured
 
@@ -200,7 +199,7 @@ def matter_card(
     name: str,
     partition: Partition,
     company: Company | None,
-    left_out: LeftOut | None,
+    left_out: TypeCosts | None,
     files: Sequence[str],
 ) -> Card:
     """Answer the third question; company: of the model, None where no heads were away; left_out: each type by
@@ -265,7 +264,7 @@ def matter_card(
     )
 
 
-def _wholes(left_out: LeftOut | None, partition: Partition, costs: pd.DataFrame, fit: Mapping) -> Iterator[str]:
+def _wholes(left_out: TypeCosts | None, partition: Partition, costs: pd.DataFrame, fit: Mapping) -> Iterator[str]:
     """Yield a sentence on what each type costs left out whole, beside the sum of what its heads cost."""
     if left_out is None:
         return

@@ -3,6 +3,8 @@
 Where nothing was left out, which head is best at what.
 """
 
+import base64
+import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,9 +24,60 @@ from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import head_name
 from headtypes.core.style import ATTENTION_COLOURS, attention_scale
-from headtypes.pages.summary.left_out import LeftOut
-from headtypes.pages.summary.pictures import data_uri
+from headtypes.data.kinds.metrics import METRICS, Metric, tested_metric
 from headtypes.papers.guan2020.figures import typical_heads
+
+
+class TypeCosts(NamedTuple):
+    """The cost of an operation on one type alone, by one metric.
+
+    costs: by type, condition, heads, drop, its interval (low, high), and random, the drop without as many other heads;
+        NaN where there is none. whole: the score of the whole model.
+    """
+
+    costs: pd.DataFrame
+    metric: Metric
+    whole: float
+
+    def text(self, number: float) -> str:
+        """Write a score or a drop as every part of the page does."""
+        return f"{number:z.{self.metric.decimals - 1}f}"
+
+    def sentence(self, without: str, type_: str, model: str) -> str:
+        """Say how much of its score the model loses without a type's heads, or a part of them; no full stop."""
+        without = f"Without {without} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
+        drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0
+        amount, whole, steps, title = self.text(abs(drop)), self.text(self.whole), self.metric.steps, self.metric.title
+        if not self.metric.higher_is_better:
+            return f"{without} the {title} of {model} {'falls' if lower else 'rises'} {amount} {steps} from {whole}"
+        if lower:
+            return f"{without} {model} gains {amount} {steps} of {title} beside {whole}"
+        return f"{without} {model} loses {amount} of its {whole} {steps} of {title}"
+
+
+def left_out_alone(
+    table: pd.DataFrame, model: str, partition: str, types: Sequence[str], operation: str = "zero"
+) -> TypeCosts | None:
+    """Return the cost of an operation on each type alone; None where it was not evaluated.
+
+    table: Guan's Table 2 or 3 as CSV; types: those of the partition.
+    """
+    rows = table[(table["model"] == model) & (table["partition"] == partition)]
+    named = rows[[column for column in rows if column.startswith("operation_")]]
+    # A partition that nothing was done to may have types that the table has not.
+    done = named.reindex(columns=[f"operation_{name}" for name in types]) == operation
+    alone = done.any(axis=1) & (named.notna().sum(axis=1) == 1)
+    known = [name for name in METRICS if name in rows and rows.loc[alone, f"drop_{name}"].notna().any()]
+    if not known:
+        return None
+    metric, rows = tested_metric(known), rows[alone]
+    drop = f"drop_{metric.name}"
+    costs = rows.reindex(columns=["condition", "heads", drop, f"{drop}_low", f"{drop}_high", f"control_{drop}"])
+    costs = costs.set_axis(["condition", "heads", "drop", "low", "high", "random"], axis=1)
+    whole = (rows[metric.name] + (1 if metric.higher_is_better else -1) * costs["drop"]).iloc[0]
+    of = done[alone].idxmax(axis=1).str.removeprefix("operation_")
+    return TypeCosts(costs.set_axis(of, axis=0), metric, float(whole))
+
 
 # The most heads whose types are also written into the map.
 _LETTERED = 150
@@ -163,7 +216,7 @@ def overview(
     features: StrPath,
     maps: StrPath,
     resolution: Mapping[str, Any],
-    left_out: LeftOut | None,
+    left_out: TypeCosts | None,
     costly: Collection[list[int]],
     best: Sequence[Best],
 ) -> Overview:
@@ -216,6 +269,12 @@ def _types(partition: Partition, features: np.ndarray, attention: np.ndarray) ->
     ]
 
 
+def data_uri(image: Image.Image) -> str:
+    packed = io.BytesIO()
+    image.save(packed, "PNG", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(packed.getvalue()).decode()}"
+
+
 def _map(attention: np.ndarray) -> str:
     grey = matplotlib.colormaps[ATTENTION_COLOURS](attention_scale()(attention), bytes=True)
     return data_uri(Image.fromarray(grey).convert("L"))
@@ -226,7 +285,7 @@ def _ink(colour: str) -> str:
     return "#000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#fff"
 
 
-def _costs(partition: Partition, found: LeftOut | None) -> Costs | None:
+def _costs(partition: Partition, found: TypeCosts | None) -> Costs | None:
     if found is None:
         return None
     falls = 1 if found.metric.higher_is_better else -1

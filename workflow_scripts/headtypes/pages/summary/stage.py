@@ -82,7 +82,7 @@ def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
     return by_subject
 
 
-@stage(calls="pages.summary.results:run")
+@stage(calls="pages.summary.page:run")
 def write_summary(plan: Plan) -> dict:
     """Spec: models, tasks and partitions, the shown partition first, and the seed."""
     shown = [*shown_partitions(plan), *plan.partitions.values()]

@@ -8,7 +8,7 @@ import pytest
 
 from headtypes.analyses.relations.analysis import per_head
 from headtypes.core.table_files import write_csv
-from headtypes.pages.atlas.data import SAMPLES, gather, numbers_on, pack, pack_divergence, pack_maps
+from headtypes.pages.atlas.page import SAMPLES, gather, numbers_on, pack, pack_divergence, pack_maps
 from tests.support.atlases import atlas, attention_in, made_up, maps_of, unpacked
 
 WORDS = ["[CLS]", "a", "b", "[SEP]"]
@@ -84,11 +84,11 @@ def test_samples_of_all_tasks_are_shown_in_turn_and_not_too_many():
 def test_as_many_samples_are_shown_as_keep_the_page_small(monkeypatch):
     maps = [maps_of(2, 2, WORDS, seed) for seed in range(3)]
     one = len(pack(pack_maps(maps[0].attention)))
-    monkeypatch.setattr("headtypes.pages.atlas.data.LARGEST", int(2.5 * one))
+    monkeypatch.setattr("headtypes.pages.atlas.page.LARGEST", int(2.5 * one))
     data = gather(made_up(2, 2), [("qa", maps)], {}, distance_bins=16, conditions={})
     assert len(data["samples"]) == 2
     # One is always shown.
-    monkeypatch.setattr("headtypes.pages.atlas.data.LARGEST", 1)
+    monkeypatch.setattr("headtypes.pages.atlas.page.LARGEST", 1)
     assert len(gather(made_up(2, 2), [("qa", maps)], {}, distance_bins=16, conditions={})["samples"]) == 1
 
 

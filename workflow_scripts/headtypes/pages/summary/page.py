@@ -1,6 +1,7 @@
-"""Results on disk, from which the summary is made."""
+"""The page of all results: what it shows, read from the results on disk."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,24 +9,32 @@ from typing import Any
 
 import pandas as pd
 import yaml
+from jinja2 import Environment, StrictUndefined
+from PIL import Image
 
 from headtypes.analyses.ablation.results import read_differences
 from headtypes.analyses.company.costs import costly_heads
 from headtypes.analyses.company.results import read_costs, read_fit, read_labels
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.comparisons.models.compared import read_pairs
-from headtypes.core.files import StrPath, read_each, read_json, write_text
+from headtypes.core.files import StrPath, read_each, read_json, undamaged, write_text
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown
 from headtypes.pages.rendering import render
-from headtypes.pages.summary import findings
 from headtypes.pages.summary.answers import Answers, Company, matter_card, number_card, types_card
-from headtypes.pages.summary.left_out import left_out_alone
-from headtypes.pages.summary.overview import Best, best_heads, overview
-from headtypes.pages.summary.pictures import Picture, caption_of, picture_of
-from headtypes.pages.summary.run_facts import facts
+from headtypes.pages.summary.findings import (
+    SIGNS,
+    Judged,
+    best_sentence,
+    cautions,
+    costs_sentences,
+    counted,
+    judged_subjects,
+    kept_sentence,
+    sentences_sentence,
+)
+from headtypes.pages.summary.overview import Best, best_heads, data_uri, left_out_alone, overview
 from headtypes.pages.summary.stage import BEST, COMPARED_TYPES
-from headtypes.pages.summary.verdicts import SIGNS, Judged, counted, judged_subjects
 from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS, NAMED, read_named
 from headtypes.papers.paper import Figure, Tables
@@ -37,6 +46,44 @@ Keyed = Mapping[Any, str]
 # As many as a reader takes in.
 _FINDINGS = 10
 _COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm", "over")]
+# Pixels: twice the width at which the page shows a figure.
+_WIDTH = 1400
+# Of colours, figures have few; with this many, nothing is lost that an eye would see.
+_COLOURS = 128
+# Packages that results depend on most, in the order in which they are listed.
+_PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure: its name, what it shows, and the PNG itself as a data URI; file: the PDF, relative to the page."""
+
+    title: str
+    caption: list[str]
+    data: str
+    width: int
+    height: int
+    file: str
+
+
+def picture_of(title: str, png: StrPath, caption: list[str], file: str) -> Picture:
+    """Read a PNG and make it as wide as the page needs. Raises `InputError` that names a damaged file."""
+    with undamaged(png, "is not a PNG"), Image.open(png) as image:
+        flat = Image.new("RGB", image.size, "white")
+        flat.paste(image, mask=image.getchannel("A") if image.mode == "RGBA" else None)
+        if flat.width > _WIDTH:
+            flat = flat.resize((_WIDTH, round(flat.height * _WIDTH / flat.width)), Image.Resampling.LANCZOS)
+        data = data_uri(flat.quantize(_COLOURS, dither=Image.Dither.NONE))
+    return Picture(title, caption, data, flat.width, flat.height, file)
+
+
+def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
+    """Return the paragraphs of a caption of Snakemake's report, which needs nothing but wildcards, as text."""
+    template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
+    text = template.render(snakemake={"wildcards": wildcards})
+    paragraphs = re.split(r"\n\s*\n", text.strip())
+    # Emphasis, which plain text does not have.
+    return [re.sub(r"\*+([^*]+)\*+", r"\1", " ".join(paragraph.split())) for paragraph in paragraphs]
 
 
 @dataclass(frozen=True)
@@ -81,7 +128,7 @@ def collect_summary(
     partitions: model, partition, k (None where no clustering made it), features (how they are read:
         `read_head_features`), and the files of its results by what they are, which are linked and not read; untyped:
         those of models without types.
-    atlases: the models that have a page of every head; hubs and finetuned as in `findings.cautions`.
+    atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
 
     returns  title; run, what was run, in a sentence; answers to the three questions on each partition, of which the
       first is shown until another is chosen; best, which heads of a model without types are best at what, by model;
@@ -124,7 +171,7 @@ def collect_summary(
     published = {Path(path).stem: yaml.safe_load(Path(path).read_text("utf-8")) for path in inputs["references"]}
     papers, said = [], [*(answers[0].sentences if answers else ())]
     if answers:
-        said += [findings.kept_sentence(read_pairs(path), answers[0].model) for path in inputs["compared"].values()]
+        said += [kept_sentence(read_pairs(path), answers[0].model) for path in inputs["compared"].values()]
     for name, paper in PAPERS.items():
         judged = _compared(inputs["comparisons"].get(name), paper.subject, folder)
         headline = sum(subject.model == judged[0].model for subject in judged) if paper.judges_tasks else 1
@@ -135,7 +182,7 @@ def collect_summary(
         said += [paper.finding(subject.values, subject.model) for subject in judged[:headline]]
     for model, found in best.items():
         for task, of_task in found:
-            said += [findings.best_sentence(model, one) for one in best_heads([(task, of_task)])[:1]]
+            said += [best_sentence(model, one) for one in best_heads([(task, of_task)])[:1]]
     doubtful = {", ".join(key): it.doubtful for key, it in types.items() if it.doubtful}
     theirs = [paper["model"] for paper in published.values()]
     judged = [subject for paper in papers for subject in paper.judged]
@@ -144,7 +191,7 @@ def collect_summary(
         "run": _run(models, tasks, partitions, tested),
         "answers": answers,
         "best": {model: best_heads(of) for model, of in best.items() if of and model not in {key[0] for key in types}},
-        "cautions": list(findings.cautions(judged, doubtful, theirs, hubs, finetuned)),
+        "cautions": list(cautions(judged, doubtful, theirs, hubs, finetuned)),
         "findings": list(filter(None, said))[:_FINDINGS],
         "papers": [paper for paper in papers if paper.judged or paper.tables or paper.pictures],
         "apart": pictures([COMPARED_TYPES]),
@@ -206,9 +253,9 @@ def _answers(
     tables = {about: [path for path in paths if not path.endswith(".png")] for about, paths in results.items()}
     left_out, said = left_out_alone(costs["2"], *key, heads.types) if "2" in costs else None, []
     if key in inputs["differences"]:
-        said += findings.costs_sentences(left_out, model, read_differences(inputs["differences"][key]))
+        said += costs_sentences(left_out, model, read_differences(inputs["differences"][key]))
     if "3" in costs:
-        said.append(findings.sentences_sentence(costs["3"], *key, heads.types))
+        said.append(sentences_sentence(costs["3"], *key, heads.types))
     company, measured = _company(inputs, model, folder)
     costly = [] if company is None else costly_heads(company.costs)[["layer", "head"]].to_numpy().tolist()
     return Answers(
@@ -266,6 +313,58 @@ def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterator[tuple[str, lis
 
 def _relative(path: StrPath, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield facts about a run, each a name and lines; results: the folder with the benchmarks of jobs."""
+    for kind, name in (("models", "Models"), ("tasks", "Data"), ("training", "Training data")):
+        if lines := [
+            f"{source.partition('/')[2]}: {_identity(about)}"
+            for source, about in provenance["sources"].items()
+            if source.startswith(f"{kind}/")
+        ]:
+            yield name, lines
+    yield "Seed", [str(seed)]
+    yield "Code", [provenance["git"] or "not from a repository"]
+    packages = provenance["packages"]
+    versions = [f"{name} {packages[name]}" for name in _PACKAGES if packages.get(name)]
+    yield "Versions", [f"Python {provenance['python']}", *versions]
+    times = processor_time(results)
+    if len(times):
+        longest = times.nlargest(3)
+        named = ", ".join(f"{_job(path)} {duration(seconds)}" for path, seconds in longest.items())
+        yield (
+            "Processor time",
+            [f"{duration(times.sum())} in {len(times)} {'job' if len(times) == 1 else 'jobs'}; longest: {named}"],
+        )
+
+
+def processor_time(results: Path) -> pd.Series:
+    """Return seconds of processor time of each job that has a benchmark, by the benchmark's path."""
+    times = {
+        file.relative_to(results).as_posix(): pd.read_csv(file, sep="\t")["cpu_time"]
+        for file in sorted(results.rglob("*benchmark.tsv"))
+    }
+    # A job that ended before it could be looked at has no time.
+    return pd.Series({file: pd.to_numeric(of, errors="coerce").sum() for file, of in times.items()}, dtype=float)
+
+
+def duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _job(path: str) -> str:
+    return path.removesuffix("benchmark.tsv").rstrip("./")
+
+
+def _identity(about: dict) -> str:
+    where = next((str(about[key]) for key in ("hub", "package") if about.get(key)), "local files")
+    revision = f" at {str(about['revision'])[:12]}" if about.get("revision") else ""
+    digests = [*dict(about.get("weights") or {}).values(), about.get("sha256")]
+    digest = next((f", sha256 {str(known)[:12]}" for known in digests if known), "")
+    return f"{where}{revision}{digest}"
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -9,13 +9,10 @@ import pytest
 
 from headtypes.comparisons.models.compared import PAIRS, compared_table
 from headtypes.pages.summary.answers import YES, Answers, Card, Mark
-from headtypes.pages.summary.findings import cautions, costs_sentences
-from headtypes.pages.summary.left_out import left_out_alone
-from headtypes.pages.summary.overview import Best
-from headtypes.pages.summary.pictures import caption_of
-from headtypes.pages.summary.run_facts import duration, facts, processor_time
+from headtypes.pages.summary.findings import cautions, costs_sentences, counted, judged_subjects
+from headtypes.pages.summary.overview import Best, left_out_alone
+from headtypes.pages.summary.page import caption_of, duration, facts, processor_time
 from headtypes.pages.summary.stage import FIGURES
-from headtypes.pages.summary.verdicts import counted, judged_subjects
 from headtypes.papers.guan2020.tables import ablation_shown
 from tests.support.places import ROOT
 from tests.support.summaries import (
