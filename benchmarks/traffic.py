@@ -37,7 +37,7 @@ from headtypes.core.tables import markdown_table
 CHANNELS = 64
 # One token in so many is special, of one of the four kinds.
 SPECIAL = 9
-WAYS = [f"headtypes.attention.{module}.at_once" for module in ("blocks", "one_pass")]
+WAYS = [f"headtypes.attention.{module}.at_once" for module in ("hook", "one_pass")]
 
 
 class Traffic(TorchDispatchMode):

@@ -8,7 +8,7 @@ WAYS = ["", "as on a GPU", "as on a GPU, in parts", "least blocks", "by head"]
 
 def cut_into_blocks(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     """Let attention be computed in one of `WAYS`."""
-    blocks = "headtypes.attention.blocks"
+    blocks = "headtypes.attention.hook"
     if way == "as on a GPU, in parts":
         monkeypatch.setattr(f"{blocks}._GPU_PAIRS", 2**12)
     if way.startswith("as on a GPU"):

@@ -5,13 +5,19 @@ import torch
 
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.attention.batches import Batch
-from headtypes.attention.one_pass import AttentionReader, read_attention
+from headtypes.attention.one_pass import AttentionReader, read_attention, read_samples
 from headtypes.attention.reducers import Pass
 
 
 def read_with(reducer, model, encoded, batch_tokens=4096):
     """The result of one reducer on a model."""
     (found,) = read_attention(model, encoded, [reducer], batch_tokens=batch_tokens, what="test")
+    return found
+
+
+def measured(measurement, run, samples, *, kind, norms=False):
+    """The result of one measurement, in a pass of its own."""
+    (found,) = read_samples(run, samples, kind, [measurement], norms)
     return found
 
 

@@ -14,10 +14,11 @@ from headtypes.api.ablation import ablated
 from headtypes.api.detecting import detect_heads
 from headtypes.api.reading import head_types, read_heads
 from headtypes.api.showing import show
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import write_arrays
 from tests.support.models import QUESTIONS, tiny_bert, tiny_encoder, tiny_family, tiny_language_model
+from tests.support.reading import measured
 from tests.support.records import SAMPLES, recorded
 from tests.support.tiny import bert_tokenizer
 
@@ -27,7 +28,7 @@ def test_features_and_types_are_those_of_the_workflow(tmp_path):
     record = recorded(model, tokenizer, tmp_path / "model")
     how = {"batch_tokens": 90}
     run = ModelOnTask(record, task="t", precision="float32", max_seq_length=30, **how)
-    expected = extract_features(run, SAMPLES, kind="question_answering")
+    expected = measured(extract_features, run, SAMPLES, kind="question_answering")
     assert expected.truncated.any()
     found = read_heads(model, tokenizer, QUESTIONS, max_length=30, kind="question_answering", **how)
     # Two passes of one model may differ in the last bits; what is made of one set of features does not.

@@ -102,7 +102,7 @@ def test_a_row_that_loses_everything_is_zero_however_it_is_read():
 @pytest.mark.parametrize("way", WAYS)
 @torch.inference_mode()
 def test_samples_of_one_length_together_equal_the_definition(operation, causal, kept, way, monkeypatch):
-    monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", 4000)
+    monkeypatch.setattr("headtypes.attention.hook._BLOCK_PAIRS", 4000)
     monkeypatch.setattr("headtypes.attention.ablate._BLOCKS_KEPT", kept)
     cut_into_blocks(monkeypatch, way)
     lengths = [60, 60, 45, 45, 12, 12, 12, 3]

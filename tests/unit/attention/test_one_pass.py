@@ -1,18 +1,25 @@
 """Reducers see the attention of the plain model, share a pass without disturbing one another, and take any model."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from scipy.stats import entropy as defined_entropy
 
-from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs
-from headtypes.analyses.distances.measure import DistanceFeatures
-from headtypes.attention.one_pass import read_attention
+from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs, measure_head_outputs
+from headtypes.analyses.distances.measure import DistanceFeatures, extract_features
+from headtypes.analyses.maps.measure import map_attention
+from headtypes.analyses.surface.measure import measure_surface
+from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.attention.reducers import PerSample
 from headtypes.data.encoding import encode_samples
 from tests.support.blocks import cut_into_blocks
 from tests.support.models import plain_attentions, tiny_bert, tiny_roberta
-from tests.support.records import shortened_samples
+from tests.support.reading import measured
+from tests.support.records import SAMPLES as ALL_SAMPLES
+from tests.support.records import recorded, shortened_samples
+from tests.support.refusals import refusal
 
 SAMPLES = shortened_samples(2)
 
@@ -62,8 +69,8 @@ def read(model, encoded, *reducers, batch_tokens=60):
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
 @pytest.mark.parametrize("pairs", [2**16, 1], ids=["", "least blocks"])
 def test_a_reducer_of_a_few_lines_equals_the_definition(make, pairs, monkeypatch):
-    monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", pairs)
-    monkeypatch.setattr("headtypes.attention.blocks.LEAST_ROWS", 8)
+    monkeypatch.setattr("headtypes.attention.hook._BLOCK_PAIRS", pairs)
+    monkeypatch.setattr("headtypes.attention.hook.LEAST_ROWS", 8)
     model, encoded = encoded_by(make)
     received = Received()
     entropy, ends = read(model, encoded, Entropy(), received)
@@ -143,3 +150,44 @@ def test_a_model_is_read_however_it_was_loaded_and_left_as_it_was(implementation
 
     # The bare model, too, of one with a head.
     np.testing.assert_allclose(read(model.base_model, encoded, Entropy())[0], expected, atol=1e-5)
+
+
+ENCODED = {"kind": "question_answering"}
+HOW = {"precision": "float32", "batch_tokens": 20}
+ADVICE = (
+    "; the model's weights are damaged, or its numbers overflow in this precision: compute in float32, or use other "
+    "weights."
+)
+
+
+READINGS = {
+    "features": (partial(measured, extract_features), ENCODED, "does not sum to one"),
+    "surface": (partial(measured, measure_surface), ENCODED, "is not finite"),
+    "map": (map_attention, {**ENCODED, "tokens": 30}, "is not finite"),
+}
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    model, tokenizer = tiny_bert()
+    model.bert.encoder.layer[1].attention.self.key.weight.data[7:14] = torch.nan
+    return recorded(model, tokenizer, tmp_path_factory.mktemp("broken"))
+
+
+@pytest.mark.parametrize(("measure", "settings", "fault"), READINGS.values(), ids=READINGS)
+def test_heads_whose_weights_are_not_finite_are_named(measure, settings, fault, broken):
+    message = refusal(measure, ModelOnTask(broken, task="squad", **HOW), ALL_SAMPLES, **settings)
+    assert message == f"tiny on squad: the attention of head 2-2 {fault}{ADVICE}"
+
+
+def test_outputs_that_are_not_finite_are_named(broken):
+    message = refusal(measure_head_outputs, ALL_SAMPLES, broken, task="squad", **ENCODED, **HOW)
+    assert message == f"tiny on squad: the output of head 2-2 is not finite{ADVICE}"
+
+
+def test_samples_are_cut_to_what_model_and_task_take(tmp_path):
+    record = recorded(*tiny_bert(), tmp_path)
+    for most, longest in ((None, record.max_length), (30, 30), (10**6, record.max_length)):
+        run = ModelOnTask(record, task="squad", precision="float32", max_seq_length=most)
+        assert run.longest == longest
+        assert max(run.encode(ALL_SAMPLES, "question_answering").lengths) <= longest

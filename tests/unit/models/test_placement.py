@@ -12,11 +12,12 @@ import torch
 from headtypes.analyses.ablation.evaluation import Evaluator, Settings
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.outputs.measure import measure_outputs
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.kinds.question_answering import build_windows
 from headtypes.models.loading import load_model
 from headtypes.models.placement import device_of, gpus_for, limit
 from tests.support.models import tiny_family
+from tests.support.reading import measured
 from tests.support.records import SAMPLES, questions, recorded
 
 KIND = {"kind": "question_answering"}
@@ -49,13 +50,13 @@ def test_layers_lie_on_disk_and_are_computed_where_the_inputs_are(both):
 
 @pytest.mark.parametrize("norms", [False, True], ids=["weights", "norms"])
 def test_features_are_the_same(both, norms):
-    found = [extract_features(each, SAMPLES, norms=norms, **KIND) for each in runs(both)]
+    found = [measured(extract_features, each, SAMPLES, norms=norms, **KIND) for each in runs(both)]
     for name in ("distance", "norms") if norms else ("distance",):
         np.testing.assert_allclose(*(getattr(each, name) for each in found), rtol=1e-5, atol=1e-6)
 
 
 def test_what_heads_write_is_the_same(both):
-    found = [measure_outputs(each, SAMPLES, **KIND) for each in runs(both)]
+    found = [measured(measure_outputs, each, SAMPLES, **KIND) for each in runs(both)]
     np.testing.assert_allclose(*(each.written for each in found), rtol=1e-5, atol=1e-6)
 
 

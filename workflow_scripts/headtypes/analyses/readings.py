@@ -9,7 +9,7 @@ from headtypes.analyses.maps.measure import map_attention, map_samples
 from headtypes.analyses.outputs.measure import measure_outputs
 from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.analyses.surface.measure import measure_surface
-from headtypes.attention.run import ModelOnTask, read_samples
+from headtypes.attention.one_pass import ModelOnTask, read_samples
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.progress import warn
 from headtypes.data.records import Sample, read_records

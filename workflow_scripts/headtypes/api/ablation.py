@@ -17,8 +17,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from headtypes.analyses.types.partitions import Partition
 from headtypes.api.arguments import Model, alone, check_evaluation_mode, check_partition, checked
 from headtypes.attention.ablate import Ablation, Change, SentencePairs
-from headtypes.attention.blocks import equal_lengths
-from headtypes.attention.hook import ATTENTION, Layer
+from headtypes.attention.hook import ATTENTION, Layer, equal_lengths
 from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of, operations_by_head
 from headtypes.core.errors import InputError
 from headtypes.models.architectures import check_layers, check_number_of_heads

@@ -18,7 +18,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import cluster_halves
 from headtypes.api.arguments import Model, Seed, Tokenizer, alone, check_readable, checked, tokens_of_longest
 from headtypes.attention.one_pass import read_attention
-from headtypes.attention.settings import Of
+from headtypes.attention.reducers import Of
 from headtypes.core.errors import InputError, shortened
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.registry import KINDS

@@ -10,8 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headtypes.attention.blocks import LONG, Group, Scratch, equal_lengths
-from headtypes.attention.hook import Layer
+from headtypes.attention.hook import LONG, Group, Layer, Scratch, equal_lengths
 from headtypes.attention.operations import Operation, Reading, operation_of
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed

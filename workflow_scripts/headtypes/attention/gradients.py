@@ -15,8 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headtypes.attention.batches import Batch
-from headtypes.attention.blocks import Group, Scratch, equal_lengths
-from headtypes.attention.hook import Layer
+from headtypes.attention.hook import Group, Layer, Scratch, equal_lengths
 
 
 class AttentionGradients:

@@ -6,7 +6,9 @@ norms are read in blocks as weights are. With `W_O^T = Q R`, `||v W_O|| = ||v R^
 value instead of as many as the model is wide.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float
@@ -14,11 +16,10 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from headtypes.attention.hook import Layer
-from headtypes.attention.probe import probe_layers
+from headtypes.attention.hook import Layer, open_attention, run
 from headtypes.core.errors import InputError
 from headtypes.models.model_config import layers_and_heads
-from headtypes.models.placement import at_hand
+from headtypes.models.placement import at_hand, device_of
 
 
 class KeyLengths:
@@ -74,3 +75,126 @@ def _projection(model: PreTrainedModel, number: int, readers: list[nn.Module]) -
             "matrix, so that its heads have no norms; read weights alone (clustering.of, or divided_by of the task)."
         )
     return readers[0]
+
+
+_TOKENS = 3
+
+
+@dataclass
+class Probed:
+    """One attention layer.
+
+    outputs: the head outputs, [1, token, channels].
+    before:  modules that were called since the layer before, and the first tensor that each read; after: those tensors
+        from then on until the next layer.
+    readers: modules without others in them that read the head outputs, and nothing else first.
+    written: what the last of these made of the head outputs, [1, token, width].
+    """
+
+    outputs: Tensor
+    before: list[tuple[nn.Module, Tensor]]
+    readers: list[nn.Module] = field(default_factory=list)
+    written: Tensor | None = None
+    after: list[Tensor] = field(default_factory=list)
+
+
+def probe_layers(model: PreTrainedModel) -> list[Probed]:
+    """Run a model once on a few tokens and return a `Probed` for each of its attention layers."""
+    layers: list[Probed] = []
+    called: list[tuple[nn.Module, Tensor]] = []
+
+    def attend(number: int, layer: Layer) -> Tensor:
+        outputs = torch.randn_like(layer.zero_outputs())
+        layers.append(Probed(outputs.transpose(1, 2).flatten(2), called.copy()))
+        called.clear()
+        return outputs
+
+    def look(module: nn.Module, arguments: tuple, named: Mapping) -> None:
+        tensors = (argument for argument in (*arguments, *named.values()) if isinstance(argument, Tensor))
+        read = next(tensors, None)
+        if read is None or not read.is_floating_point():
+            return
+        # A copy, since what is read may be changed in place.
+        called.append((module, read.clone()))
+        if not layers:
+            return
+        layers[-1].after.append(called[-1][1])
+        outputs, is_leaf = layers[-1].outputs, not list(module.children())
+        if is_leaf and read.numel() == outputs.numel() and torch.equal(read.reshape(-1), outputs.reshape(-1)):
+            layers[-1].readers.append(module)
+
+    def note(module: nn.Module, arguments: tuple, output: object) -> None:
+        if layers and layers[-1].readers and module is layers[-1].readers[-1] and isinstance(output, Tensor):
+            layers[-1].written = output.reshape(1, _TOKENS, -1).clone()
+
+    ids = torch.zeros((1, _TOKENS), dtype=torch.int64, device=device_of(model))
+    hooks = [module.register_forward_pre_hook(look, with_kwargs=True) for module in model.modules()]
+    hooks += [module.register_forward_hook(note) for module in model.modules()]
+    try:
+        with open_attention(model), torch.inference_mode(), torch.random.fork_rng():
+            run(model, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, attend)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return layers
+
+
+# Share of a sum by which it may be off in half precision.
+_CLOSE = 0.02
+
+
+class ResidualStream:
+    """Keeps what the next attention layer will be added to.
+
+    It is what some module reads before the layer, and a module after it with the layer's output added; or, where
+    attention and feed-forward layers are added together, what is read on both sides. Raises `InputError` where a
+    layer's output is changed before it is added, by a norm for example.
+    """
+
+    def __init__(self, model: PreTrainedModel):
+        self._readers = {_reader(model, number, layer) for number, layer in enumerate(probe_layers(model))}
+        self._latest: Tensor | None = None
+
+    @property
+    def latest(self) -> Float[Tensor, "batch token width"]:
+        """That of the layer whose attention is computed now, padding included."""
+        return self._latest
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        hooks = [module.register_forward_pre_hook(self._keep, with_kwargs=True) for module in self._readers]
+        try:
+            yield
+        finally:
+            self._latest = None
+            for hook in hooks:
+                hook.remove()
+
+    def _keep(self, module: nn.Module, arguments: tuple, named: Mapping) -> None:
+        self._latest = next(argument for argument in (*arguments, *named.values()) if isinstance(argument, Tensor))
+
+
+def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
+    """Return the first module that reads the stream before a layer: later ones may read it normalised.
+
+    Where layers without heads come before it, the stream differs a little from that module's input.
+    """
+    written, nearest, least = layer.written, None, torch.inf
+    for module, stream in layer.before:
+        if written is not None and stream.shape == written.shape:
+            # What attention reads as it is may be a norm of the stream, of which the feed-forward layer makes use too.
+            *_, projected = (each for _, each in layer.before if each.shape == stream.shape)
+            is_projected = torch.equal(projected, stream)
+            sums = stream + written
+            near = _CLOSE * sums.abs().max().item()
+            for read in (output.reshape(sums.shape) for output in layer.after if output.numel() == sums.numel()):
+                beside = not is_projected and torch.equal(read, stream)
+                if beside or torch.allclose(read, sums, rtol=_CLOSE, atol=near):
+                    off = 0.0 if beside else (read - sums).abs().max().item()
+                    nearest, least = (module, off) if off < least else (nearest, least)
+    if nearest is not None:
+        return nearest
+    raise InputError(
+        f"{type(model).__name__} changes the output of attention layer {number + 1} before it adds it to the residual "
+        "stream, or adds it to something else, so that what its heads write has no size beside the stream."
+    )

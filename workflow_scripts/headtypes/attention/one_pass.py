@@ -11,29 +11,32 @@ of each head's attention, for example, is
 
     (entropy,) = read_attention(model, encoded, [Entropy()], batch_tokens=4096, what="entropy")
 
-`run.ModelOnTask` does the same with a model that the workflow has fetched.
+`ModelOnTask` does the same with a model that the workflow has fetched.
 """
 
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cached_property
+from itertools import chain, islice
 from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from tqdm import tqdm
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.attention.batches import Batch, check_heads, run_model
-from headtypes.attention.blocks import Group, Scratch, at_once, equal_lengths
-from headtypes.attention.hook import Layer
-from headtypes.attention.norms import KeyLengths, scale_rows
-from headtypes.attention.reducers import Block, Pass, Reducer
-from headtypes.attention.settings import Of
-from headtypes.attention.streams import ResidualStream
-from headtypes.data.encoding import Encoded
+from headtypes.attention.hook import Group, Layer, Scratch, at_once, equal_lengths
+from headtypes.attention.norms import KeyLengths, ResidualStream, scale_rows
+from headtypes.attention.reducers import Block, Measurement, Of, Pass, Reducer
+from headtypes.data.encoding import Encoded, encode_samples
+from headtypes.data.records import Sample
+from headtypes.models.fetching import load_tokenizer
+from headtypes.models.loading import load_model
 from headtypes.models.model_config import layers_and_heads
+from headtypes.models.records import ModelRecord
 
 
 def read_attention(
@@ -140,3 +143,73 @@ class AttentionReader:
         for reducer in self._reducers:
             if reducer.of == of:
                 reducer.add(block)
+
+
+class ModelOnTask:
+    """A fetched model that reads samples of a task; it is loaded when it is first needed.
+
+        run = ModelOnTask(record, task="squad", precision="float32", batch_tokens=4096)
+        encoded = run.encode(samples, kind="question_answering")
+        (entropy,) = run.read(encoded, Entropy())
+
+    what:    model and task, for progress and messages.
+    longest: tokens of the longest sample that is read; record: the model's.
+    """
+
+    def __init__(
+        self,
+        record: ModelRecord,
+        *,
+        task: str,
+        precision: str,
+        batch_tokens: int = 1,
+        max_seq_length: int | None = None,
+        head: str | None = None,
+    ):
+        """Name a model and a task; the model is loaded when it is first needed.
+
+        precision: float32, bfloat16 or float16, of the forward pass; head: one of `loading.HEADS`, or None.
+        batch_tokens: padded tokens of a batch; by default each sample is one. max_seq_length: most tokens of a sample.
+        """
+        self.what = f"{record.name} on {task}"
+        self.longest = min(record.max_length, max_seq_length or record.max_length)
+        self.batch_tokens = batch_tokens
+        self.record, self._precision, self._head = record, precision, head
+
+    @cached_property
+    def tokenizer(self) -> PreTrainedTokenizerFast:
+        return load_tokenizer(self.record)
+
+    @cached_property
+    def model(self) -> PreTrainedModel:
+        """The model itself; errors as those of `loading.load_model`."""
+        return load_model(self.record, self._precision, self._head)
+
+    def encode(self, samples: list[Sample], kind: str) -> Encoded:
+        """Encode samples as the model reads them; arguments and errors as those of `encoding.encode_samples`."""
+        return encode_samples(samples, self.tokenizer, kind, self.longest)
+
+    def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
+        """Return the result of each reducer in one pass; errors as those of `read_attention`.
+
+        batch_tokens: padded tokens of a batch, if not those of the run.
+        """
+        batch_tokens = batch_tokens or self.batch_tokens
+        return read_attention(self.model, encoded, reducers, batch_tokens=batch_tokens, what=self.what)
+
+
+def read_samples(
+    run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
+) -> list[Any]:
+    """Return the result of each measurement, from one forward pass for each batch.
+
+    kind: how samples are encoded, as in `encoding.encode_samples`; norms: whether norms are read beside weights.
+    """
+    encoded = run.encode(samples, kind)
+    reducers = [list(each.reducers(run, encoded, norms)) for each in measurements]
+    together = list(chain.from_iterable(reducers))
+    read = iter(run.read(encoded, *together) if together else ())
+    return [
+        each.result(run, samples, encoded, list(islice(read, len(own))))
+        for each, own in zip(measurements, reducers, strict=True)
+    ]

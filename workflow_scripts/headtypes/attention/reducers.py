@@ -1,23 +1,32 @@
-"""Reducers: what reads the attention of a model while it runs, block by block."""
+"""Reducers: what reads the attention of a model while it runs, block by block.
 
-from collections.abc import Iterable
+This module loads neither NumPy nor PyTorch, so that the file of an analysis can be planned with, and read where no
+model runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import numpy as np
-import torch
-from jaxtyping import Bool, Float
-from torch import Tensor
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from jaxtyping import Bool, Float
+    from torch import Tensor
 
-from headtypes.attention.batches import Batch
-from headtypes.attention.blocks import Group
-from headtypes.attention.settings import Of
+    from headtypes.attention.batches import Batch
+    from headtypes.attention.hook import Group
+
+# Attention as it leaves the softmax, or each token's share of the norms of what is handed over (`attention.norms`).
+Of = Literal["weights", "norms"]
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A pass before its first batch: the number of samples, and the model's shape and precision."""
+    """The size of a pass, before its first batch: samples, layers, heads of a layer; and the model's precision."""
 
     samples: int
     layers: int
@@ -27,20 +36,22 @@ class Pass:
 
 @dataclass(frozen=True)
 class Block:
-    """Some query rows of one layer, of samples that have one length.
+    """The attention of some query rows in one layer, for samples of one length.
 
-    layer:     the layer's number, from 0.
-    group:     the samples: `group.samples` is their slice of the batch, `group.length` the tokens of each.
-    heads, rows: which of the layer's heads (all, unless every reducer of the pass reads by head) and of the query rows.
-    memory:    the attention as it was computed, in the model's precision: [sample, head, row, key], on a GPU with zeros
-        behind its rows and keys (`blocks.Scratch`). None where no reducer of the pass reads attention. It is reused,
-        and other reducers read it too, so a reducer must keep neither it nor `attention`, and leave both as they are.
-    outputs:   the head outputs, attention times values, in the model's precision.
-    mask:      true where the model lets a token look; None where it may look at all of its sample.
-    lengths:   for a reducer of norms, the length of what each token hands over (`norms.KeyLengths`).
-    to_none:   what each row gives to no token, in a layer with a sink (`hook.Layer`); None where rows sum to one.
-    stream, written: for a reducer of the stream, all rows of the residual stream that the layer's output is added to,
-        in the model's precision, and the length of what each head adds to each token, float32.
+    layer:   number of the layer, from 0.
+    group:   the samples: `group.samples` is their slice of the batch, `group.length` the number of tokens of each.
+    heads:   the heads of the layer that the block has: all, unless every reducer of the pass reads by head.
+    rows:    the query rows that the block has.
+    memory:  attention as it was computed, in the model's precision: [sample, head, row, key], on a GPU with zeros
+        behind its rows and keys (`hook.Scratch`); None where no reducer of the pass reads attention. Later blocks reuse
+        this memory and other reducers read it, so a reducer must neither keep nor change `memory` and `attention`.
+    outputs: head outputs, attention times values, in the model's precision.
+    mask:    true where the model lets a query see a key; None where a query sees all of its sample.
+    lengths: for a reducer of norms, the length of what each token hands over (`norms.KeyLengths`).
+    to_none: the share that each row gives to no token, in a layer with a sink (`hook.Layer`); None elsewhere.
+    stream:  for a reducer of the stream, the residual stream that the layer's output is added to, all rows, in the
+        model's precision.
+    written: for a reducer of the stream, the length of what each head adds to each token, float32.
     """
 
     layer: int
@@ -57,41 +68,38 @@ class Block:
 
     @cached_property
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
-        """Float32; each row sums to one, for a reducer of norms after its product with `lengths`, with `to_none`."""
+        """Attention in float32. Rows sum to one together with `to_none`; for a reducer of norms, times `lengths`."""
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:
-        """Numbers that sum to one in each row: the attention; for a reducer of norms its product with the lengths, a
-        copy.
-        """
+        """Numbers that sum to one in each row: the attention, or for a reducer of norms attention times `lengths`."""
         return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
 
     @property
     def is_first(self) -> bool:
-        """Whether the first row of the group and of these heads of this layer is here."""
+        """Whether the block has the first query row of its samples."""
         return self.rows.start == 0
 
     @property
     def is_last(self) -> bool:
-        """Whether the last row of the group and of these heads of this layer is here."""
+        """Whether the block has the last query row of its samples."""
         return self.rows.stop == self.group.length
 
 
 class Reducer(Protocol):
-    """Reads the attention of a model while it runs.
+    """Reads the attention of a model while it runs, and keeps a result.
 
-    The methods are called in the order `begin`, for each batch `start`, `add` with each block, `right` and `finish`,
-    and at the end `result`. A batch that does not fit into the GPU's memory is started anew in halves, so what it has
-    added counts only once it has finished. Blocks come layer by layer, group by group, row by row; heads, if one by
-    one, before rows.
+    A pass calls `begin`; for each batch `start`, `add` with each block, `right` and `finish`; and at the end `result`.
+    A batch that does not fit into the GPU's memory is started anew in halves, so what it has added counts only once it
+    has finished. Blocks come layer by layer, group by group, row by row; heads, if one by one, before rows.
 
-    reads_attention: false for a reducer of head outputs alone. Where none of a pass reads attention, none is computed.
-    of: whether it reads the weights of attention, or each token's share of the norms (`attention.norms`).
+    reads_attention: false for a reducer of head outputs alone. A pass computes attention if some reducer reads it.
     by_head: true for a reducer that can read one head after another (`Block.heads`), which is faster for long samples.
-    reads_stream: whether it needs the residual stream, and what heads write into it (`Block.stream`, `Block.written`).
-    fault: what is wrong with a head `{}` of which a number is not `right`, for the message.
+    of: whether it reads the weights of attention, or each token's share of the norms (`attention.norms`).
+    reads_stream: whether it reads the residual stream and what heads write into it (`Block.stream`, `Block.written`).
+    fault: the message about a head `{}` of which a number is not `right`.
     """
 
     reads_attention: bool = True
@@ -110,9 +118,7 @@ class Reducer(Protocol):
         """Read a block of the batch."""
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
-        """Mark the numbers of the batch that can be right, as finite sums of attention; others make the pass an
-        error.
-        """
+        """Mark the numbers of the batch that can be right, such as finite ones; the pass fails if one cannot."""
 
     def finish(self) -> None:
         """Keep what was read of the batch."""
@@ -122,20 +128,24 @@ class Reducer(Protocol):
 
 
 class PerSample(Reducer):
-    """A reducer whose result is some numbers of each head on each sample, such as [sample, layer, head] float32.
+    """A reducer whose result is some numbers of each head on each sample, [sample, layer, head, *columns] float32.
 
-    columns: shape of what is read of a head on a sample; none for a single number.
-    values:  those of the current batch, [sample, layer, head, *columns] float32; filled by `add`.
+    columns: shape of the numbers of one head on one sample; none for a single number.
+    values:  the numbers on the current batch, [sample, layer, head, *columns] float32; filled by `add`.
     """
 
     def __init__(self, *columns: int):
         self._columns = columns
 
     def begin(self, about: Pass) -> None:
+        import numpy as np
+
         self.about = about
         self._result = np.empty((about.samples, about.layers, about.heads, *self._columns), np.float32)
 
     def start(self, batch: Batch) -> None:
+        import torch
+
         self.batch = batch
         self.values = torch.zeros(len(batch.samples), *self._result.shape[1:], device=batch.device)
 
@@ -151,7 +161,7 @@ class PerSample(Reducer):
 
 
 class ListPerSample(Reducer):
-    """A reducer whose result is a list with what `of_batch` finds of each sample, in the order of the samples."""
+    """A reducer whose result is a list with one object for each sample, which `of_batch` gives for those of a batch."""
 
     def begin(self, about: Pass) -> None:
         self.about = about
@@ -169,3 +179,15 @@ class ListPerSample(Reducer):
 
     def result(self) -> list[Any]:
         return self._of_samples
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The part of one analysis in a pass that several analyses share (`one_pass.read_samples`).
+
+    reducers: (run, encoded, norms) -> the reducers that the analysis needs; none where the model cannot be read so.
+    result:   (run, samples, encoded, results of these reducers) -> the result of the analysis.
+    """
+
+    reducers: Callable[..., Sequence[Reducer]]
+    result: Callable[..., Any]

@@ -10,7 +10,7 @@ from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.registry import ANALYSES, analysis_named
 from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, reading_matters
-from headtypes.attention.settings import Of
+from headtypes.attention.reducers import Of
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.stage import given

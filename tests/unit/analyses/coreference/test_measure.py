@@ -40,8 +40,8 @@ def candidates_of(anaphor, words: int, causal: bool) -> list[list[int]]:
 @pytest.mark.parametrize("rows", [32, 1])
 def test_the_word_that_is_looked_at_most_among_the_candidates(causal, rows, monkeypatch):
     if rows == 1:
-        monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", 1)
-        monkeypatch.setattr("headtypes.attention.blocks.LEAST_ROWS", 1)
+        monkeypatch.setattr("headtypes.attention.hook._BLOCK_PAIRS", 1)
+        monkeypatch.setattr("headtypes.attention.hook.LEAST_ROWS", 1)
     rng = np.random.default_rng(3)
     tokens = [tokens_of(subwords) for subwords in SUBWORDS]
     maps = [random_maps(len(each), rng, causal=causal) for each in tokens]

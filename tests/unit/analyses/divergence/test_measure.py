@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from headtypes.analyses.divergence.measure import SMOOTHING, compare_heads, divergences, measure_divergence
-from headtypes.attention.blocks import EntropySums
-from headtypes.attention.hook import Layer
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.hook import EntropySums, Layer
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.encoding import encode_samples
 from tests.support.clark import defined_divergence
 from tests.support.dense_norms import GATED, defined_norms

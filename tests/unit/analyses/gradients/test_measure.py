@@ -18,7 +18,7 @@ from headtypes.analyses.gradients.measure import (
     measure_text_gradients,
 )
 from headtypes.analyses.gradients.results import Gradients, read_gradients
-from headtypes.attention import blocks
+from headtypes.attention import hook
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import write_csv
@@ -154,8 +154,8 @@ def test_blocks_of_rows_add_up_to_the_whole_in_every_family(name, monkeypatch):
 
     MobileBERT computes its logits in a way of its own, and ALBERT's layers share their weights.
     """
-    monkeypatch.setattr(blocks, "_BLOCK_PAIRS", 2**7)
-    monkeypatch.setattr(blocks, "LEAST_ROWS", 3)
+    monkeypatch.setattr(hook, "_BLOCK_PAIRS", 2**7)
+    monkeypatch.setattr(hook, "LEAST_ROWS", 3)
     model, tokenizer = tiny_language_model(name, **({"num_hidden_layers": 4} if name in FAMILIES else {}))
     assert_close(gradients_by_kind(model, loss_of(tokenizer), 4096, "test"), expected_of_texts(model, tokenizer))
 

@@ -6,11 +6,12 @@ import pytest
 from headtypes.analyses.maps.examples import choose_segment, map_examples
 from headtypes.analyses.maps.results import PATTERNS, Examples
 from headtypes.analyses.surface.measure import measure_surface
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.data.encoding import encode_samples
 from headtypes.data.records import Sample
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
+from tests.support.reading import measured
 from tests.support.records import recorded
 
 LONG, SHORT = "the cat sat on a mat and the dog ran to it . " * 3, "it sat ."
@@ -21,7 +22,7 @@ def mapped(model, tokenizer, folder, samples, **settings):
     """A model's examples on samples, and its surface patterns."""
     how = {"precision": "float32", "max_seq_length": 40, "batch_tokens": 512}
     run = ModelOnTask(recorded(model, tokenizer, folder), task="told", **how)
-    surface = measure_surface(run, samples, kind="text")
+    surface = measured(measure_surface, run, samples, kind="text")
     return map_examples(run, samples, surface, kind="text", **settings), surface
 
 

@@ -8,8 +8,7 @@ from headtypes.analyses.outputs.analysis import LABELS, per_head, per_set
 from headtypes.analyses.outputs.measure import WrittenByHeads, measure_outputs
 from headtypes.analyses.outputs.results import COLUMNS, STREAM, Outputs
 from headtypes.analyses.outputs.tables import heads_table, layers_table
-from headtypes.attention.one_pass import read_attention
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.core.table_files import write_csv

@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from headtypes.analyses.same_word.measure import measure_same_word
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.records import Sample
 from tests.support.models import tiny_bert, tiny_language_model
+from tests.support.reading import measured
 from tests.support.records import recorded
 
 PAIRS = [
@@ -62,7 +63,7 @@ def test_shares_and_chance_equal_a_loop_over_words(kind, tmp_path):
     samples = PAIRS if kind == "question_answering" else [Sample(it.id, it.second, None) for it in PAIRS]
     record = recorded(model, tokenizer, tmp_path / "model")
     run = ModelOnTask(record, task="t", precision="float32", batch_tokens=64)
-    found = measure_same_word(run, samples, kind=kind)
+    found = measured(measure_same_word, run, samples, kind=kind)
     model = model.eval()
     model.set_attn_implementation("eager")
     for index, sample in enumerate(samples):

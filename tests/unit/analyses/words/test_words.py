@@ -47,8 +47,8 @@ ENDS = {"both": (1, 1), "none": (0, 0), "only before": (1, 0), "two behind": (1,
 def blocks(request, monkeypatch):
     """Rows cut into blocks of different sizes, also within words."""
     pairs, rows = request.param
-    monkeypatch.setattr("headtypes.attention.blocks._BLOCK_PAIRS", pairs)
-    monkeypatch.setattr("headtypes.attention.blocks.LEAST_ROWS", rows)
+    monkeypatch.setattr("headtypes.attention.hook._BLOCK_PAIRS", pairs)
+    monkeypatch.setattr("headtypes.attention.hook.LEAST_ROWS", rows)
 
 
 @pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from headtypes.analyses.ablation.results import HeadOutputs
 from headtypes.attention.batches import Batch
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, Pass, Reducer
-from headtypes.attention.run import ModelOnTask
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.records import Sample, read_records
 from headtypes.models.records import ModelRecord, read_model_record

@@ -10,7 +10,7 @@ from headtypes.analyses.coreference.mentions import CANDIDATES, Anaphor, Anteced
 from headtypes.analyses.words.settings import Extent
 from headtypes.analyses.words.words import WordReducer, WordRows, encode_sentences, encode_words, special_tokens
 from headtypes.attention.batches import Batch
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.kinds.coreference import AnnotatedDocument

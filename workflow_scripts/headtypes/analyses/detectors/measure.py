@@ -11,9 +11,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
 from headtypes.analyses.words.words import special_tokens
-from headtypes.attention.one_pass import read_attention
+from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.attention.reducers import Block, PerSample
-from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import write_csv, write_parquet

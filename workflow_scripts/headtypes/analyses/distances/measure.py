@@ -20,10 +20,9 @@ from headtypes.analyses.maps.measure import map_attention, map_samples
 from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.attention.batches import Batch
 from headtypes.attention.batches import pad as padded
-from headtypes.attention.blocks import LEAST_ROWS, Group, skewed
-from headtypes.attention.reducers import Block, PerSample, Reducer
-from headtypes.attention.run import Measurement, ModelOnTask, read_samples
-from headtypes.attention.settings import Of
+from headtypes.attention.hook import LEAST_ROWS, Group, skewed
+from headtypes.attention.one_pass import ModelOnTask, read_samples
+from headtypes.attention.reducers import Block, Measurement, Of, PerSample, Reducer
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample, read_records

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int
 
 from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, head_features
-from headtypes.attention.settings import Of
+from headtypes.attention.reducers import Of
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import SampleIds, opened_arrays, read_arrays

@@ -16,10 +16,9 @@ from transformers import PreTrainedModel
 
 from headtypes.analyses.divergence.results import Divergence
 from headtypes.attention.batches import Batch, check_heads, run_model
-from headtypes.attention.blocks import EntropySums, Group
-from headtypes.attention.hook import Layer
+from headtypes.attention.hook import EntropySums, Group, Layer
 from headtypes.attention.norms import KeyLengths, scale_rows
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.models.model_config import layers_and_heads

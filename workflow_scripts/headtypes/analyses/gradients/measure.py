@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.attention.batches import Batch, check_heads, run_model
 from headtypes.attention.gradients import AttentionGradients
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.progress import warn
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import write_csv

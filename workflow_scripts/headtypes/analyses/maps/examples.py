@@ -5,8 +5,8 @@ import numpy as np
 from headtypes.analyses.maps.measure import Maps, readable
 from headtypes.analyses.maps.results import PATTERNS, Examples
 from headtypes.analyses.surface.results import Surface
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block
-from headtypes.attention.run import ModelOnTask
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.data.tokens import SPECIAL_KINDS

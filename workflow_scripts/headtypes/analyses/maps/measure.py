@@ -9,8 +9,8 @@ from torch import Tensor
 
 from headtypes.analyses.maps.results import AttentionMaps
 from headtypes.attention.batches import Batch
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, ListPerSample
-from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.records import Sample

@@ -10,7 +10,7 @@ from headtypes.analyses.distances.columns import Groups, attention_groups
 from headtypes.analyses.distances.results import read_head_features
 from headtypes.analyses.types.matching import compare_partitions, matched_clusters
 from headtypes.analyses.types.partitions import Partition, read_partition
-from headtypes.attention.settings import Of
+from headtypes.attention.reducers import Of
 from headtypes.core.heads import head_name, per_head
 from headtypes.core.table_files import table_reader, write_csv
 

@@ -14,10 +14,9 @@ from torch import Tensor
 
 from headtypes.analyses.outputs.results import COLUMNS, QUARTERS, STREAM, TOKENS, Outputs
 from headtypes.attention.batches import Batch
-from headtypes.attention.norms import KeyLengths
-from headtypes.attention.reducers import Block, Pass, PerSample
-from headtypes.attention.run import Measurement, ModelOnTask
-from headtypes.attention.streams import ResidualStream
+from headtypes.attention.norms import KeyLengths, ResidualStream
+from headtypes.attention.one_pass import ModelOnTask
+from headtypes.attention.reducers import Block, Measurement, Pass, PerSample
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample

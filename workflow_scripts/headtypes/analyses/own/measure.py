@@ -14,8 +14,8 @@ from tokenizers import Encoding
 from torch import Tensor
 
 from headtypes.analyses.own.analysis import class_in
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, PerSample
-from headtypes.attention.run import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.heads import per_head

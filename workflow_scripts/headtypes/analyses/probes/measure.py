@@ -25,8 +25,7 @@ from headtypes.analyses.probes.parsers import (
 from headtypes.analyses.probes.scores import counts
 from headtypes.analyses.words.settings import Root
 from headtypes.analyses.words.words import EncodedWords, WordMaps, encode_sentences, part_of
-from headtypes.attention.one_pass import read_attention
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.core.progress import progress

@@ -10,7 +10,7 @@ from torch import Tensor
 from headtypes.analyses.relations.guesses import ArcGuesses, read_parts
 from headtypes.analyses.words.words import WordReducer, WordRows, encode_sentences
 from headtypes.attention.batches import Batch
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.progress import warn
 from headtypes.data.kinds.treebank import Sentence

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from headtypes.analyses.same_word.results import PLACES, SameWord
 from headtypes.attention.batches import Batch
-from headtypes.attention.reducers import Block, PerSample
-from headtypes.attention.run import Measurement, ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask
+from headtypes.attention.reducers import Block, Measurement, PerSample
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 

@@ -9,10 +9,9 @@ from torch import Tensor
 
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.batches import Batch
-from headtypes.attention.blocks import EntropySums
-from headtypes.attention.reducers import Block, PerSample
-from headtypes.attention.run import Measurement, ModelOnTask
-from headtypes.attention.settings import Of
+from headtypes.attention.hook import EntropySums
+from headtypes.attention.one_pass import ModelOnTask
+from headtypes.attention.reducers import Block, Measurement, Of, PerSample
 from headtypes.data.encoding import Encoded
 from headtypes.data.records import Sample
 from headtypes.data.tokens import SPECIAL_KINDS

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float, Float32, Int
 
-from headtypes.attention.settings import Of
+from headtypes.attention.reducers import Of
 from headtypes.core.hdf5_files import SampleIds, Stored
 from headtypes.core.statistics import mean_of_known
 

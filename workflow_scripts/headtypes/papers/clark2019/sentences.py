@@ -13,7 +13,7 @@ from headtypes.analyses.relations.accuracy import read_best_heads
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.pairs import FILE, sentence_of_word, stanford_pairs
 from headtypes.analyses.words.words import WordMaps, encode_sentences, special_tokens
-from headtypes.attention.run import ModelOnTask
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.style import save_figure

@@ -28,7 +28,7 @@ from pydantic_core import PydanticCustomError
 from headtypes.analyses.types.names import METHODS
 from headtypes.analyses.words.settings import Extent, Root
 from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of
-from headtypes.attention.settings import Of
+from headtypes.attention.reducers import Of
 from headtypes.core.errors import InputError, nearest, one_line
 from headtypes.data.kinds.protocol import Kind
 from headtypes.data.kinds.registry import KINDS

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from headtypes.attention import blocks as groups
-from headtypes.attention.blocks import Group, equal_lengths
+from headtypes.attention import hook
+from headtypes.attention.hook import Group, equal_lengths
 from tests.support.layers import layer_of
 
 CPU, GPU = torch.device("cpu"), torch.device("meta")
@@ -19,7 +19,7 @@ def test_groups_hold_each_sample_once_with_its_length(lengths):
     for group in found:
         assert set(lengths[group.samples]) == {group.length}
         samples = group.samples.stop - group.samples.start
-        assert samples == 1 or samples * group.length**2 <= groups._BLOCK_PAIRS
+        assert samples == 1 or samples * group.length**2 <= hook._BLOCK_PAIRS
 
 
 def test_as_many_samples_as_fit_go_together():
@@ -31,8 +31,8 @@ def test_blocks_hold_each_row_once(length):
     blocks = list(Group(slice(0, 1), length).blocks(CPU))
     assert [row for block in blocks for row in range(length)[block]] == list(range(length))
     rows = [block.stop - block.start for block in blocks]
-    assert all(each % groups.LEAST_ROWS == 0 for each in rows[:-1])
-    assert max(rows) * length <= max(groups._BLOCK_PAIRS, groups.LEAST_ROWS * length) + groups.LEAST_ROWS * length
+    assert all(each % hook.LEAST_ROWS == 0 for each in rows[:-1])
+    assert max(rows) * length <= max(hook._BLOCK_PAIRS, hook.LEAST_ROWS * length) + hook.LEAST_ROWS * length
 
 
 @pytest.mark.parametrize("length", [100, 1023, 1024])
@@ -57,4 +57,4 @@ def test_on_a_gpu_a_layer_comes_at_once():
 def test_on_a_gpu_a_block_of_a_long_text_has_no_more_pairs_than_memory_is_asked_for():
     rows = list(Group(slice(0, 1), 8192).blocks(GPU))
     assert rows == [slice(start, start + 256) for start in range(0, 8192, 256)]
-    assert groups._GPU_PAIRS == 256 * 8192
+    assert hook._GPU_PAIRS == 256 * 8192
