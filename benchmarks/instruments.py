@@ -45,8 +45,8 @@ from headtypes.core.statistics import ratio_intervals
 from headtypes.core.tables import markdown_table
 from headtypes.data.answering import load_for
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text import Document
+from headtypes.data.tasks import KINDS
 from headtypes.data.windows import draw_part
 from headtypes.models.fetching import fetch_model, load_tokenizer
 

@@ -71,7 +71,7 @@ def test_nothing_of_snakemake_is_used_but_its_public_api():
 
 def test_modules_are_imported_by_statements_except_kinds_of_task_and_what_rules_call_by_their_names():
     by_name = re.compile(r"import_module|__import__|(?<![\w.])(exec|eval)\(|run_path|run_module|\bsys\.path\b")
-    kinds = "workflow_scripts/headtypes/data/kinds/registry.py"
+    kinds = "workflow_scripts/headtypes/data/tasks.py"
     assert {line.partition(":")[0] for line in lines_with(by_name, MODULES)} == {
         kinds,
         "workflow_scripts/call.py",
@@ -80,7 +80,7 @@ def test_modules_are_imported_by_statements_except_kinds_of_task_and_what_rules_
 
 def test_no_module_reads_the_environment_but_for_which_gpu_it_uses():
     environment = re.compile(r"os\.environ|getenv")
-    gpus = "workflow_scripts/headtypes/models/gpus.py"
+    gpus = "workflow_scripts/headtypes/models/placement.py"
     assert {line.partition(":")[0] for line in lines_with(environment, MODULES)} == {gpus}
 
 

@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from headtypes.data.fetching import read_file
-from headtypes.data.kinds.registry import KINDS
+from headtypes.data.tasks import KINDS
 from tests.support.places import ROOT
 
 PAIRS = {"first": "sentence1", "second": "sentence2", "label": "label", "id": "id"}

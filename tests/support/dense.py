@@ -10,7 +10,7 @@ from transformers.masking_utils import eager_mask
 
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of
 from headtypes.core.seeds import derive_seed
-from headtypes.models.interface import through_interface
+from headtypes.models.architectures import through_interface
 from headtypes.models.model_config import headed_layers
 from tests.support.models import in_float64
 

@@ -5,7 +5,7 @@ import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
-from headtypes.models.interface import through_interface
+from headtypes.models.architectures import through_interface
 from tests.support.models import ENCODERS, in_float64
 
 # What each family calls the output projection of an attention layer; `o_proj` where nothing is said.

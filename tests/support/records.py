@@ -11,7 +11,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.core.files import read_json
 from headtypes.data.kinds.question_answering import Question, QuestionAnswering, build_windows
 from headtypes.data.kinds.sentence_pair import Pair
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord

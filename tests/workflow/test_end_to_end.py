@@ -13,7 +13,7 @@ from snakemake.utils import update_config
 from commands.export import UNDECIDED
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.data.kinds.question_answering import score_predictions
-from headtypes.data.kinds.registry import KINDS
+from headtypes.data.tasks import KINDS
 from headtypes.planning.config.schema import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.registry import RESULTS, STAGES

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.data.records import Sample, read_records
+from headtypes.data.tasks import Sample, read_records
 from tests.support.demo import demo_rows
 from tests.support.models import saved, tiny_family
 from tests.support.places import ROOT

@@ -9,7 +9,7 @@ from PIL import Image
 import headtypes
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from tests.support.drawing import check_lettering, texts
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
 

@@ -4,9 +4,8 @@ import pytest
 from udapi.core.document import Document
 
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.registry import read_rows
 from headtypes.data.kinds.treebank import Sentence, read_sentences
-from headtypes.data.records import write_records
+from headtypes.data.tasks import read_rows, write_records
 from tests.support.conllu import lines_of
 from tests.support.demo import demo_file
 from tests.support.places import SHARED_DATA

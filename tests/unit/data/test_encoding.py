@@ -1,13 +1,12 @@
-"""Samples as a model reads them, against the tiny tokenizers' known pieces."""
+"""Samples are encoded by the tokenizer's own rules; words are masked as Devlin et al. (2019) did."""
 
 import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
-from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
-from headtypes.data.tokens import SPECIAL_KINDS, token_kinds
+from headtypes.data.encoding import SPECIAL_KINDS, encode_samples, mask_words, token_kinds
+from headtypes.data.tasks import Sample
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
 
 WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "by", "in", "it", "who", "where"]
@@ -84,3 +83,37 @@ def test_without_cls_and_sep_the_beginning_and_end_of_text_take_their_place_if_t
     assert kinds("<b> $A <b>", bos_token="<b>", eos_token="<b>").tolist() == [1, 0, 3, 4, 0, 0, 0]
     assert kinds().tolist() == [0, 0, 3, 4, 0, 0, 0]
     assert kinds().dtype == np.int8
+
+
+MASK, VOCABULARY = 4, np.arange(5, 1000)
+
+
+def masked(ids, ordinary, seed=0):
+    return mask_words(ids, np.array(ordinary), MASK, VOCABULARY, seed)
+
+
+def test_fifteen_percent_of_the_ordinary_tokens_are_drawn_and_at_least_one():
+    for length, drawn in ((1, 1), (6, 1), (7, 1), (10, 2), (100, 15), (1000, 150)):
+        ordinary = np.array([False, *[True] * length, False])
+        words = masked(np.arange(len(ordinary)) + 5, ordinary)
+        assert len(words.indices) == drawn
+        assert ordinary[words.indices].all()
+        assert (np.diff(words.indices) > 0).all()
+
+
+def test_without_an_ordinary_token_nothing_is_drawn():
+    words = masked([1, 2], [False, False])
+    assert len(words.indices) == len(words.targets) == 0
+    assert words.input_ids.tolist() == [1, 2]
+
+
+def test_of_the_tokens_drawn_eight_in_ten_are_masked_and_one_in_ten_stays():
+    ids = np.full(20_000, 7)
+    words = masked(ids, np.ones(len(ids), bool))
+    now = words.input_ids[words.indices]
+    assert (words.targets == 7).all()
+    np.testing.assert_allclose([(now == MASK).mean(), (now == 7).mean()], [0.8, 0.1], atol=0.02)
+    others = now[(now != MASK) & (now != 7)]
+    assert set(others) <= set(VOCABULARY.tolist())
+    assert len(set(others)) > 200
+    np.testing.assert_array_equal(np.delete(words.input_ids, words.indices), np.delete(ids, words.indices))

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headtypes.core.files import sha256_file
+from headtypes.data.encoding import sample_inputs, sample_questions
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.registry import read_rows
 from headtypes.data.kinds.sentence_pair import Pair
-from headtypes.data.records import Sample, write_records
-from headtypes.data.sampling import sample_inputs, sample_questions
+from headtypes.data.tasks import Sample, read_rows, write_records
 from tests.support.records import question_of
 from tests.support.refusals import refusal
 

@@ -13,12 +13,10 @@ from headtypes.analyses.gradients.measure import measure_answer_gradients
 from headtypes.attention.operations import operations_by_head
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
-from headtypes.data.encoding import encode_samples
+from headtypes.data.encoding import encode_samples, sample_inputs, sample_questions
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.multiple_choice import ChoiceQuestion
-from headtypes.data.kinds.registry import KINDS, read_rows
-from headtypes.data.records import Sample, write_records
-from headtypes.data.sampling import sample_inputs, sample_questions
+from headtypes.data.tasks import KINDS, Sample, read_rows, write_records
 from tests.support.models import tiny_language_model
 from tests.support.records import recorded, types_like
 from tests.support.refusals import refusal

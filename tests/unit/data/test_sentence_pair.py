@@ -14,8 +14,8 @@ from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.question_answering import build_windows
-from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import Pair, SentencePair, build_pairs, label_numbers, labels_of, score_pairs
+from headtypes.data.tasks import KINDS
 from tests.support.models import tiny_bert, tiny_roberta
 from tests.support.records import PAIRS, classifier, inputs_of, question_of, recorded, types_like, without_heads
 

@@ -18,12 +18,10 @@ from headtypes.analyses.ablation.evaluation import evaluate_condition
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.attention.operations import Reading
 from headtypes.data import answering, fetching
-from headtypes.data.encoding import encode_samples
+from headtypes.data.encoding import encode_samples, separates_texts
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text import Document, segments_of
-from headtypes.data.records import Sample
-from headtypes.data.tokens import separates_texts
+from headtypes.data.tasks import KINDS, Sample
 from headtypes.models.model_config import language_head
 from tests.support.dense import CHANGES, dense_output
 from tests.support.models import FAMILIES, tiny_language_model

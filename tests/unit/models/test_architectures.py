@@ -1,4 +1,6 @@
-"""Every family that docs/lookup/models.md lists as supported is read and ablated rightly; all others are refused."""
+"""Every family that docs/lookup/models.md lists as supported is read and ablated rightly; all others are refused.
+
+Where methods are replaced while heads are read, the model is as before afterwards, and whatever calls it is read."""
 
 import copy
 import json
@@ -12,13 +14,14 @@ import torch
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
 from headtypes.analyses.distances.measure import DistanceFeatures
+from headtypes.api.ablation import ablated as ablated_model
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import model_inputs
-from headtypes.attention.hook import Layer, run
+from headtypes.attention.hook import Layer, open_attention, run
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
-from headtypes.models.architectures import check_layer, check_model
+from headtypes.models.architectures import _OWN, check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import HEADS, MissingHeadError, load_model
 from headtypes.models.model_config import body_of, is_causal, language_head, padding_token
@@ -32,6 +35,7 @@ from tests.support.models import (
     in_float64,
     opened,
     plain_attentions,
+    state,
     tiny_encoder,
     tiny_family,
     tiny_language_model,
@@ -338,3 +342,47 @@ def test_the_docs_list_as_supported_what_is_tested_here_with_its_class(heading, 
 
 def test_the_docs_list_as_unsupported_what_is_tested_here():
     assert list(table_of("Unsupported")) == list(REFUSED)
+
+
+WITH_OWN_ATTENTION = ("mpnet", "bloom", "falcon", "gptj", "stablelm")
+IDS = torch.tensor([[5, 6, 7, 8, 9]])
+INPUTS = {"input_ids": IDS, "attention_mask": torch.ones_like(IDS)}
+
+
+@pytest.mark.parametrize("name", WITH_OWN_ATTENTION)
+def test_a_model_is_left_as_it_was_even_by_a_pass_that_fails(name):
+    model, _ = tiny_family(name)
+    before = state(model)
+    assert {type(each).__name__ for each in model.modules()} & set(_OWN)
+
+    def fails(number, layer):
+        raise RuntimeError("stop")
+
+    with open_attention(model):
+        within = state(model)
+        assert within != before
+        with open_attention(model):
+            assert state(model) == within
+        assert state(model) == within
+        with pytest.raises(RuntimeError, match="stop"), torch.inference_mode():
+            run(model, INPUTS, fails)
+        seen = []
+        with torch.inference_mode():
+            run(model, INPUTS, lambda number, layer: seen.append(number) or layer.head_outputs())
+        assert seen == [0, 1]
+    assert state(model) == before
+
+
+@pytest.mark.parametrize("name", WITH_OWN_ATTENTION)
+def test_heads_are_ablated_for_whatever_calls_the_model(name):
+    model, _ = tiny_language_model(name)
+    with ablated_model(model, {"1-2": "zero", "2-4": "uniform"}), torch.inference_mode():
+        found = model(**INPUTS).logits
+        if model.base_model is not model:
+            with pytest.raises(InputError, match="was called without that model"):
+                model.base_model(**INPUTS)
+        torch.testing.assert_close(model(**INPUTS).logits, found, atol=2e-5, rtol=1e-5)
+    operations = np.full((2, 4), "keep", dtype=object)
+    operations[0, 1], operations[1, 3] = "zero", "uniform"
+    expected = dense_output(model, IDS[0].tolist(), None, operations, [0] * 5, Reading()).logits
+    torch.testing.assert_close(found.double(), expected, atol=2e-5, rtol=1e-5)

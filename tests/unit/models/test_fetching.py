@@ -16,8 +16,8 @@ from headtypes.attention.hook import run
 from headtypes.core.errors import InputError
 from headtypes.core.files import sha256_file
 from headtypes.data.encoding import encode_samples
+from headtypes.models import fetching
 from headtypes.models.fetching import fetch_model, load_tokenizer
-from headtypes.models.hub import snapshots
 from headtypes.models.loading import load_model
 from headtypes.models.records import ModelRecord
 from tests.support.models import opened, saved, tiny_bert
@@ -345,6 +345,6 @@ def test_a_pickle_of_the_hub_is_had_where_it_is_allowed_and_all_there_is(folder,
             torch.save(load_file(folder / "model.safetensors"), snapshot / "pytorch_model.bin")
         return str(snapshot)
 
-    monkeypatch.setattr(snapshots, "snapshot_download", download)
+    monkeypatch.setattr(fetching, "snapshot_download", download)
     assert fetch_model("bert", {"hub": "some/model", "pickle": True}).pickle
     assert asked == [None, commit]

@@ -11,8 +11,8 @@ from transformers import PreTrainedTokenizerFast
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
 
 from headtypes.models.fetching import fetch_model, load_tokenizer
-from headtypes.models.files import MODEL_FILES
 from headtypes.models.loading import load_model
+from headtypes.models.records import MODEL_FILES
 from tests.support.models import saved, tiny_bert
 
 # Read, and of no consequence: no text is generated here, and no conversation is formatted.

@@ -15,12 +15,11 @@ from transformers import (
 )
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.sentence_pair import Pair, build_pairs
+from headtypes.data.tasks import KINDS
 from headtypes.models.fetching import fetch_model
 from headtypes.training import finetuning
-from headtypes.training.finetuning import finetune_model
-from headtypes.training.inputs import PlannedExamples, padding_collator, plan_order
+from headtypes.training.finetuning import PlannedExamples, finetune_model, padding_collator, plan_order
 from tests.support.demo import demo_rows
 from tests.support.records import PAIRS
 from tests.support.tiny import gpt2_tokenizer, truncating_tokenizer

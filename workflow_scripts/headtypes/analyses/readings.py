@@ -12,7 +12,7 @@ from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.one_pass import ModelOnTask, read_samples
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.progress import warn
-from headtypes.data.records import Sample, read_records
+from headtypes.data.tasks import Sample, read_records
 from headtypes.models.records import read_model_record
 
 

@@ -20,8 +20,12 @@ from headtypes.attention.ablate import Ablation, Change, SentencePairs
 from headtypes.attention.hook import ATTENTION, Layer, equal_lengths
 from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of, operations_by_head
 from headtypes.core.errors import InputError
-from headtypes.models.architectures import check_layers, check_number_of_heads
-from headtypes.models.interface import computes_attention_itself, through_interface
+from headtypes.models.architectures import (
+    check_layers,
+    check_number_of_heads,
+    computes_attention_itself,
+    through_interface,
+)
 from headtypes.models.model_config import layers_and_heads
 from headtypes.models.placement import replace_for
 

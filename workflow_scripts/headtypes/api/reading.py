@@ -21,8 +21,7 @@ from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Of
 from headtypes.core.errors import InputError, shortened
 from headtypes.data.encoding import encode_samples
-from headtypes.data.kinds.registry import KINDS
-from headtypes.data.records import Sample
+from headtypes.data.tasks import KINDS, Sample
 from headtypes.models.model_config import body_of
 
 _HALF = re.compile("[\ud800-\udfff]")

@@ -2,8 +2,9 @@
 
 Transformers asks its `AttentionInterface` for the function that turns queries, keys and values into head outputs. The
 function registered here calls a *hook* with each layer. The hook travels as a keyword argument of the model's forward
-pass, so there are no globals, and no model is changed but those that compute attention themselves (`models.interface`).
-A mask function is registered too: without one the mask would arrive as None, and padding would silently be attended to.
+pass, so there are no globals, and no model is changed but those that compute attention themselves
+(`models.architectures`). A mask function is registered too: without one the mask would arrive as None, and padding
+would silently be attended to.
 
 Attention is computed for samples of one length (`Group`), in blocks of query rows that stay in the processor's cache.
 Long samples are computed one head at a time, so that more rows fit. On a GPU, a block is as large as memory allows.
@@ -22,8 +23,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.masking_utils import sdpa_mask
 
-from headtypes.models.architectures import check_layer, check_layers, check_number_of_heads
-from headtypes.models.interface import through_interface
+from headtypes.models.architectures import check_layer, check_layers, check_number_of_heads, through_interface
 
 # The name by which the hook is registered with Transformers.
 ATTENTION = "headtypes"

@@ -32,7 +32,7 @@ from headtypes.attention.hook import Group, Layer, Scratch, at_once, equal_lengt
 from headtypes.attention.norms import KeyLengths, ResidualStream, scale_rows
 from headtypes.attention.reducers import Block, Measurement, Of, Pass, Reducer
 from headtypes.data.encoding import Encoded, encode_samples
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
 from headtypes.models.model_config import layers_and_heads

@@ -5,7 +5,7 @@ def arithmetic(precision: str) -> str:
     """Return the precision in which a model is computed here: float32 for a bfloat16 that a processor would only
     emulate.
 
-    Emulated, a step of training took 7.3 times as long. Call it after `gpus.keep_to_gpus`, since PyTorch looks for
+    Emulated, a step of training took 7.3 times as long. Call it after `placement.keep_to_gpus`, since PyTorch looks for
     GPUs.
     """
     import torch

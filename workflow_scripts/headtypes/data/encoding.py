@@ -1,19 +1,116 @@
-"""Samples, and questions that are answered, as a model reads them."""
+"""Samples: drawn from the rows of a task, and encoded as a model reads them; tokens with a kind, and masked ones."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tokenizers import Encoding
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.registry import KINDS, read_rows
-from headtypes.data.records import Sample
-from headtypes.data.tokens import separates_texts, token_kinds
-from headtypes.data.windows import write_windows
-from headtypes.models.fetching import load_tokenizer
-from headtypes.models.records import read_model_record
+from headtypes.core.files import read_json_lines, write_json_lines
+from headtypes.data.tasks import KINDS, Sample, read_rows, write_records
+from headtypes.models.tokenizers import added_tokens
+
+
+def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
+    """Draw inputs for the features without replacement, in the order of the data; all where there are fewer."""
+    return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
+
+
+def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
+    """Draw questions, or pairs, for evaluation without replacement, and keep their order; or take "all"."""
+    return rows if questions == "all" else [rows[index] for index in _draw(len(rows), questions, seed)]
+
+
+def _draw(inputs: int, wanted: int, seed: int) -> np.ndarray:
+    return np.sort(np.random.default_rng(seed).permutation(inputs)[:wanted])
+
+
+def run_inputs(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    write_records(outputs.samples, sample_inputs(read_rows(inputs.rows, spec["kind"]), **spec))
+
+
+def run_questions(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    write_json_lines(outputs.questions, sample_questions(read_json_lines(inputs.rows), **spec))
+
+
+# The kind of a token is its position here, counted from 1, and 0 for an ordinary token.
+SPECIAL_KINDS = ("cls", "sep", "comma", "period")
+# By these marks, tokenizers show whether a token begins a word.
+_BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
+
+
+def token_kinds(tokenizer) -> np.ndarray:
+    """Return the kind of every token of the vocabulary: [token id] int8, 0 or a number of `SPECIAL_KINDS` from 1.
+
+    `[CLS]` and `[SEP]` are cls_token and sep_token, or else bos_token and eos_token if the tokenizer adds them to a
+    text; both at once is `[CLS]`. Comma and period are tokens that are this character without a word-boundary mark.
+    """
+    vocabulary = tokenizer.get_vocab()
+    kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
+    number = {name: index for index, name in enumerate(SPECIAL_KINDS, start=1)}
+    for token, token_id in vocabulary.items():
+        surface = _BOUNDARY_MARK.sub("", token)
+        if surface in (",", "."):
+            kinds[token_id] = number["comma" if surface == "," else "period"]
+    added = added_tokens(tokenizer)
+    for name, token, instead in (
+        ("sep", tokenizer.sep_token_id, tokenizer.eos_token_id),
+        ("cls", tokenizer.cls_token_id, tokenizer.bos_token_id),
+    ):
+        if token is not None:
+            kinds[token] = number[name]
+        elif instead in added:
+            kinds[instead] = number[name]
+    return kinds
+
+
+def separates_texts(tokenizer) -> bool:
+    """Tell whether a tokenizer puts a `[SEP]`, as `token_kinds` finds it, between two texts that are read together."""
+    encoded = tokenizer("a", "b")
+    texts = encoded.sequence_ids(0)
+    if not {0, 1} <= set(texts):
+        return False
+    between = encoded["input_ids"][texts.index(0) : texts.index(1)]
+    return bool((token_kinds(tokenizer)[between] == 1 + SPECIAL_KINDS.index("sep")).any())
+
+
+# Of the ordinary tokens, how many are drawn; of those drawn, how many become the mask token, and how many any token.
+_DRAWN, _MASKED, _REPLACED = 0.15, 0.8, 0.1
+
+
+class Masked(NamedTuple):
+    """An input some of whose words are masked.
+
+    input_ids: token ids, [token] int64.
+    indices:   the tokens that were drawn and are to be guessed, [drawn] in rising order, masked or not.
+    targets:   the ids that stood there, [drawn].
+    """
+
+    input_ids: np.ndarray
+    indices: np.ndarray
+    targets: np.ndarray
+
+
+def mask_words(
+    input_ids: Sequence[int], ordinary: np.ndarray, mask_token: int, vocabulary: np.ndarray, seed: int
+) -> Masked:
+    """Draw 15 % of the ordinary tokens of an input, at least one if there is any, and hide most of them.
+
+    ordinary: [token] bool; vocabulary: ids of all tokens.
+    mask_token: the id that eight in ten of the drawn tokens become; one in ten becomes any token, and one in ten stays.
+    """
+    rng = np.random.default_rng(seed)
+    indices, ids = np.flatnonzero(ordinary), np.array(input_ids, dtype=np.int64)
+    drawn = np.sort(rng.permutation(indices)[: max(1, round(_DRAWN * len(indices)))])
+    what, replaced = rng.random(len(drawn)), rng.choice(vocabulary, len(drawn))
+    targets = ids[drawn]
+    hidden = np.where(what < _MASKED + _REPLACED, replaced, targets)
+    ids[drawn] = np.where(what < _MASKED, mask_token, hidden)
+    return Masked(ids, drawn, targets)
+
 
 _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the question out of the data."
 
@@ -24,7 +121,7 @@ class Encoded:
 
     input_ids:   token ids, special tokens included, no padding.
     token_types: segment of each token, or None for a model without segments.
-    kinds:       [token] int8 kind of each token, numbered as in `tokens.SPECIAL_KINDS`; 0 for an ordinary one.
+    kinds:       [token] int8 kind of each token, numbered as in `SPECIAL_KINDS`; 0 for an ordinary one.
     truncated:   [sample] bool, whether the sample was too long and has been cut.
     samples, encodings: the samples, and the tokenizer's encodings, which know where a token stands in a text.
     """
@@ -53,8 +150,8 @@ def encode_samples(
 ) -> Encoded:
     """Encode samples; the tokenizer cuts those that are longer than the model, or the task, allows.
 
-    kind:           one of `registry.KINDS`; it determines which text is cut, and whether the two texts of a sample are
-        joined, with an empty line between, where the tokenizer separates no texts (`tokens.separates_texts`).
+    kind:           one of `tasks.KINDS`; it determines which text is cut, and whether the two texts of a sample are
+        joined, with an empty line between, where the tokenizer separates no texts (`separates_texts`).
     max_length, max_seq_length: most tokens that the model takes, and that a sample has, for a kind with this key.
     Raises `InputError` that names a sample which cannot be cut to it.
     """
@@ -86,10 +183,3 @@ def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:
     if joined:
         return ([f"{sample.first}\n\n{sample.second}" for sample in samples],)
     return [sample.first for sample in samples], [sample.second for sample in samples]
-
-
-def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    model = read_model_record(inputs.model)
-    rows, shape = read_rows(inputs.questions, spec["kind"]), {key: spec[key] for key in spec if key != "kind"}
-    windows = KINDS[spec["kind"]].cut_windows(rows, load_tokenizer(model), model, **shape)
-    write_windows(outputs.windows, windows, provenance)

@@ -4,25 +4,28 @@ import csv
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
+from datasets import Dataset, DatasetBuilder, config, load_dataset_builder
+from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
+from huggingface_hub.errors import RemoteEntryNotFoundError
 
-from headtypes.core.errors import InputError, one_line, shortened
+from headtypes.core.errors import InputError, one_line, shortened, told
 from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file, write_json
 from headtypes.core.table_files import read_as_text
 from headtypes.data.files import files_in
-from headtypes.data.kinds.registry import KINDS
-from headtypes.data.records import write_records
-from headtypes.models.hub.data_sets import read_data_set
+from headtypes.data.tasks import KINDS, write_records
+from headtypes.models.records import check_contents, unavailable
 
 
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
     """Return the rows of a task's data, downloaded where they come from the Hub, and their origin.
 
-    kind, columns: one of `registry.KINDS`; names of columns, for a kind that needs them (`protocol.Kind.rows_of_file`).
+    kind, columns: one of `tasks.KINDS`; names of columns, for a kind that needs them (`Kind.rows_of_file`).
     source:  as in the configuration: hub with name, revision and split; or file; or folder.
     The rows are of the kind's class. The origin has task, source, resolved revision, number of rows, and the number of
     data left out, by their sort.
@@ -47,6 +50,43 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     for what, count in left_out.items():
         print(f"{task}: {count} {what} left out, {len(rows)} rows read")
     return rows, {"task": task, **origin, "rows": len(rows), **({"left_out": left_out} if left_out else {})}
+
+
+def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
+    """Read a data set of the Hub, downloaded if it is not cached, and its origin: hub, name, split, resolved revision.
+
+    source: hub, split and, if given in the configuration, name and revision; key: its key there, for messages.
+    Raises `InputError` if it cannot be loaded.
+    """
+    hub, name, split = source["hub"], source.get("name"), source["split"]
+    with told(unavailable(f"{key}.hub", hub, source.get("revision"))):
+        commit = HfApi().resolve_revision(hub, repo_type="dataset", revision=source.get("revision")).resolved
+        if not constants.is_offline_mode():
+            _fetch_descriptions(hub, commit)
+        builder = load_dataset_builder(hub, name, revision=commit)
+        if builder.hash != commit:
+            raise InputError(
+                f"{key}.hub: {hub} is in the local cache only as of revision {builder.hash}, not {commit}, and cannot "
+                "be had from the Hub now; connect and run again."
+            )
+        if files := _data_files(builder, hub, commit):
+            folder = snapshot_download(hub, repo_type="dataset", revision=commit, allow_patterns=files)
+            check_contents(f"{key}.hub: {hub}", Path(folder))
+        builder.download_and_prepare()
+        data = builder.as_dataset(split=split)
+    return data, {"hub": hub, "name": name, "split": split, "revision": commit}
+
+
+def _fetch_descriptions(hub: str, commit: str) -> None:
+    for name in (constants.REPOCARD_NAME, config.REPOYAML_FILENAME, config.DATASETDICT_INFOS_FILENAME):
+        with suppress(RemoteEntryNotFoundError):
+            hf_hub_download(hub, name, repo_type="dataset", revision=commit)
+
+
+def _data_files(builder: DatasetBuilder, hub: str, commit: str) -> list[str]:
+    start = f"hf://datasets/{hub}@{commit}/"
+    files = (str(file) for split in (builder.config.data_files or {}).values() for file in split)
+    return sorted(file.removeprefix(start) for file in files if file.startswith(start))
 
 
 _READERS: dict[str, dict[str, Callable[[str], Any]]] = {

@@ -6,8 +6,7 @@ from typing import Literal
 
 from headtypes.core.results import TEXT, Result
 from headtypes.core.stage import Plan, given, stage
-from headtypes.data.kinds.protocol import LANGUAGE_MODEL
-from headtypes.data.kinds.registry import KINDS
+from headtypes.data.tasks import KINDS, LANGUAGE_MODEL
 from headtypes.models.stage import RECORD
 
 
@@ -89,13 +88,13 @@ def fetch_test(plan: Plan, task: str) -> dict:
     return source_of(plan, task, "test")
 
 
-@stage(reads="rows", calls="data.sampling:run_inputs")
+@stage(reads="rows", calls="data.encoding:run_inputs")
 def sample_inputs(plan: Plan, task: str) -> dict:
     seed = plan.seed("draw_samples", task)
     return {"kind": plan.kind_of(task).name, "samples": plan.config.tasks[task].samples, "seed": seed}
 
 
-@stage(reads="rows", calls="data.sampling:run_questions")
+@stage(reads="rows", calls="data.encoding:run_questions")
 def sample_questions(plan: Plan, task: str) -> dict:
     """Spec: number of questions, and their seed unless all are taken."""
     questions = plan.config.tasks[task].questions
@@ -104,7 +103,7 @@ def sample_questions(plan: Plan, task: str) -> dict:
     return {"questions": questions, "seed": seed}
 
 
-@stage(reads="questions", calls="data.encoding:run", inputs=(RECORD, QUESTIONS))
+@stage(reads="questions", calls="data.answering:run", inputs=(RECORD, QUESTIONS))
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
     """Spec: the shape of a window and, for the answers of language models, the seed of the words that are hidden."""
     kind = plan.kind_of(task)

@@ -2,10 +2,11 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import snapshot_download
 from safetensors import safe_open
 from transformers import AutoConfig, AutoTokenizer
 from transformers.quantizers import AutoHfQuantizer
@@ -13,10 +14,18 @@ from transformers.quantizers import AutoHfQuantizer
 from headtypes.core.errors import InputError, told
 from headtypes.core.files import StrPath, read_json, sha256_file
 from headtypes.core.installed import version_of
-from headtypes.models.files import MODEL_FILES, PICKLES, model_files, place_of, pretrained, weight_files
-from headtypes.models.hub.snapshots import fetch_snapshot
 from headtypes.models.model_config import headed_layers, is_causal, longest_input
-from headtypes.models.records import ModelRecord
+from headtypes.models.records import (
+    MODEL_FILES,
+    PICKLES,
+    ModelRecord,
+    check_contents,
+    model_files,
+    place_of,
+    pretrained,
+    unavailable,
+    weight_files,
+)
 from headtypes.models.tokenizers import added_tokens
 
 # With the package peft, it has Transformers change the model, or load another.
@@ -85,6 +94,23 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
         parameters=sum(_numbers(key, file, is_quantised) for file in files),
         **shape,
     )
+
+
+def fetch_snapshot(
+    key: str, repository: str, revision: str | None, patterns: Iterable[str], otherwise: Iterable[str] = ()
+) -> Path:
+    """Download the files of a model that match patterns and return their folder in the cache, named by the commit.
+
+    key: that of the source in the configuration; otherwise: patterns to take if the first match no file of weights.
+    Raises `InputError` if the files cannot be had.
+    """
+    with told(unavailable(key, repository, revision)):
+        folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(patterns)))
+        if otherwise and not any(folder.glob("*.safetensors")):
+            # From the same commit, into the same folder.
+            snapshot_download(repository, revision=folder.name, allow_patterns=list(otherwise))
+        check_contents(f"{key}: {repository}", folder)
+    return folder
 
 
 def load_tokenizer(record: ModelRecord):

@@ -29,9 +29,8 @@ from transformers.utils import logging
 from headtypes.core.errors import InputError, told
 from headtypes.core.processor import arithmetic
 from headtypes.models.fetching import check_files
-from headtypes.models.gpus import keep_to_gpus
 from headtypes.models.model_config import body_of, check_padding, config_of, language_head
-from headtypes.models.placement import gpus_for, limits_of, places
+from headtypes.models.placement import gpus_for, keep_to_gpus, limits_of, places
 from headtypes.models.records import ModelRecord
 
 # Tensors of a model's body that may be left over: the pooler, and buffers that once were saved.

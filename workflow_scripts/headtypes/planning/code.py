@@ -13,7 +13,7 @@ from pathlib import Path
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
 from headtypes.core.installed import version_of
-from headtypes.data.kinds.registry import module_of
+from headtypes.data.tasks import module_of
 
 # Packages whose version can change a number or a byte of a result, by the name they are imported under.
 _IMPORTED = (

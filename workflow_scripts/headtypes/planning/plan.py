@@ -15,10 +15,9 @@ from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.stage import given
 from headtypes.data.files import files_in
-from headtypes.data.kinds.protocol import Kind
-from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.text import Text
-from headtypes.models.files import model_files
+from headtypes.data.tasks import KINDS, Kind
+from headtypes.models.records import model_files
 from headtypes.planning.config.checks import check, check_evaluated, left_out, types_in
 from headtypes.planning.config.files import Layers, laid_over
 from headtypes.planning.config.messages import ConfigError, unknown

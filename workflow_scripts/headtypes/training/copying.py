@@ -19,8 +19,7 @@ from headtypes.core.files import StrPath
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.models.fetching import fetch_model
-from headtypes.models.records import write_model_record
-from headtypes.training.saving import save_model
+from headtypes.models.records import save_model, write_model_record
 
 # Their order decides what is drawn: two of them are marks of punctuation.
 _WORDS = """

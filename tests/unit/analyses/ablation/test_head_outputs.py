@@ -6,7 +6,7 @@ import torch
 
 from headtypes.analyses.ablation.head_outputs import measure_head_outputs
 from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from tests.support.dense_norms import defined_writes
 from tests.support.models import tiny_family
 from tests.support.records import PAIRS, recorded

@@ -16,7 +16,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.data.kinds.question_answering import answer_positions, build_windows
-from headtypes.data.records import write_records
+from headtypes.data.tasks import write_records
 from headtypes.data.windows import write_windows
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from tests.support.models import tiny_bert

@@ -9,7 +9,7 @@ import torch
 from headtypes.analyses.distances.columns import FINE_BINS, head_features, lacks_cls, split
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.clark import named
 from tests.support.layers import attention_of, layer_of

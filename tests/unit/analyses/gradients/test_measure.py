@@ -22,11 +22,10 @@ from headtypes.attention import hook
 from headtypes.core.errors import InputError
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import write_csv
-from headtypes.data.encoding import encode_samples
+from headtypes.data.encoding import encode_samples, mask_words
 from headtypes.data.kinds.question_answering import answer_positions, build_windows
 from headtypes.data.kinds.sentence_pair import build_pairs
-from headtypes.data.masking import mask_words
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from tests.support.models import in_float64, tiny_bert, tiny_language_model, tiny_roberta
 from tests.support.records import PAIRS, classifier, question_of, recorded, types_in
 

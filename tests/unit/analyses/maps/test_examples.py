@@ -9,7 +9,7 @@ from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
 from tests.support.reading import measured
 from tests.support.records import recorded

@@ -13,7 +13,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.data.encoding import encode_samples
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from headtypes.models.model_config import headed_layers
 from tests.support.dense_norms import GATED, defined_writes
 from tests.support.models import ENCODERS, FAMILIES, QUESTIONS, in_float64, tiny_bert, tiny_family

@@ -9,7 +9,7 @@ import torch
 
 from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.attention.one_pass import ModelOnTask
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from tests.support.models import tiny_bert, tiny_language_model
 from tests.support.reading import measured
 from tests.support.records import recorded

@@ -14,7 +14,7 @@ from headtypes.analyses.maps.measure import readable
 from headtypes.api.ablation import ablated
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.question_answering import best_spans
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from headtypes.pages.atlas.live import LOOPBACK, Live, LiveServer
 from tests.support.atlases import attention_in
 from tests.support.browser import BEYOND_THE_EDGE, opened

@@ -9,7 +9,7 @@ from headtypes.analyses.ablation.results import metrics_in, sizes_in
 from headtypes.core.files import StrPath
 from headtypes.core.statistics import mean_intervals, mean_over
 from headtypes.core.table_files import read_parquet
-from headtypes.data.kinds.metrics import Metric, tested_metric
+from headtypes.data.tasks import Metric, tested_metric
 
 
 class DropsOfDraws(NamedTuple):
@@ -28,7 +28,7 @@ class DropsOfDraws(NamedTuple):
 
 
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
-    """Return drops from the baseline (`metrics.Metric`) of a condition and its controls, on the controls' questions.
+    """Return drops from the baseline (`tasks.Metric`) of a condition and its controls, on the controls' questions.
 
     controls: scores of each draw and question, as `controls.evaluate_controls` returns them.
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.

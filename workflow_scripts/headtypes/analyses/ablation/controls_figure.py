@@ -9,7 +9,7 @@ from headtypes.analyses.ablation.control_drops import DropsOfDraws, read_drops_o
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, legend_key, save_figure, styled
-from headtypes.data.kinds.metrics import METRICS
+from headtypes.data.tasks import METRICS
 
 # Inches: of a condition, of the legend and the scale, and of the conditions' names and the shares beside them.
 _ROW, _AROUND, _NAMES, _SHARES = 0.27, 0.85, 1.75, 0.85

@@ -18,8 +18,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, write_json
 from headtypes.core.progress import progress
 from headtypes.data.answering import Answers, load_for
-from headtypes.data.kinds.protocol import Scored
-from headtypes.data.kinds.registry import KINDS, read_rows
+from headtypes.data.tasks import KINDS, Scored, read_rows
 from headtypes.data.windows import Windows, read_windows
 from headtypes.models.records import ModelRecord, read_model_record
 

@@ -12,7 +12,7 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, Pass, Reducer
 from headtypes.core.hdf5_files import write_arrays
-from headtypes.data.records import Sample, read_records
+from headtypes.data.tasks import Sample, read_records
 from headtypes.models.records import ModelRecord, read_model_record
 
 

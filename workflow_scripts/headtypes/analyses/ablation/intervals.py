@@ -11,7 +11,7 @@ from headtypes.analyses.ablation.results import metrics_in, read_scores, sizes_i
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import Evidence, Measured, Together
 from headtypes.core.table_files import write_csv
-from headtypes.data.kinds.metrics import METRICS, counted_by
+from headtypes.data.tasks import METRICS, counted_by
 
 _BY_ARTICLE = "_by_article"
 
@@ -71,7 +71,7 @@ class Scored:
 
 
 def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None) -> pd.DataFrame:
-    """Return each condition's mean scores and their drops from the baseline (`metrics.Metric`), with intervals.
+    """Return each condition's mean scores and their drops from the baseline (`tasks.Metric`), with intervals.
 
     scores: of each question, by condition.
 

@@ -11,7 +11,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.table_files import read_parquet, table_reader, write_parquet
-from headtypes.data.kinds.metrics import METRICS, SIZES, Metric
+from headtypes.data.tasks import METRICS, SIZES, Metric
 
 
 def metrics_in(scores: pd.DataFrame) -> list[Metric]:

@@ -17,7 +17,7 @@ from headtypes.core.files import StrPath, canonical_json, sha256_path
 from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.core.progress import warn
 from headtypes.data.answering import GOLD_LOSS
-from headtypes.data.kinds.registry import read_rows
+from headtypes.data.tasks import read_rows
 from headtypes.data.windows import Windows, draw_part, read_windows
 from headtypes.models.records import ModelRecord, read_model_record
 

@@ -23,7 +23,7 @@ from headtypes.core.hdf5_files import Stored, read_arrays, write_arrays
 from headtypes.core.statistics import ratio_intervals
 from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.coreference import AnnotatedDocument
-from headtypes.data.records import read_records
+from headtypes.data.tasks import read_records
 
 ALL = "all"
 # Systems whose difference from the best head is in the table.

@@ -14,7 +14,7 @@ from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.kinds.coreference import AnnotatedDocument
-from headtypes.data.records import read_records
+from headtypes.data.tasks import read_records
 from headtypes.models.records import ModelRecord, read_model_record
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float32, Shaped
 
-from headtypes.data.tokens import SPECIAL_KINDS
+from headtypes.data.encoding import SPECIAL_KINDS
 
 # The stored bins can be summed into any number of bins that divides this one, since, for example,
 # floor(floor(64 d / L) / 4) == floor(16 d / L).

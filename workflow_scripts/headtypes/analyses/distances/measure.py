@@ -24,9 +24,8 @@ from headtypes.attention.hook import LEAST_ROWS, Group, skewed
 from headtypes.attention.one_pass import ModelOnTask, read_samples
 from headtypes.attention.reducers import Block, Measurement, Of, PerSample, Reducer
 from headtypes.core.hdf5_files import write_arrays
-from headtypes.data.encoding import Encoded
-from headtypes.data.records import Sample, read_records
-from headtypes.data.tokens import SPECIAL_KINDS
+from headtypes.data.encoding import SPECIAL_KINDS, Encoded
+from headtypes.data.tasks import Sample, read_records
 from headtypes.models.records import read_model_record
 
 # Rows of attention sum to one within this, in the precision of the forward pass.

@@ -20,7 +20,7 @@ from headtypes.attention.hook import EntropySums, Group, Layer
 from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.encoding import Encoded
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from headtypes.models.model_config import layers_and_heads
 
 # Heads on either side of the pairs that are compared at a time, and numbers of each head. What is compared then stays

@@ -21,12 +21,8 @@ from headtypes.core.progress import warn
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import write_csv
 from headtypes.data.answering import NO_TARGET, AnswerLoss, SomeTokens, token_losses
-from headtypes.data.encoding import Encoded
-from headtypes.data.kinds.registry import KINDS, read_rows
-from headtypes.data.masking import mask_words
-from headtypes.data.records import Sample, read_records
-from headtypes.data.sampling import sample_questions
-from headtypes.data.tokens import SPECIAL_KINDS, token_kinds
+from headtypes.data.encoding import SPECIAL_KINDS, Encoded, mask_words, sample_questions, token_kinds
+from headtypes.data.tasks import KINDS, Sample, read_records, read_rows
 from headtypes.data.windows import Windows, draw_part, read_windows
 from headtypes.models.loading import MissingHeadError
 from headtypes.models.model_config import language_head, layers_and_heads
@@ -71,7 +67,7 @@ class Loss(Protocol):
 
 
 class MaskedWords(SomeTokens, Loss):
-    """The mean cross entropy of the words that are masked in a text (`masking.mask_words`).
+    """The mean cross entropy of the words that are masked in a text (`encoding.mask_words`).
 
     The words drawn do not count as attended to: the figure of the paper is of *all unmasked tokens*.
     """

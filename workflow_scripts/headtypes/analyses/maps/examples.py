@@ -7,9 +7,8 @@ from headtypes.analyses.maps.results import PATTERNS, Examples
 from headtypes.analyses.surface.results import Surface
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block
-from headtypes.data.encoding import Encoded
-from headtypes.data.records import Sample
-from headtypes.data.tokens import SPECIAL_KINDS
+from headtypes.data.encoding import SPECIAL_KINDS, Encoded
+from headtypes.data.tasks import Sample
 
 # As many tokens as the paper shows.
 TOKENS = 15

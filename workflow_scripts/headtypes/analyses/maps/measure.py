@@ -13,7 +13,7 @@ from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, ListPerSample
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 
 
 class Maps(ListPerSample):

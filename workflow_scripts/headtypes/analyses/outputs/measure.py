@@ -18,9 +18,8 @@ from headtypes.attention.norms import KeyLengths, ResidualStream
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, Measurement, Pass, PerSample
 from headtypes.core.errors import InputError
-from headtypes.data.encoding import Encoded
-from headtypes.data.records import Sample
-from headtypes.data.tokens import SPECIAL_KINDS
+from headtypes.data.encoding import SPECIAL_KINDS, Encoded
+from headtypes.data.tasks import Sample
 
 
 class WrittenByHeads(PerSample):

@@ -23,7 +23,7 @@ from headtypes.core.statistics import mean_of_known, ratio_intervals
 from headtypes.core.table_files import write_csv
 from headtypes.core.texts import spelled_out
 from headtypes.data.encoding import Encoded
-from headtypes.data.records import Sample, read_records
+from headtypes.data.tasks import Sample, read_records
 from headtypes.models.records import ModelRecord, read_model_record
 
 
@@ -34,7 +34,7 @@ class SampleBlock:
     weights: of each of these tokens (query) to every token of the sample (key), padding left out; a row sums to one.
     queries: the positions of these tokens in the sample, from 0; keys: those of all of its tokens.
     ids, kinds: of all tokens, the id, and the kind: 0 for an ordinary token, or from 1 a number of
-        `headtypes.data.tokens.SPECIAL_KINDS` (cls, sep, comma, period).
+        `headtypes.data.encoding.SPECIAL_KINDS` (cls, sep, comma, period).
     layer: from 0. sample: its id and its one or two texts. encoding: what the tokenizer says of it.
     """
 

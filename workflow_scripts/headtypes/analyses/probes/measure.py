@@ -31,7 +31,7 @@ from headtypes.core.files import write_json
 from headtypes.core.progress import progress
 from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.treebank import Sentence
-from headtypes.data.records import read_records
+from headtypes.data.tasks import read_records
 from headtypes.models.model_config import layers_and_heads
 from headtypes.models.placement import at_hand
 from headtypes.models.records import ModelRecord, read_model_record

@@ -16,7 +16,7 @@ from headtypes.core.hdf5_files import Stored, read_groups, write_arrays
 from headtypes.core.statistics import ratio_intervals
 from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.treebank import Sentence
-from headtypes.data.records import read_records
+from headtypes.data.tasks import read_records
 
 PROBES = ("attention", "attention_and_words", "distance_and_words", "random_network")
 BASELINES = ("right_branching", "best_offset", "best_head")

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float16, Int16, Int32
 
 from headtypes.core.files import StrPath
 from headtypes.data.kinds.treebank import Sentence
-from headtypes.data.records import read_records
+from headtypes.data.tasks import read_records
 
 # From the word that looks, to the word that is looked at.
 DIRECTIONS = ("dependent_to_head", "head_to_dependent")
@@ -52,7 +52,7 @@ class ArcGuesses:
 
 
 def read_parts(file: StrPath, test: StrPath | None) -> dict[str, list[Sentence]]:
-    """Read the sentences of `file` and, where there is such a part, of `test`, as `records.write_records` wrote
+    """Read the sentences of `file` and, where there is such a part, of `test`, as `tasks.write_records` wrote
     them.
     """
     paths = {"file": file} | ({"test": test} if test else {})

@@ -15,7 +15,7 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, Measurement, PerSample
 from headtypes.data.encoding import Encoded
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 
 _WORD = re.compile(r"\w+")
 # The most frequent words, which together are so much of the samples' words, say little of what a text is about.

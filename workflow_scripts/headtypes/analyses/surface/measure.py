@@ -12,9 +12,8 @@ from headtypes.attention.batches import Batch
 from headtypes.attention.hook import EntropySums
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, Measurement, Of, PerSample
-from headtypes.data.encoding import Encoded
-from headtypes.data.records import Sample
-from headtypes.data.tokens import SPECIAL_KINDS
+from headtypes.data.encoding import SPECIAL_KINDS, Encoded
+from headtypes.data.tasks import Sample
 
 _CLS, _SEP, _COMMA, _PERIOD = (1 + SPECIAL_KINDS.index(kind) for kind in ("cls", "sep", "comma", "period"))
 # What is summed over the rows: what the columns are made of, the number of rows that may look at the next token, and of
@@ -28,7 +27,7 @@ _SUMS = (
 class SurfacePatterns(PerSample):
     """A reducer whose result is the surface patterns: [sample, layer, head, 14] float32.
 
-    kinds: one array per encoded sample, kinds of its tokens [token], numbered as in `tokens.SPECIAL_KINDS`.
+    kinds: one array per encoded sample, kinds of its tokens [token], numbered as in `encoding.SPECIAL_KINDS`.
 
     The columns are those of `surface.results.COLUMNS`, and last the entropy of uniform attention. A[s, t] being the
     attention of token s to token t and L the number of tokens, special ones included, they are:

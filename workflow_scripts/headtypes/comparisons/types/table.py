@@ -185,7 +185,7 @@ def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
 
 
 def _cost_rows(cost: LeftOut) -> Iterator[dict]:
-    """Return drops (`metrics.Metric`) on the questions of the random heads, one row for each score; they have no p.
+    """Return drops (`tasks.Metric`) on the questions of the random heads, one row for each score; they have no p.
 
     Random heads of the same layers have most heads in common with the type, and are few.
     """

@@ -9,8 +9,7 @@ from pathlib import Path
 from headtypes.core.errors import InputError
 from headtypes.data import conllu
 from headtypes.data.conllu import malformed
-from headtypes.data.kinds.protocol import Kind, Rows
-from headtypes.data.records import StrictRecord
+from headtypes.data.tasks import Kind, Rows, StrictRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.data.kinds.metrics import MEASURES
-from headtypes.data.kinds.protocol import ID, DataColumn
-from headtypes.data.kinds.tables import TableKind, checked_table, read_ids
-from headtypes.data.records import Sample, StrictRecord
+from headtypes.data.tasks import ID, MEASURES, DataColumn, Sample, StrictRecord, TableKind, checked_table, read_ids
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

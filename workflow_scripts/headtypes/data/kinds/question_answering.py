@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.data.kinds.metrics import MEASURES
-from headtypes.data.kinds.protocol import Kind
-from headtypes.data.records import Sample, StrictRecord
+from headtypes.data.tasks import MEASURES, Kind, Sample, StrictRecord
 
 if TYPE_CHECKING:
     import numpy as np

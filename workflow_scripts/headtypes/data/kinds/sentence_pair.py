@@ -8,10 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from headtypes.core.errors import InputError, nearest
-from headtypes.data.kinds.metrics import MEASURES
-from headtypes.data.kinds.protocol import ID, DataColumn, Rows
-from headtypes.data.kinds.tables import TableKind, checked_table, plain_values, read_ids, texts_of_rows
-from headtypes.data.records import Sample, StrictRecord
+from headtypes.data.tasks import (
+    ID,
+    MEASURES,
+    DataColumn,
+    Rows,
+    Sample,
+    StrictRecord,
+    TableKind,
+    checked_table,
+    plain_values,
+    read_ids,
+    texts_of_rows,
+)
 
 if TYPE_CHECKING:
     import numpy as np

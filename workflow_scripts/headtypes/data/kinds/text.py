@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headtypes.core.errors import InputError, shortened
 from headtypes.core.files import numbered_objects, read_json
 from headtypes.core.texts import text_of
-from headtypes.data.kinds.metrics import MEASURES, SIZES
-from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
-from headtypes.data.records import Sample, StrictRecord
+from headtypes.data.tasks import LANGUAGE_MODEL, MEASURES, SIZES, Kind, Sample, StrictRecord
 
 if TYPE_CHECKING:
     import numpy as np
@@ -206,7 +204,7 @@ def build_texts(
 ) -> Windows:
     """Encode the segments of documents as `encoding.encode_samples` does, one window each, with their targets.
 
-    seed:    for the words that are hidden, drawn by it and the segment's id (`masking.mask_words`); None for a causal
+    seed:    for the words that are hidden, drawn by it and the segment's id (`encoding.mask_words`); None for a causal
         model, whose targets are the next tokens.
     Returns windows whose `question` is the document; the sentences of both paragraphs are numbered from 0, and
     char_start and char_end are -1. Raises `InputError` where no document has a segment.
@@ -214,8 +212,7 @@ def build_texts(
     import numpy as np
 
     from headtypes.core.seeds import derive_seed
-    from headtypes.data.masking import mask_words
-    from headtypes.data.tokens import separates_texts, token_kinds
+    from headtypes.data.encoding import mask_words, separates_texts, token_kinds
     from headtypes.data.windows import joined_windows
 
     segments = [(index, segment) for index, document in enumerate(documents) for segment in segments_of(document)]

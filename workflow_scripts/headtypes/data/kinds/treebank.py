@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from headtypes.data import conllu
-from headtypes.data.kinds.protocol import Kind
-from headtypes.data.records import StrictRecord
+from headtypes.data.tasks import Kind, StrictRecord
 
 
 @dataclass(frozen=True, slots=True)

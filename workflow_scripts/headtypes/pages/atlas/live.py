@@ -37,7 +37,7 @@ from headtypes.attention.operations import Reading, operations_by_head
 from headtypes.attention.reducers import Pass, Reducer
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded, encode_samples
-from headtypes.data.records import Sample
+from headtypes.data.tasks import Sample
 from headtypes.data.windows import check_finite, without_space
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import HEADS, MissingHeadError, load_model

@@ -22,7 +22,7 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.files import StrPath, read_json, undamaged, write_text
 from headtypes.core.hdf5_files import read_groups
-from headtypes.data.kinds.metrics import METRICS
+from headtypes.data.tasks import METRICS
 from headtypes.models.records import ModelRecord, read_model_record
 from headtypes.pages.rendering import embedded, render
 

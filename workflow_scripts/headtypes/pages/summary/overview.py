@@ -24,7 +24,7 @@ from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import head_name
 from headtypes.core.style import ATTENTION_COLOURS, attention_scale
-from headtypes.data.kinds.metrics import METRICS, Metric, tested_metric
+from headtypes.data.tasks import METRICS, Metric, tested_metric
 from headtypes.papers.guan2020.figures import typical_heads
 
 

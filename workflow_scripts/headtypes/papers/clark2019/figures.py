@@ -30,7 +30,7 @@ from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import head_name
 from headtypes.core.style import PAGE, PALETTE, SMALL, clipped, layer_ticks, legend_key, save_figure, styled
-from headtypes.data.kinds.metrics import MEASURES
+from headtypes.data.tasks import MEASURES
 from headtypes.papers.clark2019.claims.quantities_of_texts import (
     Statistics,
     behaviours_of,

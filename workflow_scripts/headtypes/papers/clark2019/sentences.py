@@ -19,7 +19,7 @@ from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.style import save_figure
 from headtypes.data.kinds.coreference import AnnotatedDocument
 from headtypes.data.kinds.treebank import Sentence
-from headtypes.data.records import read_records
+from headtypes.data.tasks import read_records
 from headtypes.models.records import ModelRecord, read_model_record
 from headtypes.papers.clark2019.figures import (
     BestHead,

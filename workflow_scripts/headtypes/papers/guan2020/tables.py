@@ -17,7 +17,7 @@ from headtypes.core.progress import warn
 from headtypes.core.statistics import ALPHA, LEVELS
 from headtypes.core.table_files import write_csv
 from headtypes.core.tables import Column, Table, TextColumn, document, interval, probability, write_table
-from headtypes.data.kinds.metrics import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by
+from headtypes.data.tasks import MAIN_METRICS, MEASURES, METRICS, Metric, counted_by
 from headtypes.papers.guan2020.published import MAIN_MODEL, Guan2020
 from headtypes.papers.paper import Key
 

@@ -18,10 +18,9 @@ from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError, nearest, shortened
 from headtypes.core.stage import given
 from headtypes.data.files import looked_in
-from headtypes.data.kinds.protocol import LANGUAGE_MODEL
-from headtypes.data.kinds.registry import KINDS
 from headtypes.data.kinds.treebank import Treebank
-from headtypes.models.files import config_json
+from headtypes.data.tasks import KINDS, LANGUAGE_MODEL
+from headtypes.models.records import config_json
 from headtypes.planning.config.messages import ConfigError, unknown
 from headtypes.planning.config.schema import Ablation, Config, TaskSource, changes_nothing, is_result, types_of
 from headtypes.planning.provenance import folder_of_records

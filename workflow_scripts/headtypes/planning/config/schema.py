@@ -30,8 +30,7 @@ from headtypes.analyses.words.settings import Extent, Root
 from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of
 from headtypes.attention.reducers import Of
 from headtypes.core.errors import InputError, nearest, one_line
-from headtypes.data.kinds.protocol import Kind
-from headtypes.data.kinds.registry import KINDS
+from headtypes.data.tasks import KINDS, Kind
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.config.messages import UNKNOWN_KEY, explained
 from headtypes.planning.config.patterns import Value, expanded

@@ -8,14 +8,10 @@ import pytest
 
 from headtypes.analyses.ablation.evaluation import Settings
 from headtypes.attention.operations import Reading
-from headtypes.data.encoding import encode_samples
+from headtypes.data import tasks
+from headtypes.data.encoding import encode_samples, sample_inputs
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds import registry
-from headtypes.data.kinds.metrics import MEASURES
-from headtypes.data.kinds.protocol import LANGUAGE_MODEL, Kind
-from headtypes.data.kinds.registry import KINDS, read_rows
-from headtypes.data.records import Sample, write_records
-from headtypes.data.sampling import sample_inputs
+from headtypes.data.tasks import KINDS, LANGUAGE_MODEL, MEASURES, Kind, Sample, read_rows, write_records
 from headtypes.models.loading import HEADS
 from headtypes.planning.config import schema
 from tests.support.tiny import bert_tokenizer
@@ -57,8 +53,8 @@ class Notes(Kind):
 
 
 def test_a_further_kind_is_read_drawn_and_encoded_by_its_module_and_a_line(tmp_path, monkeypatch):
-    monkeypatch.setitem(registry._CLASSES, "notes", "Notes")
-    monkeypatch.setitem(sys.modules, registry.module_of("notes"), sys.modules[__name__])
+    monkeypatch.setitem(tasks._CLASSES, "notes", "Notes")
+    monkeypatch.setitem(sys.modules, tasks.module_of("notes"), sys.modules[__name__])
     (tmp_path / "notes.json").write_text(json.dumps({"a": ["The cat sat.", "It ran."], "b": ["A dog."]}))
     rows, _ = fetch_task("mine", "notes", {"file": str(tmp_path / "notes.json")}, None)
     write_records(tmp_path / "rows.jsonl", rows)

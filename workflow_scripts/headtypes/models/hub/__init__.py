@@ -1,1 +1,0 @@
-"""The Hugging Face Hub: models and data sets fetched from it."""
