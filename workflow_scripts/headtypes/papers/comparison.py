@@ -44,6 +44,10 @@ NAMED = {
 # Ends the kind of a row that is about several models.
 TOGETHER = " over models"
 NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
+# Fewer models agree in more than 5 % of trials even where each verdict is right and half of all trainings differ.
+FEWEST = 5
+# Half of a 95 % interval of a normal distribution, in standard errors.
+_HALF = -ndtri(ALPHA / 2)
 
 HOW_CLAIMS_ARE_JUDGED = (
     "*Stated* claims are in the paper's words. Others are counted apart: *inferred* ones follow from its words, and "
@@ -64,10 +68,12 @@ HOW_CLAIMS_ARE_JUDGED = (
 
 @dataclass(frozen=True)
 class Subject:
-    """A model under one partition or on one task, which is compared with a paper.
+    """A model with one partition or one task, which is compared with a paper.
 
-    names: the columns of the table that name it, and other values that are the same in all of its rows.
-    claims: those that it decides; ours, theirs: its quantities and the paper's; value_rows: made by `value_row`.
+    names: the cells that are the same in all of its rows, by column: model, partition or task, number of questions.
+    claims: the paper's claims that are judged on it.
+    ours, theirs: the quantities that were measured, and those that the paper published.
+    value_rows: rows of `value_row`, each a published value next to ours.
     """
 
     names: Mapping[str, str | float | None]
@@ -83,12 +89,12 @@ def comparison_table(
     repeats: Mapping[str, Sequence[str]] | None = None,
     tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
-    """Return for each subject first the verdicts on its claims, then values: the given columns.
+    """Return a table of verdicts on claims, and of published values next to ours, one subject after the other.
 
-    repeats: models that differ in a seed alone, by their common name, which follow in the same way, as kinds that end
-        in
-        `TOGETHER`.
-    tested: as in `claims.correct`.
+    columns: the columns of the table, some of them empty.
+    repeats: the models that differ in a random seed alone, by their common name. Rows about all of them together
+        come last, and their `kind` ends in `TOGETHER`.
+    tested: the bases of the claims (keys of `BASES`) whose p-values are corrected for their number.
     """
     judged = [
         _Judged(
@@ -121,13 +127,13 @@ class _Judged(NamedTuple):
 
     @property
     def alike(self) -> tuple:
-        """Partition, task and sort of claims, which subjects of models that differ in a seed alone have in common."""
+        """Return partition, task and topic of the claims, by which models that differ in a seed alone are matched."""
         names = self.subject.names
         return names.get("partition"), names.get("task"), self.subject.claims[0].about
 
 
 def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
-    """Yield the verdicts on models that differ in a seed alone, beside means over them, and means of the values."""
+    """Yield rows about models that differ in a seed alone: the verdict on each claim, and the mean of each value."""
     of_claims = [judged_together(verdicts) for verdicts in zip(*(one.verdicts for one in several), strict=True)]
     for row, verdict in zip(_claim_rows(several[0].subject, of_claims), of_claims, strict=True):
         means = [] if verdict.deciding is None else [verdict.findings[verdict.deciding]]
@@ -143,7 +149,7 @@ def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
 
 
 def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collection[str] = ()) -> Iterator[dict]:
-    """Yield verdicts on the claims of a subject, with the numbers of the findings that decide, beside the paper's."""
+    """Yield a row for the verdict on each claim, with the number that decides it and the paper's number."""
     ours, remarks = subject.ours, subject.theirs.published.remarks
     for verdict, corrected in zip(verdicts, correct(verdicts, tested), strict=True):
         claim = verdict.claim
@@ -164,14 +170,12 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Title the section of a page about a model and a partition or a task; other: empty where the model cannot read
-    it.
-    """
+    """Return the heading of a page's section on a model; other: its partition or task, empty if it has no such task."""
     return f"{model}, {other or 'what it does not read'}"
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the rows of one subject as parts of a page: verdicts first, then values by their place in the paper."""
+    """Yield parts of a page in Markdown from a subject's rows: verdicts, then values by their place in the paper."""
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     yield from _claim_parts(rows[rows["kind"] == "claim"])
@@ -188,10 +192,11 @@ def comparison_page(
     units: Sequence[str],
     section: Callable[[pd.DataFrame], Iterable[str]] = subject_parts,
 ) -> str:
-    """Write the comparison as Markdown: all claims, a section for each subject, and the notes on the published values.
+    """Return a page in Markdown: counts of verdicts, all claims, a section for each subject, and notes.
 
-    keys: the columns that name the subjects; units: those that say on how many questions, say, one is judged
-        (`n_questions`), empty for others; section: the parts of a page about one, from its rows.
+    table: as `comparison_table` returns it; keys: its columns that name the subjects.
+    units: its columns with the number of inputs of a subject, such as `n_questions`.
+    section: a function from a subject's rows to the parts of its section.
     """
     parts = [
         *introduction,
@@ -209,7 +214,7 @@ def comparison_page(
 
 
 def _verdict_counts(table: pd.DataFrame, keys: list[str]) -> str:
-    """Count the claims with each verdict, one row of Markdown per subject and basis of the claims."""
+    """Return a Markdown table of the number of claims with each verdict, by subject and basis."""
     claims = table[table["kind"] == "claim"]
     counts = []
     for subject, of_subject in claims.groupby(keys, sort=False):
@@ -243,18 +248,16 @@ def _claim_list(claims: Iterable[Claim]) -> str:
 
 
 def read_named(path: str, *columns: str) -> pd.DataFrame:
-    """Read a table of ours with a model and these columns. Raises `InputError` that names a damaged file."""
+    """Read a CSV file with the column `model` and the given ones. Raises `InputError` that names a damaged file."""
     return read_csv(path, "is not such a table", ["model", *columns], rows=0, **NAMED)
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """Return all quantities, one per row: the columns `keys`, then quantity, value, low, high (NaN without an
-    interval).
-    """
+    """Return one row for each quantity: the columns `keys`, then quantity, value, low, high (NaN if unknown)."""
     rows = [
-        [*subject, name, it.value, it.low, it.high]
+        [*subject, name, measured.value, measured.low, measured.high]
         for subject, quantities in subjects.items()
-        for name, it in quantities.by_name.items()
+        for name, measured in quantities.by_name.items()
     ]
     table = pd.DataFrame(rows, columns=[*keys, "quantity", "value", "low", "high"])
     return table.astype(dict.fromkeys(("value", "low", "high"), float))
@@ -296,21 +299,16 @@ def _value_parts(values: pd.DataFrame) -> Iterator[str]:
         yield markdown_table(shown)
 
 
-# Fewer models agree in more than 5 % of trials even where each verdict is right and half of all trainings differ.
-FEWEST = 5
-# Half of a 95 % interval of a normal distribution, in standard errors.
-_HALF = -ndtri(ALPHA / 2)
-
-
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on a claim about most trainings, from those on it in each of several models.
+    """Return the verdict on a claim about most trainings, from the verdicts on one claim in each of several models.
 
-    It holds where it does in each of the n models that have a verdict, fails where it does in each, and is open else.
-    If it is true of no more than half of all trainings, it is true of all n with a probability of at most 2^-n. Else
-    there is one in which it holds wrongly, with a probability of p / 2, whatever the models have in common: so p has to
-    be small enough for 2^-n + p / 2 to be at most 5 %.
+    It holds if it holds in each of the n models with a verdict, fails if it fails in each of them, else it is open.
+    A claim that is true of no more than half of all trainings is true of all n models with a probability of at most
+    2^-n. Otherwise it is false of one of them, in which it holds wrongly with a probability of p / 2, whatever the
+    models have in common. So p has to be small enough for 2^-n + p / 2 to be at most 5 %.
 
-    findings: the means over models, which decide nothing; none where models are asked for different ones.
+    The findings of the verdict are means over the models, which decide nothing. It has none if the models were asked
+    for different quantities.
     """
     claim = verdicts[0].claim
     judged = [verdict for verdict in verdicts if verdict.findings]
@@ -329,18 +327,15 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def mean_over_models(several: Sequence[Measured]) -> Measured:
-    """Return the mean over models, with an interval for other seeds and other inputs, by which nothing is judged.
+    """Return the mean of one quantity over models, with a 95 % interval for other seeds and other inputs.
 
-    several: the same quantity of each of at least two models, with or without an interval over inputs.
+    several: the quantity in each of at least two models, with or without an interval over inputs.
 
-    The variance of the mean is that between models, by their number, and the mean of the variances over inputs, which
-    the models' intervals give: models answer the same questions, so that these do not average out. Scatter by model and
-    question is in both, so that the variance is at least the true one, as in the bootstrap that draws models and
-    questions
-    (Owen 2007, The pigeonhole bootstrap). Student's t, with the degrees of freedom of Satterthwaite (1946). Where few
-    seeds are of a regime of their own, the mean lies beyond it more often than in 5 % of trials. Without an interval
-    where
-    neither varies.
+    The variance of the mean is the variance between models, divided by their number, plus the mean variance over
+    inputs, which the intervals give. Models answer the same questions, so that the latter does not average out. Scatter
+    by model and question is in both terms, so that their sum is at least the true variance (Owen 2007, The pigeonhole
+    bootstrap). The interval is of Student's t with the degrees of freedom of Satterthwaite (1946), and missing if
+    nothing varies. It misses the true mean in more than 5 % of trials if a few seeds train to a regime of their own.
     """
     values = np.array([measured.value for measured in several])
     between = values.var(ddof=1) / len(values)

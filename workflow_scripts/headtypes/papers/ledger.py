@@ -25,6 +25,16 @@ COLUMNS = [
 ]
 # What a reading leaves as it is, to the last digit, where it changes nothing that a claim rests on.
 _SAME = ["verdict", "value", "low", "high", "p", "reason"]
+# Were a claim to hold in all of fewer families, its interval would still reach below one half.
+FEWEST_FAMILIES = 6
+# The family of networks of random weights, which are no models of anything: what holds in them was not learnt.
+UNTRAINED = "untrained"
+_SAID = [*CLAIM, "basis", "place", "claim"]
+CLAIM_COLUMNS = [
+    *(*_SAID, "cells", *(f"cells_{verdict.replace(' ', '_')}" for verdict in VERDICTS)),
+    *("models", "models_hold", "models_fail", "models_open", "families", "low", "high"),
+    *("untrained", "untrained_hold"),
+]
 
 
 def ledger_table(
@@ -35,18 +45,18 @@ def ledger_table(
     partitions: Iterable[Mapping],
     page: StrPath,
 ) -> pd.DataFrame:
-    """Return every verdict of the papers' comparisons, and those under further readings that change anything.
+    """Return every verdict on every claim, those under further readings only if the reading changes a number.
 
     comparisons, readings: CSV files by paper, as `papers.comparison.comparison_table` and
-        `papers.guan2020.readings.readings_table` make them, each beside its page.
-    families: the family of each model; partitions: model, partition, task, and method, k and of, as in the plan, of
-        each; page: where the ledger will lie, which `decided_in` is relative to.
-    Returns the columns `COLUMNS`, a row for each claim (paper, id) and cell: the model, with its family; the partition,
-    with its task, or the task alone; the reading, empty for the config's own. verdict, verdict_holm, p, p_holm, reason,
-    published: as in the comparison; verdicts under further readings are not corrected. value, low, high: of the finding
-    that decides. decided_in: the part of a page. Claims are in the order of the papers, cells in that of the
-    comparisons.
-    Raises `InputError` that names a damaged file.
+        `papers.guan2020.readings.readings_table` make them. A page of the same name lies in the same folder.
+    families: the family of each model, by its name.
+    partitions: a mapping for each partition: model, partition, task, method, k, and `of` (weights or norms).
+    page: path of the ledger's page, to which the links in `decided_in` are relative.
+
+    The columns are `COLUMNS`. A row is a claim (paper, id) in one cell: model, partition with its task or a task alone,
+    and reading, which is empty for the config's own. value, low, high: the number that decides. verdict_holm, p_holm:
+    empty under further readings, which are not corrected. decided_in: link to the section of a page. Other columns are
+    those of the comparison, and so is the order of the rows. Raises `InputError` that names a damaged file.
     """
     folder, parts = Path(page).parent, []
     for paper, path in comparisons.items():
@@ -55,7 +65,8 @@ def ledger_table(
         subjects = claims["partition" if "partition" in claims else "task"].fillna("")
         titles = map(subject_title, claims["model"], subjects)
         beside = _page(path, folder)
-        parts.append(claims.assign(paper=paper, reading="", decided_in=[f"{beside}#{anchor(it)}" for it in titles]))
+        links = [f"{beside}#{anchor(title)}" for title in titles]
+        parts.append(claims.assign(paper=paper, reading="", decided_in=links))
         if paper in readings:
             # Partitions by norms have answers under readings, too, and are judged by no claim.
             changed = _changed(_read(readings[paper])).merge(claims[["model", "partition"]].drop_duplicates())
@@ -73,10 +84,11 @@ def ledger_table(
 
 
 def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
-    """Return the verdicts over models that differ in a seed alone; comparisons: as in `ledger_table`.
+    """Return the verdicts on claims over models that differ in a random seed alone.
 
-    The columns are paper, id, claim, place, model (their common name), subject (partition or task), verdict, reason,
-    value, low, high.
+    comparisons: CSV files by paper, as `papers.comparison.comparison_table` makes them.
+    The columns are paper, id, claim, place, model (the models' common name), subject (a partition or a task), verdict,
+    reason, value, low, high.
     """
     parts = []
     for paper, path in comparisons.items():
@@ -94,7 +106,7 @@ def _read(path: StrPath) -> pd.DataFrame:
 
 
 def _changed(readings: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows under further readings in which a claim rests on other numbers than under the config's own."""
+    """Return rows of further readings whose verdict or numbers differ from those of the config's own reading."""
     about = ["model", "partition", "id"]
     own = readings[readings["reading"] == OWN_READING].set_index(about)[_SAME]
     further = readings[readings["reading"] != OWN_READING]
@@ -107,60 +119,44 @@ def _page(path: StrPath, folder: Path) -> str:
     return Path(os.path.relpath(Path(path).with_suffix(".html"), folder)).as_posix()
 
 
-# Were a claim to hold in all of fewer families, its interval would still reach below one half.
-FEWEST_FAMILIES = 6
-# The family of networks of random weights, which are no models of anything: what holds in them was not learnt.
-UNTRAINED = "untrained"
-_SAID = [*CLAIM, "basis", "place", "claim"]
-CLAIM_COLUMNS = [
-    *(*_SAID, "cells", *(f"cells_{verdict.replace(' ', '_')}" for verdict in VERDICTS)),
-    *("models", "models_hold", "models_fail", "models_open", "families", "low", "high"),
-    *("untrained", "untrained_hold"),
-]
-
-
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
-    """Count the verdicts on each claim over all cells, and over models.
+    """Return the number of verdicts on each claim over all cells, and over models; ledger: as of `ledger_table`.
 
-    Returns a row for each claim in the ledger's order, with `CLAIM_COLUMNS`. cells: their number, and by verdict.
-    models: those with a verdict in some cell. A claim holds in a model (models_hold) if it does in each of these cells,
-    fails if it does in each, and is open otherwise; and where it holds in most untrained networks, that it holds says
-    nothing of training, and is open too. families: of these models; low, high: the interval of the share of models in
-    which it holds (`share_interval`), in percent; NaN without such models. untrained, untrained_hold: of networks of
-    the
-    family `UNTRAINED`, which count nowhere else but in the cells.
+    The columns are `CLAIM_COLUMNS`, the rows claims. cells, cells_holds, ...: numbers of cells, in all and by verdict.
+    models: number of models with a verdict in some cell. models_hold, models_fail: models in whose cells every verdict
+    is this; models_open: all other models, and those in which the claim holds if it also holds in most untrained
+    networks, since it then says nothing of training. families: number of families of these models. low, high: interval
+    of the share of models in which the claim holds, in percent (`share_interval`), NaN without models. untrained,
+    untrained_hold: number of networks of the family `UNTRAINED`, which count in no other column but the cells.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
         counts = cells["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
-        of_models = verdicts_of_models(cells)
-        is_untrained = of_models["family"] == UNTRAINED
-        untrained = [int(is_untrained.sum()), int((of_models["verdict"][is_untrained] == HOLDS).sum())]
-        of_models = of_models[~is_untrained]
+        grouped = cells[cells["verdict"] != NO_VERDICT].groupby("model", sort=False)
+        models = grouped[["verdict", "family"]].first()
+        models = models.assign(verdict=models["verdict"].mask(grouped["verdict"].nunique().gt(1), OPEN))
+        is_untrained = models["family"] == UNTRAINED
+        untrained = [int(is_untrained.sum()), int((models["verdict"][is_untrained] == HOLDS).sum())]
+        models = models[~is_untrained]
         if 2 * untrained[1] > untrained[0]:
-            of_models = of_models.replace({"verdict": {HOLDS: OPEN}})
-        number = [int((of_models["verdict"] == verdict).sum()) for verdict in (HOLDS, FAILS, OPEN)]
-        low, high = share_interval(of_models["verdict"], of_models["family"])
+            models = models.replace({"verdict": {HOLDS: OPEN}})
+        number = [int((models["verdict"] == verdict).sum()) for verdict in (HOLDS, FAILS, OPEN)]
+        low, high = share_interval(models["verdict"], models["family"])
         said = cells.iloc[0][_SAID].tolist()
-        families = of_models["family"].nunique()
-        rows.append([*said, len(cells), *counts, len(of_models), *number, families, 100 * low, 100 * high, *untrained])
+        families = models["family"].nunique()
+        rows.append([*said, len(cells), *counts, len(models), *number, families, 100 * low, 100 * high, *untrained])
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
 
-def verdicts_of_models(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return verdict and family of each model with a verdict on one claim; open where its cells disagree."""
-    grouped = cells[cells["verdict"] != NO_VERDICT].groupby("model", sort=False)
-    of_models = grouped[["verdict", "family"]].first()
-    return of_models.assign(verdict=of_models["verdict"].mask(grouped["verdict"].nunique().gt(1), OPEN))
-
-
 def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[float, float]:
-    """Return a 95 % interval of the share of models in which a claim is true, from some of their families.
+    """Return the ends of a 95 % interval of the share of models in which a claim is true, from 0 to 1.
 
-    Families are what is drawn: each gives the share of its models in which the claim holds, and the mean of these
-    shares has the exact interval of a proportion of so many draws (Clopper and Pearson 1934). No shares between 0 and 1
-    scatter more than draws that are either, so that nothing need be known of how alike the models of a family are. An
-    open verdict may be true or not: the lower end takes it for false, the upper end for true. NaN, NaN without models.
+    verdicts, families: one of each for every model. Without models both ends are NaN.
+
+    Families count as random draws: each gives the share of its models in which the claim holds. The mean of these
+    shares has the exact interval of a proportion of as many draws (Clopper and Pearson 1934). Shares between 0 and 1
+    scatter no more than draws of 0 or 1, so that models of a family may be alike to any degree. An open verdict counts
+    as false for the lower end, and as true for the upper end.
     """
     of_families: dict[str, list[str]] = defaultdict(list)
     for verdict, family in zip(verdicts, families, strict=True):

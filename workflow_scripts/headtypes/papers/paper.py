@@ -38,16 +38,16 @@ PARTITION_KEYS, TASK_KEYS = list(PARTITION), list(TASK)
 
 
 class Data(BaseModel):
-    """A part of a paper's data: fields that are not declared are refused, and none changes once it is read."""
+    """A part of a paper's data in YAML: immutable, and an undeclared field is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Note(Data):
-    """A contradiction of the paper with itself or its sources, and the number that is taken.
+    """A contradiction of a paper with itself or its sources, and the number that is taken.
 
-    figures: ids of the comparison's values, or the parts that they begin with, beside which the remark is put.
-    claims: ids of the claims beside which it is put, which the paper's own numbers may not satisfy.
+    figures: ids of values of the comparison that get the remark; `1` stands for `1.f1` and all ids that begin alike.
+    claims:  ids of claims that get the remark; the paper's own numbers may contradict these claims.
     """
 
     place: str
@@ -57,12 +57,11 @@ class Note(Data):
     text: str
 
     def concerns(self, id_: str) -> bool:
-        """Tell whether the remark belongs beside the value or claim with this id."""
         return id_ in self.claims or any(id_ == start or id_.startswith(f"{start}.") for start in self.figures)
 
 
 class Published(Data):
-    """Everything that is compared with a paper, which adds its numbers; model: whose heads these are of."""
+    """Published data that all papers have; a paper with numbers adds them. model: the model that the paper is about."""
 
     paper: str
     url: str
@@ -71,11 +70,11 @@ class Published(Data):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The parts of the paper beside which a model in the config can stand; none, unless a paper says otherwise."""
+        """Return the names that a model's `published` in the config may have: rows of the paper's tables, if any."""
         return ()
 
     def remarks(self, id_: str) -> str:
-        """Return the remarks of the notes on the value or claim with this id; empty where there is none."""
+        """Return the remarks of all notes on the value or claim with this id, joined by semicolons."""
         return "; ".join(note.remark for note in self.notes if note.concerns(id_))
 
     @classmethod
@@ -92,9 +91,12 @@ class Published(Data):
 
 
 class Figure(NamedTuple):
-    """A figure: `name` of its files among the page's inputs, title, `caption` by name, and path of its PNG.
+    """A figure of the page of results.
 
-    of: the wildcards of the path that its title and caption name; entries: those of which it is shown.
+    name:    the key of its files among the page's inputs.
+    caption: the name of its text in `report/`.
+    path:    the path of its PNG, with wildcards; of: the names of the wildcards.
+    entries: a function from the plan to the models, partitions or tasks for which it is shown.
     """
 
     name: str
@@ -106,9 +108,10 @@ class Figure(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Tables: `name` of their files among the page's inputs, and path of the CSV; `of` and `entries` as in `Figure`.
+    """Tables of the page of results; name, of and entries as in `Figure`.
 
-    shown: (path, *what it is of) -> its tables, whose columns the file has.
+    path:  the path of the CSV, with wildcards.
+    shown: a function from the path and the values of its wildcards to the tables.
     """
 
     name: str
@@ -119,7 +122,10 @@ class Tables(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The comparison with a paper: `comparison.tidy_table`, `comparison.comparison_table`, and the same as Markdown."""
+    """The comparison with a paper.
+
+    quantities: as of `comparison.tidy_table`; table: as of `comparison.comparison_table`; page: the table in Markdown.
+    """
 
     quantities: "pd.DataFrame"
     table: "pd.DataFrame"
@@ -127,15 +133,16 @@ class Compared(NamedTuple):
 
 
 class Paper:
-    """A paper whose claims are judged on our results, and whose values stand beside ours.
+    """A paper whose claims are judged on our results, and whose published values stand next to ours.
 
-    published: what it published, read from its data in `reference/`.
-    name:    of its folder here, of these data, and of its folder under `results/`.
-    authors: as sentences name it; title: its year and its title.
-    subject: what its claims are judged on, beside the model: a partition, or a task.
-    row:     what a model in the config can stand beside, for the documentation.
-    judged:  the same in words, for the documentation.
-    stages, results: of its own rules; figures, tables: those that the page of results shows.
+    published: the class of its data in `reference/`.
+    name:      the name of its data, of its folder in this package, and of its folder in `results/`.
+    authors:   how sentences name it; title: its year and title.
+    subject:   what a claim is judged on: a model with a partition, or a model with a task.
+    row:       names for `published` of a model in the config, in words for the documentation.
+    judged:    all partitions or tasks on which its claims are judged, in words for the documentation.
+    stages:    the stages of its rules; results: their results.
+    figures, tables: those that the page of results shows.
     judges_tasks: whether its claims are about several tasks of one model, whose verdicts stand together.
     """
 
@@ -153,8 +160,9 @@ class Paper:
     judges_tasks: bool = False
 
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        """Return the files that are compared with it, by kind and key (`files`); none where there is nothing to
-        compare.
+        """Return the paths of our results that are compared with the paper, by (kind, *key).
+
+        paths: patterns of results by name (`planning.registry.paths`).
         """
         raise NotImplementedError
 
@@ -162,19 +170,20 @@ class Paper:
         raise NotImplementedError
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
-        """Set our results, the files of `inputs`, beside what it published, and judge its claims."""
+        """Judge the paper's claims, and set our results next to its published values.
+
+        found: the paths of `inputs`, by kind and key; spec: as of `spec`, with `repeats` and `tested` of all papers.
+        """
         raise NotImplementedError
 
     def readings(self, plan: Plan) -> str:
-        """Return the path of the table of its claims under further readings (`guan2020.readings`); empty if there is
-        none.
-        """
+        """Return the path of the table of claims under further readings (`guan2020.readings`), or an empty text."""
         return ""
 
     def finding(self, table: "pd.DataFrame", model: str) -> str:
-        """Return a sentence on a reader's first question besides the verdicts; empty if there is none.
+        """Return the sentence about a model that comes first on the page of results, or an empty text.
 
-        table: the rows of the comparison about one subject, by their ids.
+        table: rows of the comparison about the model with one partition or task, indexed by id.
         """
         return ""
 
@@ -184,7 +193,7 @@ def files(kind: str, pattern: str, entries: Iterable[Any]) -> dict[tuple[str, ..
 
 
 def by_kind(found: Mapping[tuple[str, ...], str]) -> dict[str, dict[Any, str]]:
-    """Return files by kind, and then by key: a tuple of strings, or the string alone; a kind without files has none."""
+    """Return {kind: {key: path}} from {(kind, *key): path}; a key is a tuple of strings, or a single string."""
     kinds: dict[str, dict[Any, str]] = defaultdict(dict)
     for (kind, *key), path in found.items():
         kinds[kind][tuple(key) if len(key) > 1 else key[0]] = path
@@ -201,7 +210,7 @@ def if_any(entries: Callable[[Plan], Any]) -> Entries:
 
 
 def shown_partitions(plan: Plan) -> list[Any]:
-    """Return the partition whose figures are shown: an evaluated one, of four types, where there is one."""
+    """Return the one partition whose figures the page shows: with ablations and four types if possible."""
     partitions = plan.ablated or list(plan.partitions.values())
     return sorted(partitions, key=lambda partition: len(partition.types) != 4)[:1]
 

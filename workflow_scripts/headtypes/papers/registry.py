@@ -15,12 +15,11 @@ PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GUAN2020, CLARK2019,
 
 @stage(calls="papers.registry:run")
 def compare_with_paper(plan: Plan, paper: str) -> dict:
-    """Return the spec: the paper, and what its comparison depends on besides the files that are compared."""
     return {"paper": paper, "repeats": plan.repeats, "tested": plan.config.tests.claims, **PAPERS[paper].spec(plan)}
 
 
 def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
-    """Declare the results for each paper that there is something to compare with; paths: gives those of all results."""
+    """Declare the comparison with each paper; paths: a function that returns the patterns of all results."""
 
     def compared(plan: Plan) -> list[dict[str, str]]:
         return [{"paper": name} for name, paper in PAPERS.items() if paper.inputs(plan, paths())]

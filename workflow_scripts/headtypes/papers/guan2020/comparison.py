@@ -40,7 +40,11 @@ def compare_files(
     repeats: Mapping[str, Sequence[str]],
     tested: Collection[str],
 ) -> Compared:
-    """Judge the paper's claims on the files that `paper.GUAN2020` names; partitions, ablations: as of its `spec`."""
+    """Read our results, and compare them with the paper.
+
+    found: as of `Paper.compare`; partitions, ablations: as of the paper's `spec`; repeats, tested: as of
+        `comparison_table` in `papers.comparison`.
+    """
     read = read_each(read_partition, found["partitions"])
     described = {(entry["model"], entry["partition"]): entry for entry in partitions}
     quantities = collect_quantities(
@@ -50,10 +54,10 @@ def compare_files(
         published,
         stabilities=read_stabilities(read, found["stabilities"], found["numbers"]),
         # Made in the same way on the same task.
-        parents={key: read.get((it["parent"], it["partition"])) for key, it in described.items()},
+        parents={key: read.get((entry["parent"], entry["partition"])) for key, entry in described.items()},
         families=models_beside(partitions, read),
     )
-    rows = {key: it["published"] for key, it in described.items()}
+    rows = {key: entry["published"] for key, entry in described.items()}
     table = compare_with_guan(quantities, rows, published, repeats, tested)
     for path in found["readings"].values():
         columns = ["model", "partition", "id", "reading", "verdict"]
@@ -68,16 +72,17 @@ def compare_with_guan(
     repeats: Mapping[str, Sequence[str]] | None = None,
     tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
-    """Set what is published beside ours, and judge the paper's claims.
+    """Return the verdicts on the paper's claims and its published values next to ours, one partition after the other.
 
-    quantities: by model and partition, as `quantities.collect_quantities` makes them; the order of the result.
-    rows: the row of the paper's Table 1 beside which each of them stands, if any.
-    returns the columns `COLUMNS`; for each partition first the claims, then the values in the paper's order. kind:
-      claim or figure, or these over models, which differ in a seed (`repeats`). id: the claim's, or share.{type},
-      stability.{k}.{halves}, {condition}.{metric} and {condition}.drop_{metric}. ours, low, high, published, difference
-      (ours less published): percent or points; of a claim those of the finding that makes the verdict, and so p and
-      p_holm. verdict_holm: as `claims.correct` leaves it. remark: how the published value contradicts others. doubtful:
-      types that the row rests on and whose name is doubtful.
+    quantities: our results by model and partition (`quantities.collect_quantities`).
+    rows: the row of the paper's Table 1 next to which each model stands, by model and partition, or None.
+    repeats, tested: as of `comparison_table` in `papers.comparison`.
+
+    The columns are `COLUMNS`. kind: claim, figure (a value), or either with `over models`. id: the claim's, or
+    share.{type}, stability.{k}.{halves}, {condition}.{metric}, {condition}.drop_{metric}. ours, low, high, published,
+    difference (ours less published): percent or points; of a claim, the numbers that decide it. verdict_holm, p_holm:
+    corrected for the number of claims. remark: how the published value contradicts others. doubtful: types of the row
+    whose name is doubtful.
     """
     subjects = []
     for key, ours in quantities.items():
@@ -89,7 +94,7 @@ def compare_with_guan(
 
 
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
-    """Write the comparison as Markdown: a section per model and partition, verdicts first, then the values."""
+    """Return the comparison in Markdown; table: as of `compare_with_guan`."""
     introduction = [
         f"Published: {published.paper}. Its values are for {published.model} on {published.task}. Another model has "
         "other heads, so that only the order and the direction of the drops can be compared.",

@@ -68,9 +68,9 @@ _COLUMNS = "distance bin (0: the nearest), the token itself, special tokens"
 
 
 def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
-    """Return the heads that fit best into their type: [two or fewer, 2] int, layer and head, from 0.
+    """Return layer and head, from 0, of the two heads of a type with the largest silhouette: [head, 2] int.
 
-    In descending order of silhouette; heads of equal silhouette, or without one, by layer and head.
+    Heads of equal silhouette, or without one, are in order of layer and head. A type of one head has one row.
     """
     heads = partition.table[partition.table["type"] == type_name]
     first = heads.sort_values("silhouette", ascending=False, kind="stable", na_position="last")
@@ -78,7 +78,7 @@ def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
 
 
 def column_labels(columns: int) -> list[str]:
-    """Label a head feature's columns below a plot; if there are many bins, only some are numbered."""
+    """Return a label for each column of a head feature; of many bins only some have a number, others are empty."""
     bins = columns - len(SELF_AND_SPECIAL)
     step = -(-bins // _NUMBERED)
     numbers = [str(bin) if bin % step == 0 else "" for bin in range(bins)]
@@ -87,20 +87,15 @@ def column_labels(columns: int) -> list[str]:
 
 @styled
 def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition) -> Figure:
-    """Draw a column per type: the maps of its two most typical heads, and a box plot of its heads' features.
+    """Draw Figure 1, a column per type: maps of its two most typical heads, and a box plot of its heads' features.
 
-    maps:     of a sample of some 25 tokens; of more than that, not every one has its label. All maps of a row have the
-        same tokens, so they stand beside the first and below the last.
+    maps:     attention on one sample; of more than some 25 tokens, not every token has a label.
     features: [layer * head, column] head features: bins 0..N-1, and `SELF_AND_SPECIAL`.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)
     height = _BLOCK * -(-len(labels) // _BESIDE) + _FOOT
     figure = Figure(figsize=(PAGE, height))
     by_head = features.reshape(*partition.shape, -1)
-
-    def place(left: float, top: float, tall: float) -> Axes:
-        return figure.add_axes((left / PAGE, 1 - (top + tall) / height, _MAP / PAGE, tall / height))
-
     for number, (name, label) in enumerate(labels.items()):
         block, column = divmod(number, _BESIDE)
         left, top = _TOKENS + column * (_MAP + _APART), block * _BLOCK
@@ -111,12 +106,12 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
         figure.text(middle, 1 - (top + 0.18) / height, label, ha="center", va="center", fontsize=7.5, weight="bold")
         typical = typical_heads(partition, name)
         for row, (layer, head) in enumerate(typical):
-            axes = place(left, top + _NAME + row * (_TITLE + _MAP) + _TITLE, _MAP)
+            axes = _add_axes(figure, left, top + _NAME + row * (_TITLE + _MAP) + _TITLE, _MAP, _MAP)
             image = draw_map(axes, maps.attention[layer, head], maps.tokens, _MAP)
             axes.tick_params(labelleft=column == 0, labelbottom=row == len(typical) - 1)
             axes.set_title(f"head {head_name(layer, head)}", pad=2.5, fontsize=SMALL)
         heads = by_head[partition.type_of == name]
-        axes = place(left, top + _BLOCK - _BELOW - _BOX, _BOX)
+        axes = _add_axes(figure, left, top + _BLOCK - _BELOW - _BOX, _MAP, _BOX)
         _draw_boxes(axes, heads, colour)
         axes.set(ylim=(0, 1.03 * features.max()))
         axes.tick_params(axis="y", labelleft=column == 0)
@@ -130,7 +125,7 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
 
 
 def draw_map(axes: Axes, attention: np.ndarray, tokens: list[str], inches: float) -> AxesImage:
-    """Draw a head's attention, [query, key], queries downwards, and as many tokens as `inches` have room for."""
+    """Draw a head's attention [query, key], queries downwards, with as many tokens as fit into `inches`, the side."""
     image = axes.imshow(attention, cmap=ATTENTION_COLOURS, norm=attention_scale(), interpolation="auto")
     # As many labels as fit: of every token, or of every second, third, ..., and of the last, which heads often look at.
     step = max(1, int(np.ceil(len(tokens) * _TOKEN / (inches * 72 * 1.1))))
@@ -141,6 +136,12 @@ def draw_map(axes: Axes, attention: np.ndarray, tokens: list[str], inches: float
     axes.tick_params(length=1.5, pad=1, width=0.4)
     axes.spines[:].set_visible(True)
     return image
+
+
+def _add_axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
+    """Add axes to a figure that is as wide as a page; all sizes in inches, from its upper left corner."""
+    whole = figure.get_figheight()
+    return figure.add_axes((left / PAGE, 1 - (top + height) / whole, width / PAGE, height / whole))
 
 
 def _draw_boxes(axes: Axes, features: np.ndarray, colour: str) -> None:
@@ -169,7 +170,7 @@ _MAP_SHARE, _FRAME_SHARE = 0.86, 0.045
 
 @styled
 def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw each head at its place (`clustering.embed_heads`), each type in its colour and with its marker."""
+    """Draw Figure 2: each head at its coordinates (`clustering.embed_heads`), in the colour and marker of its type."""
     figure = Figure(figsize=(COLUMN, 2.8 + legend_height(type_labels(partition), 2)), layout="constrained")
     axes = figure.subplots()
     scatter_types(axes, places, partition, 14)
@@ -182,7 +183,7 @@ def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
 
 @styled
 def layers_figure(partition: Partition) -> Figure:
-    """Draw a stacked column per layer (counted from 1): how many heads of each type it has."""
+    """Draw Figure 3, a stacked column per layer (counted from 1): the number of heads of each type."""
     layers, heads = partition.shape
     labels, styles = type_labels(partition), type_styles(partition.types)
     figure = Figure(figsize=(COLUMN, 2.1 + legend_height(labels, 2)), layout="constrained")
@@ -214,7 +215,7 @@ def layers_figure(partition: Partition) -> Figure:
 
 @styled
 def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
-    """Draw every head's map, queries downwards, in its type's frame: layers downwards, heads to the right, from 1."""
+    """Draw Figure 5, the map of every head in the frame of its type: layers downwards, heads to the right, from 1."""
     layers, heads = partition.shape
     labels, styles = type_labels(partition), type_styles(partition.types)
     around = _ABOVE + legend_height(labels, _LEGEND_COLUMNS) + _AXIS
@@ -295,13 +296,13 @@ _MIDDLE = {"va": "center_baseline"}
 
 @styled
 def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> Figure:
-    """Draw a panel per model, with a row of it per layer.
+    """Draw Figure 4, a panel per model with a row per layer, whose bars are numbers of heads of each type.
 
-    partitions: by model, in the order in which they are drawn, line by line.
-    parents:    by model, the one that it was fine-tuned from, if that is drawn, too.
-    A panel's numbers are heads; its strip, where the model has a parent, the percent of each layer's heads that keep
-    their cluster. Above it stand, in bold, the clusters whose name differs from that of the parent's cluster they are
-    matched with, and the types whose name is doubtful in this model.
+    partitions: by the model's name, in the order of the panels.
+    parents:    the model that each one was fine-tuned from, or None; a parent that is not drawn does not count.
+
+    A strip shows the percent of each layer's heads that keep their parent's cluster. Above a panel stand, in bold,
+    clusters whose name differs from that of the matched cluster in the parent, and types with a doubtful name.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}
@@ -323,7 +324,7 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
         for column, model in enumerate(row):
             partition, parent = partitions[model], partitions.get(parents.get(model))
             left, tallness = column * width + _NUMBERS, _tallness(partition)
-            axes = _place(figure, left, top + words, bars, tallness)
+            axes = _add_axes(figure, left, top + words, bars, tallness)
             _draw_layers(axes, partition, styles, bars)
             if column == 0:
                 axes.set_ylabel("layer", labelpad=2)
@@ -332,7 +333,7 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
                 place = 1 + (words - _LINE * number) / tallness
                 axes.text(0, place, line, transform=axes.transAxes, va="baseline", **look)
             if parent:
-                strip = _place(figure, left + bars + _GAP, top + words, _STRIP, tallness)
+                strip = _add_axes(figure, left + bars + _GAP, top + words, _STRIP, tallness)
                 _draw_kept(strip, 100 * matched_clusters(partition, parent).mean(axis=1))
         top += words + inches + _ROWS_APART
     figure.legend(
@@ -348,11 +349,6 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
     return figure
 
 
-def _place(figure: Figure, left: float, top: float, width: float, tall: float) -> Axes:
-    height = figure.get_figheight()
-    return figure.add_axes((left / PAGE, 1 - (top + tall) / height, width / PAGE, tall / height))
-
-
 def _tallness(partition: Partition) -> float:
     layers = partition.shape[0]
     return layers * (_LAYER if layers <= _FEW else _NARROW_LAYER)
@@ -361,7 +357,7 @@ def _tallness(partition: Partition) -> float:
 def _notes(
     model: str, partitions: Mapping[str, Partition], parent: str | None, inches: float
 ) -> list[tuple[str, dict]]:
-    """Return lines above a panel, with their look: in bold, the clusters that have other names than in the parent."""
+    """Return lines above a panel and how each is drawn: renamed clusters in bold, doubtful types in grey."""
     partition, renamed, doubts = partitions[model], [], []
     if parent:
         match = match_clusters(partition, partitions[parent])
@@ -381,7 +377,6 @@ def _notes(
 
 
 def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyle], inches: float) -> None:
-    """Draw a stacked bar per layer, from the top, with the number of heads of each type."""
     layers, heads = partition.shape
     numbers, left = np.arange(1, layers + 1), np.zeros(layers)
     # As large as the number of a single head has room for.

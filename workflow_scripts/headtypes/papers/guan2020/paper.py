@@ -46,7 +46,9 @@ def tabulate_types(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.tables:run_ablations")
 def tabulate_ablations(plan: Plan) -> dict:
-    """Spec: the rows of Tables 2 and 3, and the controls, each with its baseline."""
+    """Return the spec: a mapping for each row of Tables 2 and 3, and (model, partition, condition, baseline's name) for
+    each row with random heads.
+    """
     rows = [
         {
             **_row(plan, ablation),
@@ -62,7 +64,7 @@ def tabulate_ablations(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.readings:run")
 def tabulate_readings(plan: Plan) -> dict:
-    """Spec: the further readings, and the operations of each condition."""
+
     return {"rows": [_row(plan, ablation) for ablation in plan.ablations], "readings": plan.readings}
 
 
@@ -242,7 +244,7 @@ def _compared(path: str, clustering: str) -> "Iterable[Table]":
 
 
 class _Guan2020(Paper):
-    """Its claims are about the types of a model's heads: every partition is judged."""
+    """Guan et al. 2020, whose claims are about types of heads, judged on every partition of a model."""
 
     published = Guan2020
     name = "guan2020"
@@ -301,7 +303,7 @@ class _Guan2020(Paper):
         }
 
     def spec(self, plan: Plan) -> dict:
-        """Return what each partition is, and what is done under each condition."""
+        """Return a mapping for each judged partition, and a mapping for each ablation with its operations."""
         partitions = [
             {
                 "model": partition.model,

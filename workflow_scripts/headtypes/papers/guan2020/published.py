@@ -11,9 +11,10 @@ MAIN_MODEL = "squad"
 
 
 class PublishedCondition(Data):
-    """An ablation and its scores in percent.
+    """A published ablation and its scores in percent.
 
-    operations: operation by type, for the types that are not kept; table: where it stands in the paper.
+    table:      its number in the paper, 2 or 3.
+    operations: operation by type, without the types that are kept.
     """
 
     id: int
@@ -24,21 +25,21 @@ class PublishedCondition(Data):
 
 
 class PublishedShares(Data):
-    """Each type's share of all heads, in percent."""
+    """The published share of each type among all heads, in percent."""
 
     place: str
     types: dict[str, float]
 
 
 class PublishedStability(Data):
-    """Stability in percent, by what the model was trained on."""
+    """The published stability in percent, by the data on which a model was trained."""
 
     place: str
     models: dict[str, float]
 
 
 class Guan2020(Published):
-    """Everything that is compared with this paper."""
+    """The published data of Guan et al. 2020."""
 
     task: str
     conditions: list[PublishedCondition]
@@ -47,7 +48,7 @@ class Guan2020(Published):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the rows of Table 1, one of which a model in the config may name to be compared with it."""
+        """Return the names of the rows of Table 1, one of which a model in the config may name as its counterpart."""
         return tuple(self.stability.models)
 
     @property
@@ -55,9 +56,9 @@ class Guan2020(Published):
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the published condition with these operations, or None.
+        """Return the published condition with these operations by type or head, or None.
 
-        Types with the operation `keep` do not count, heads with it do.
+        Types with the operation `keep` do not count, but single heads with it do.
         """
         wanted = {
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)

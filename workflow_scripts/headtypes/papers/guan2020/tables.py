@@ -52,13 +52,15 @@ def stability_table(
 ) -> pd.DataFrame:
     """Return Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
 
-    rows: one per clustering: model, partition, `published`, the paper's row beside which it stands, or None, and
-        samples_asked. partitions, stabilities, samples: the same by model and partition, files of stability and numbers
-        of samples.
-    Returns one row per clustering: model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's
-    one value is one of these; NaN where pairs were not clustered), the same with _pairwise, own_cluster, gaps_p, the
-    larger p-value of the two dips of `types.gaps`, by which there are gaps between heads, share_{type}, the types whose
-    name is doubtful, samples and samples_asked.
+    rows: a mapping for each clustering: model, partition, published (the paper's row for this model, or None) and
+        samples_asked, the number of samples in the config.
+    partitions, stabilities, samples: by model and partition, the heads' types, the contents of the file of stability,
+        and the number of samples that were taken.
+
+    The columns are model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's one value is one
+    of these; NaN if pairs were not clustered), the same with _pairwise, own_cluster, gaps_p (the larger p-value of the
+    two dips of `types.gaps`, small if there are gaps between heads), share_{type}, doubtful (types with a doubtful
+    name), samples and samples_asked.
     """
     table = []
     for row in rows:
@@ -79,7 +81,7 @@ def stability_table(
 
 
 def reservations(table: pd.DataFrame) -> list[str]:
-    """List a sentence for each partition of Table 1 of few samples, or whose heads may all be alike."""
+    """Return a sentence for each row of Table 1 with few samples, or without gaps between its heads."""
     found = []
     for row in table.itertuples():
         where = f"{row.model}, {row.partition}"
@@ -95,10 +97,11 @@ def reservations(table: pd.DataFrame) -> list[str]:
 
 
 def stability_shown(table: pd.DataFrame) -> Table:
-    """Return Table 1 for a reader; table: as `stability_table` makes it."""
+    """Return Table 1 as pages show it; table: as of `stability_table`."""
     types = [column.removeprefix("share_") for column in table if column.startswith("share_")]
     doubtful = [str(names).split(", ") for names in table["doubtful"]]
-    doubts = {f"doubt_{name}": ["?" if name in names else "" for names in doubtful] for name in types}
+    texts = {f"doubt_{name}": ["?" if name in names else "" for names in doubtful] for name in types}
+    texts["gaps"] = ["" if math.isnan(p) else probability(p) for p in table["gaps_p"]]
     shares = [
         Column(
             f"share_{name}", name, brief=f"{name} %", brief_digits=1, note="share of the heads", after=f"doubt_{name}"
@@ -124,7 +127,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
     published = ["published_stability"] if table["published_stability"].notna().any() else []
     return Table(
         "Table 1. Types and their stability",
-        _with_text(table).assign(**doubts),
+        table.assign(**texts),
         columns,
         brief=["model", "partition", *of_types, *_ALL_AGREE, "gaps", *published, "samples"],
         printed=["model", "partition", *_ALL_AGREE, *of_types],
@@ -140,21 +143,15 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Add the paper's shares as the last row of Table 1, if it has such types of a model that stands beside the
-    paper.
-    """
+    """Return Table 1 with the paper's shares as its last row, if the table has its types and a model of the paper."""
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table
     return pd.concat([table, pd.DataFrame([{"model": "published", "partition": "", "doubtful": "", **paper}])])
 
 
-def _with_text(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(gaps=["" if math.isnan(p) else probability(p) for p in table["gaps_p"]])
-
-
 def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
-    """Write Table 1 as Markdown, with the paper's shares below ours; table: as `stability_table` makes it."""
+    """Return the page of Table 1 in Markdown, with the paper's shares below ours; table: as of `stability_table`."""
     shares = [column for column in table if column.startswith("share_")]
     stability = ("published_stability", *(column.name for column in _STABILITY))
     parts = [
@@ -219,23 +216,21 @@ def ablation_table(
 ) -> pd.DataFrame:
     """Return Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
 
-    A loss is in nats per token, and its drop is by how much it rises (`Metric`).
+    A loss is in nats per token, and its drop is its rise (`Metric`).
 
-    rows: one per evaluation: model, partition, condition, operations {type or head: operation}; questions and
-        control_questions, how many inputs were asked for, None for all; and `published`, the paper's model that it
-        stands beside, or None.
-    metrics, controls: as `metrics.json` has them, and `control_drops.control_drops`, by model, partition and condition;
-        intervals: `intervals.condition_intervals` of each partition.
-    Returns one row per evaluation, the paper's conditions first and in its order: model, partition, table (2 or 3), id
-    (the paper's, or none), condition, the number of heads that something is done to, operation_{target} of every type
-    and
-    head that a condition names; for exact_match, f1 and accuracy, and the metrics of language models: the score, its
-    drop,
-    both with the ends of their intervals over questions and over articles, the drop with its p-values and false
-    discovery
-    rates too, and both as published; then the numbers of the controls, with control_questions_asked; n_questions (or
-    pairs,
-    or documents), n_questions_asked, the types whose name is doubtful and, with a loss, the perplexity.
+    rows: a mapping for each evaluation: model, partition, condition, operations {type or head: operation}, questions
+        and control_questions (numbers of inputs in the config, None for all), and published (the paper's row for this
+        model, or None).
+    metrics, controls: by model, partition and condition, the contents of `metrics.json`, and the drops of random heads
+        (`control_drops.control_drops`).
+    intervals: by model and partition, the table of `intervals.condition_intervals`.
+
+    A row is an evaluation; the paper's conditions come first. The columns are model, partition, table (2 or 3), id (the
+    paper's, or NaN), condition, heads (number of heads that a condition changes), operation_{type or head}, and for
+    each metric: {metric}, drop_{metric}, either with the ends of its intervals over questions and articles,
+    published_{metric} and published_drop_{metric}. Then follow numbers of the random heads, control_questions_asked,
+    n_questions (or pairs, or documents), n_questions_asked, doubtful (types with a doubtful name) and, with a loss, the
+    perplexity.
     """
     baselines = {_key(row): metrics[*_key(row), row["condition"]] for row in rows if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
@@ -277,9 +272,7 @@ def ablation_table(
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
-    """List a sentence for each time that more questions, or questions for random heads, were asked for than there
-    are.
-    """
+    """Return a sentence for each model and partition for which the config asks for more questions than there are."""
     sentences = []
     for taken, what in _ASKED.items():
         if taken in table:
@@ -297,7 +290,7 @@ def measured_in(section: pd.DataFrame) -> list[Metric]:
 
 
 def of_asked(section: pd.DataFrame, taken: str) -> str:
-    """Say how many questions or pairs there are, and how many were asked for where that is more."""
+    """Return a text such as `90 questions (100 asked for)`; taken: the column of the number, a key of `_ASKED`."""
     there, wanted = section[taken].iloc[0], section[f"{taken}_asked"].iloc[0]
     unit = counted_by(measured_in(section))
     counted = f"{there:,.0f} {unit if there != 1 else unit.removesuffix('s')}"
@@ -309,9 +302,9 @@ def _key(row: Mapping) -> Key:
 
 
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
-    """Yield Table 2 or 3 for each model and partition, with the baseline in its first row.
+    """Yield Table 2 or 3 for each model and partition, with the baseline as its first row.
 
-    table: as `ablation_table` makes it.
+    table: as of `ablation_table`; number: 2 or 3.
     """
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
@@ -348,7 +341,10 @@ def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def ablation_page(table: pd.DataFrame, number: int) -> str:
-    """Write Table 2 or 3 as Markdown, a section per model and partition; table: as `ablation_table` makes it."""
+    """Return the page of Table 2 or 3 in Markdown, a section per model and partition.
+
+    table: as of `ablation_table`; number: 2 or 3.
+    """
     tables = list(ablation_shown(table, number))
     controlled = any(shown.data.filter(["control_draws"]).notna().any(axis=None) for shown in tables)
     parts = [
@@ -404,7 +400,7 @@ def _draws(drawn: pd.DataFrame) -> str:
 
 
 def _columns(metric: Metric, counted: str) -> Iterator[Column]:
-    """Yield the columns of one metric; counted: units of its intervals."""
+    """Yield the columns of one metric; counted: the inputs over which its intervals are, such as `questions`."""
     name, digits, unit = metric.name, metric.decimals, "percent" if metric.unit == "%" else metric.unit
     change, over = f"{metric.change} of {metric.label}", f"with its interval over {counted} ({LEVELS})"
     numbers = {"digits": digits, "brief_digits": digits - 1}
