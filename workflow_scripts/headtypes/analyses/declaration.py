@@ -1,17 +1,26 @@
-"""Declarations of an analysis, once, in the `analysis.py` of its folder: its results, and what of them is shown where.
+"""The declaration of an analysis: its results, and what of them is shown where, in the atlas and in comparisons.
 
-A module with declarations loads neither NumPy nor pandas, since whatever plans jobs reads it; functions in it import
-what they need themselves.
+This module loads neither NumPy nor pandas, and nor does one with a declaration, since whatever plans jobs reads it;
+functions in it import what they need themselves.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, Stage, given
 from headtypes.data.stage import encoding_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from jaxtyping import Bool, Float
 
 # The files of a result, by model and by task or partition.
 Files = Mapping[tuple[str, str], StrPath]
@@ -63,6 +72,140 @@ class Analysis:
     def is_compared(self) -> bool:
         """Whether types are compared with random heads in it, by its first file."""
         return self.per_set is not None
+
+
+# All that a share can be, in percent: a scale on which small shares look small.
+WHOLE = (0, 100)
+# Where a column has more categories than there are colours, the rarest share the last one.
+_OTHERS = "#8A8F98"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the atlas: one value of each head, layer by layer.
+
+    key, label, group: name in the page's address, name for a reader, and heading under which columns stand together.
+    values: numbers, NaN or None for a head without one; or indices of `categories` (name, colour, doubtful or not).
+    unit: `%`, `nats` or nothing. low, high: ends of the 95 % interval of each value. note: a sentence on the values.
+    scale: values at which colours begin and end; None for those of the lowest and the highest head.
+    """
+
+    key: str
+    label: str
+    group: str
+    values: Sequence
+    unit: str = ""
+    low: Sequence | None = None
+    high: Sequence | None = None
+    scale: tuple[float, float] | None = None
+    categories: Sequence[dict] | None = None
+    note: str = ""
+
+    def named(self) -> Sequence:
+        import pandas as pd
+
+        if self.categories is None:
+            return self.values
+        return [None if pd.isna(index) else self.categories[index]["name"] for index in self.values]
+
+    def as_dict(self) -> dict:
+        """Return the fields as JSON holds them: rounded, and without empty ones."""
+        numbers = {name: rounded(getattr(self, name)) for name in ("values", "low", "high", "scale")}
+        fields = {**vars(self), **numbers}
+        return {name: value for name, value in fields.items() if value is not None and value != ""}
+
+
+def rounded(values: Any) -> Any:
+    """Round numbers to four significant digits, at any depth; None for one that is missing."""
+    if isinstance(values, str) or values is None:
+        return values
+    if isinstance(values, Iterable):
+        return [rounded(value) for value in values]
+    if isinstance(values, Integral):
+        return int(values)
+    if not math.isfinite(values):
+        return None
+    return float(f"{values:.4g}")
+
+
+def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
+    """Return the categories of texts, the most frequent first, and the index of each head's."""
+    import pandas as pd
+
+    from headtypes.core.style import PALETTE
+
+    known = list(names.dropna().value_counts().sort_index().sort_values(ascending=False, kind="stable").index)
+    categories = [
+        {"name": name, "colour": PALETTE[index] if index < len(PALETTE) else _OTHERS, "doubtful": False}
+        for index, name in enumerate(known)
+    ]
+    return categories, [None if pd.isna(name) else known.index(name) for name in names]
+
+
+def by_head(table: pd.DataFrame) -> pd.DataFrame:
+    return table.sort_values(["layer", "head"], ignore_index=True)
+
+
+class Measure(NamedTuple):
+    """One number of a set of heads: of a type, or of as many heads drawn at random.
+
+    A set is a row of booleans over all heads, layer by layer.
+
+    statistic: how the values of the set's heads become one number. of: from sets to the number of each, NaN where it
+        is not defined.
+    interval: from a set to low and high end of its number; None where the analysis keeps nothing to draw again.
+    about: the type that all other types are compared with in this number; None if it is about the set alone.
+    """
+
+    analysis: str
+    task: str
+    quantity: str
+    statistic: str
+    of: Callable[[Bool[np.ndarray, "set head"]], Float[np.ndarray, " set"]]
+    interval: Callable[[Bool[np.ndarray, " head"]], tuple[float, float]] | None = None
+    about: str | None = None
+
+
+def summaries(
+    analysis: str, task: str, quantity: str, of_head: np.ndarray, interval: Callable | None = None
+) -> Iterator[Measure]:
+    """Yield mean, smallest and largest value of a set's heads.
+
+    of_head: [layer, head] or [head], NaN where there is none; interval: of the mean, as in `Measure`.
+    """
+    import numpy as np
+
+    flat = of_head.ravel()
+    known = ~np.isnan(flat)
+
+    def mean(sets: np.ndarray) -> np.ndarray:
+        return ratio(sets @ np.where(known, flat, 0), sets @ known.astype(float))
+
+    yield Measure(analysis, task, quantity, "mean", mean, interval)
+    yield Measure(analysis, task, quantity, "smallest", lambda sets: -_extreme(sets, -flat))
+    yield Measure(analysis, task, quantity, "largest", lambda sets: _extreme(sets, flat))
+
+
+def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> Measure:
+    """Return the largest value of a set's heads; of_head: [head], NaN where there is none."""
+    return Measure(analysis, task, quantity, "best head", lambda sets: _extreme(sets, of_head))
+
+
+def ratio(total: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Return `total / of` of each set; NaN where the denominator is 0."""
+    import numpy as np
+
+    return np.divide(total, of, out=np.full(len(total), np.nan), where=of > 0)
+
+
+def _extreme(sets: np.ndarray, of_head: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    # In the order of values, the first head of each set has it.
+    order = np.argsort(-of_head)
+    ranked = (sets & ~np.isnan(of_head))[:, order]
+    largest = of_head[order[ranked.argmax(1)]]
+    return np.where(ranked.any(1) & np.isfinite(largest), largest, np.nan)
 
 
 # Parts of specs that several analyses have: how a model reads the samples or words of a task.

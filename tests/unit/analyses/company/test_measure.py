@@ -8,7 +8,7 @@ import pytest
 
 from headtypes.analyses.company import measure
 from headtypes.analyses.company.results import read_costs, read_labels
-from headtypes.analyses.per_head import Column
+from headtypes.analyses.declaration import Column
 from headtypes.analyses.types.partitions import write_partition
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import write_arrays

@@ -8,7 +8,7 @@ from headtypes.analyses.outputs.analysis import LABELS, per_head, per_set
 from headtypes.analyses.outputs.measure import WrittenByHeads, measure_outputs
 from headtypes.analyses.outputs.results import COLUMNS, STREAM, Outputs
 from headtypes.analyses.outputs.tables import heads_table, layers_table
-from headtypes.attention.one_pass import ModelOnTask, read_attention
+from headtypes.attention.one_pass import ModelOnTask, read_attention, read_samples
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.core.table_files import write_csv
@@ -89,7 +89,8 @@ def test_what_heads_write_in_padded_batches_equals_the_definition(family):
 
 def measured(record, samples=SAMPLES):
     run = ModelOnTask(record, task="text", precision="float32", batch_tokens=512)
-    return measure_outputs(run, samples, kind="text")
+    (found,) = read_samples(run, samples, "text", [measure_outputs])
+    return found
 
 
 def planted(tmp_path):

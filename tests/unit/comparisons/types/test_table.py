@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headtypes.analyses.declaration import best_head, summaries
 from headtypes.analyses.divergence.analysis import per_set
 from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
-from headtypes.analyses.per_set import best_head, summaries
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.figure import compared_types_figure

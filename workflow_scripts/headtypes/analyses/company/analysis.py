@@ -18,7 +18,7 @@ _SETS = 160
 def per_head(task: str, path: StrPath) -> list:
     """Return the column of what each head costs beside others of its layer."""
     from headtypes.analyses.company.results import read_costs
-    from headtypes.analyses.per_head import Column
+    from headtypes.analyses.declaration import Column
 
     table = read_costs(path)
     note = "How much more the loss of what is right rises without it than without another head of its layer, in random"

@@ -6,7 +6,7 @@ from typing import Any
 from headtypes.analyses.company.costs import costly_heads, head_costs
 from headtypes.analyses.company.labels import compare_labels, families_of, without
 from headtypes.analyses.company.results import Company
-from headtypes.analyses.per_head import Column
+from headtypes.analyses.declaration import Column
 from headtypes.analyses.registry import ANALYSES, analysis_named, by_analysis
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.errors import InputError

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from headtypes.analyses.per_head import by_head
+from headtypes.analyses.declaration import by_head
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import Stored
 from headtypes.core.table_files import table_reader

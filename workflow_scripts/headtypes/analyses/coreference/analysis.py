@@ -20,7 +20,7 @@ _DECIDING, _SHOWN = "words", "mentions"
 
 def per_head(task: str, path: StrPath) -> list:
     """Return the atlas's columns: how often each head finds an antecedent, by the type of mention."""
-    from headtypes.analyses.per_head import Column, by_head
+    from headtypes.analyses.declaration import Column, by_head
 
     note = (
         "Percent of mentions whose antecedent the head finds among earlier mentions (Clark et al. 2019, section 4.3)."
@@ -59,8 +59,7 @@ def best_at(task: str, path: StrPath) -> Iterator[dict]:
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield the accuracy of the best head of the set at finding an antecedent, by the type of mention."""
-    from headtypes.analyses.per_head import by_head
-    from headtypes.analyses.per_set import best_head
+    from headtypes.analyses.declaration import best_head, by_head
 
     for type_, rows in _of_heads(path, _DECIDING).groupby("type", sort=False):
         yield best_head("coreference", task, f"antecedents ({type_})", by_head(rows)["accuracy"].to_numpy())

@@ -16,8 +16,8 @@ def per_head(task: str, path: StrPath) -> list:
     """Return the atlas's columns: the kinds of each head, and its score by each detector."""
     import pandas as pd
 
+    from headtypes.analyses.declaration import WHOLE, Column, by_head, categories_of
     from headtypes.analyses.detectors.results import read_detector_table
-    from headtypes.analyses.per_head import WHOLE, Column, by_head, categories_of
 
     table = read_detector_table(path)
     note = "On random tokens; a head is of a kind if it exceeds what chance gives (docs/understand/method.md)."
@@ -39,9 +39,8 @@ def per_head(task: str, path: StrPath) -> list:
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield mean, smallest and largest score of each detector, and the number of heads of the set that it detects."""
+    from headtypes.analyses.declaration import Measure, by_head, summaries
     from headtypes.analyses.detectors.results import read_detector_table
-    from headtypes.analyses.per_head import by_head
-    from headtypes.analyses.per_set import Measure, summaries
 
     for detector, rows in read_detector_table(path).groupby("detector", sort=False):
         heads = by_head(rows)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.declaration import Analysis, Measure, ratio
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
@@ -23,7 +23,6 @@ def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> It
     import numpy as np
 
     from headtypes.analyses.divergence.results import Divergence
-    from headtypes.analyses.per_set import Measure, ratio
     from headtypes.core.hdf5_files import read_arrays
 
     def inside(of_row: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

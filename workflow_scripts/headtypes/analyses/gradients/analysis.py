@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis, share_of
+from headtypes.analyses.declaration import Analysis, Column, share_of, summaries
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, given, stage
@@ -23,7 +23,6 @@ LABELS = {
 def per_head(task: str, path: StrPath) -> list:
     """Return the atlas's columns: the loss's gradient by each head's attention to each kind of token."""
     from headtypes.analyses.gradients.results import read_gradients
-    from headtypes.analyses.per_head import Column
 
     table = read_gradients(path).table()
     note = "Mean of |dLoss/dA| over attention to this kind of token (Clark et al. 2019, section 3.2)."
@@ -41,7 +40,6 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     import numpy as np
 
     from headtypes.analyses.gradients.results import ATTENDED, read_gradients
-    from headtypes.analyses.per_set import summaries
 
     gradients = read_gradients(path)
     if gradients.loss is None:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.declaration import Analysis, Column, by_head, summaries
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import Plan, stage
@@ -28,7 +28,6 @@ def compare_norms(plan: Plan, model: str, task: str) -> dict:
 def per_head(task: str, path: StrPath) -> list:
     """Return the atlas's columns: near, special and far of each head, by weights and by norms."""
     from headtypes.analyses.norms.compare import BY_NORMS, read_shares
-    from headtypes.analyses.per_head import Column, by_head
 
     table, group = by_head(read_shares(path)), f"Weights and norms on {task}"
     note = "Share of attention, by {} (near: the token itself and the nearest bin of distances)."
@@ -42,8 +41,6 @@ def per_head(task: str, path: StrPath) -> list:
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield mean, smallest and largest share by norms of a set's heads; types are made of those by weights."""
     from headtypes.analyses.norms.compare import BY_NORMS, read_shares
-    from headtypes.analyses.per_head import by_head
-    from headtypes.analyses.per_set import summaries
 
     table = by_head(read_shares(path))
     for column in BY_NORMS.values():

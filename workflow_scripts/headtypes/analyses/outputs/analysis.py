@@ -6,7 +6,7 @@ How much each head writes into the residual stream, and where.
 from collections.abc import Iterator
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.declaration import Analysis, Column, by_head, summaries
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 from headtypes.core.stage import of_inputs_alone
@@ -33,7 +33,6 @@ NOTE = {
 def per_head(task: str, path: StrPath) -> list:
     """Return the atlas's columns: how much each head writes, and on how many samples it is off."""
     from headtypes.analyses.outputs.results import read_heads
-    from headtypes.analyses.per_head import Column, by_head
 
     table, group = by_head(read_heads(path)), f"What comes out on {task}"
     return [
@@ -50,8 +49,6 @@ def per_head(task: str, path: StrPath) -> list:
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield mean, smallest and largest of the lengths that the heads of a set write, and of how often they are off."""
     from headtypes.analyses.outputs.results import read_heads
-    from headtypes.analyses.per_head import by_head
-    from headtypes.analyses.per_set import summaries
 
     table = by_head(read_heads(path))
     for name in LABELS:

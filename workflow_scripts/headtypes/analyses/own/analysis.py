@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis, samples_of
+from headtypes.analyses.declaration import Analysis, Column, samples_of, summaries
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
@@ -51,7 +51,6 @@ def per_head(name: str, task: str, path: StrPath) -> list:
     analysis.
     """
     from headtypes.analyses.own.results import read_values
-    from headtypes.analyses.per_head import Column
 
     table = read_values(path)
     label, unit = table["label"][0], table["unit"][0]
@@ -62,7 +61,6 @@ def per_head(name: str, task: str, path: StrPath) -> list:
 def per_set(name: str, task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
     """Yield mean, smallest and largest value of a set's heads, from such a table."""
     from headtypes.analyses.own.results import labelled, read_values
-    from headtypes.analyses.per_set import summaries
 
     table = read_values(path)
     yield from summaries(name, task, labelled(table), table["value"].to_numpy())

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from headtypes.analyses.per_head import by_head
+from headtypes.analyses.declaration import by_head
 from headtypes.core.files import StrPath
 from headtypes.core.table_files import table_reader
 

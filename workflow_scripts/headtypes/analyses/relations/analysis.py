@@ -22,7 +22,7 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 
     There are none where no head is above it, as where no relation of a small treebank is listed (`relations.least`).
     """
-    from headtypes.analyses.per_head import Column, by_head, categories_of
+    from headtypes.analyses.declaration import Column, by_head, categories_of
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads, read_relations
     from headtypes.analyses.relations.pairs import TOTALS
 
@@ -63,7 +63,7 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """
     import numpy as np
 
-    from headtypes.analyses.per_set import Measure, best_head
+    from headtypes.analyses.declaration import Measure, best_head
     from headtypes.analyses.relations.accuracy import read_relations
     from headtypes.analyses.relations.pairs import TOTALS
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.declaration import Analysis, Column, summaries
 from headtypes.analyses.distances.analysis import FEATURES, not_texts
 from headtypes.core.files import StrPath
 from headtypes.core.results import TEXT, Result
@@ -16,7 +16,6 @@ def per_head(task: str, path: StrPath) -> list:
     """Return the columns of attention to the same word elsewhere."""
     import numpy as np
 
-    from headtypes.analyses.per_head import Column
     from headtypes.analyses.same_word.results import SameWord
     from headtypes.core.hdf5_files import read_arrays
 
@@ -34,7 +33,6 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield mean, smallest and largest share that heads give to the same word."""
     import numpy as np
 
-    from headtypes.analyses.per_set import summaries
     from headtypes.analyses.same_word.results import PLACES, SameWord
     from headtypes.core.hdf5_files import read_arrays
 

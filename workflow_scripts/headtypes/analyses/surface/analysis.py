@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.declaration import Analysis, Column, summaries
 from headtypes.core.files import StrPath
 from headtypes.core.results import Result
 
@@ -33,7 +33,6 @@ def per_head(task: str, path: StrPath) -> list:
     """Return the atlas's columns: the patterns of each head, those that the model can have."""
     import numpy as np
 
-    from headtypes.analyses.per_head import Column
     from headtypes.analyses.surface.results import Surface
     from headtypes.core.hdf5_files import read_arrays
 
@@ -81,7 +80,6 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield mean, smallest and largest of each pattern; the mean with its interval over samples."""
     import numpy as np
 
-    from headtypes.analyses.per_set import summaries
     from headtypes.analyses.surface.results import COLUMNS, Surface
     from headtypes.core.hdf5_files import read_arrays
     from headtypes.core.statistics import mean_intervals

@@ -8,7 +8,7 @@ import pandas as pd
 from jaxtyping import Bool, Float
 
 from headtypes.analyses.ablation.control_drops import lost_answers, read_scored
-from headtypes.analyses.per_set import Measure
+from headtypes.analyses.declaration import Measure
 from headtypes.analyses.registry import ANALYSES, analysis_named
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.files import StrPath

@@ -12,11 +12,10 @@ import numpy as np
 from jaxtyping import Float
 
 from headtypes.analyses.ablation.results import read_intervals
-from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.declaration import WHOLE, Analysis, Column, rounded
 from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
 from headtypes.analyses.distances.results import has_first_token, read_head_features, read_lengths
 from headtypes.analyses.maps.results import AttentionMaps
-from headtypes.analyses.per_head import WHOLE, Column, rounded
 from headtypes.analyses.registry import ANALYSES, analysis_named
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import type_styles

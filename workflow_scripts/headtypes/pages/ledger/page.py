@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from headtypes.analyses.per_head import rounded
+from headtypes.analyses.declaration import rounded
 from headtypes.core.files import write_text
 from headtypes.core.table_files import write_csv
 from headtypes.pages.rendering import embedded, render
