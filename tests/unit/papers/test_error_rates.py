@@ -18,7 +18,7 @@ from headtypes.analyses.divergence.projection import layer_test
 from headtypes.core.statistics import Evidence, ratio_intervals
 from headtypes.papers.claims import Claim, Verdict, correct, judge
 from headtypes.papers.clark2019.claims.quantities_of_language import Columns, Scores, Trees, sep_beyond_others
-from headtypes.papers.clark2019.claims.quantities_of_texts import _permuted
+from headtypes.papers.clark2019.claims.quantities_of_texts import _permuted, alike_beyond_layers
 from headtypes.papers.comparison import judged_together
 from headtypes.papers.guan2020.quantities import beyond_others, by_thirds
 from headtypes.papers.quantities import (
@@ -193,6 +193,18 @@ def of_layers(truths: list[float], rng: np.random.Generator) -> Iterator[list[Fi
         yield [Quantity("value", _permuted(layer_test(apart, layer, seed=trial, permutations=99))).below(0)]
 
 
+def of_behaviours(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
+    """Heads of one behaviour are alike; heads of a layer are, whatever they do, and layers have mixes of their own."""
+    layer = np.repeat(np.arange(4), 8)
+    for _ in range(TRIALS):
+        marked = np.array([rng.choice(["next", "sep", ""], 8, p=mix) for mix in rng.dirichlet([1, 1, 1], 4)])
+        same = (marked.ravel()[:, None] == marked.ravel()) & (marked.ravel() != "")
+        half = rng.random((32, 32))
+        apart = half + half.T + 0.5 * (layer[:, None] != layer) - 0.1 * truths[0] * same
+        np.fill_diagonal(apart, 0)
+        yield [Quantity("value", alike_beyond_layers(apart, marked)).below(0)]
+
+
 def beside_others(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
     """The best head of each of six relations beside the others of its layer; a standard error is 0.4, layers differ."""
     shape = 4, 8
@@ -248,6 +260,7 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
         for layers in (6, 12, 24)
         for own in (True, False)
     },
+    "behaviours of heads within layers": (of_behaviours, [ONTO], [NEAR]),
     "heads beside others of their layers": (beside_others, [ONTO], [NEAR]),
 }
 

@@ -42,7 +42,7 @@ def compare_files(
     tested: Collection[str],
 ) -> Compared:
     """Judge the paper's claims on the files that `paper.CLARK2019` names; the rest as of `compare_with_clark`."""
-    quantities = collect_all(found["surfaces"], found["gradients"], found["fits"], published)
+    quantities = collect_all(*(found[name] for name in ("surfaces", "gradients", "fits", "divergences")), published)
     quantities |= collect_treebanks(found["relations"], found["probes"], published)
     quantities |= collect_coreference(found["coreference"], published)
     table = compare_with_clark(quantities, beside, published, repeats, tested)

@@ -213,6 +213,7 @@ class _Clark2019(Paper):
             **files("surfaces", paths.SURFACE, plan.texts),
             **files("gradients", paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
             **files("fits", paths.PROJECTION_FIT, plan.texts),
+            **files("divergences", paths.DIVERGENCE, plan.texts),
             **files("relations", paths.RELATIONS_SUMS, plan.inputs_of("treebank")),
             **files("probes", paths.PROBE_SUMS, plan.probed),
             **files("coreference", paths.COREFERENCE_SUMS, plan.inputs_of("coreference")),

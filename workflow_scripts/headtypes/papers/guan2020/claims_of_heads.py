@@ -2,8 +2,7 @@
 
 The places of types are judged beside permutations of the layers with all their heads, since heads of a layer are alike.
 
-Sentences that no claim decides: a head has a "consistent weight pattern" (how consistent is not said; Table 1 has the
-share of samples that are nearest to their head's cluster); how many heads are of each type (the paper compares no
+Sentences that no claim decides: how many heads are of each type (the paper compares no
 shares); diagonal heads "appear at almost all layers" (so do as many heads wherever they lie); t-SNE "clearly
 demonstrates four clusters" (a picture; four was chosen by it, and is not said to be the best number); four clusters are
 "human interpretable" and three or five are not; what the heads of each type look at, but for the "medium values" of
@@ -51,6 +50,17 @@ claim(
         model.quantity(f"dips.{name}", f"dip {label} in percent, less that of one peak", unit="points").above(0)
         for name, label in (("line", "of heads along a line"), ("paths", "of the lengths of paths between heads"))
     ],
+)
+
+section_4(
+    "patterns-consistent",
+    text="Heads have the same pattern on most inputs.",
+    wording="an attention head shows a consistent weight pattern across different input samples",
+    limit=(
+        "no number is given; how often a head on one input is nearest to the cluster of the head is above 0.6 of what "
+        "chance leaves, above which Landis and Koch (1977) call agreement substantial"
+    ),
+    ask=lambda model: model.consistency().above(0.6),
 )
 
 claim(

@@ -61,6 +61,7 @@ from headtypes.papers.quantities import (
 
 _MISSING = {
     **dict.fromkeys(("dips.line", "dips.paths"), "gaps between heads were not measured, or heads are fewer than 20"),
+    "own_cluster": "heads were not clustered, so that they are not compared with single samples",
     "kept": "there is no parent to compare with",
     **{
         f"mixture_agreement.{form}": f"k-means was not compared with a Gaussian mixture ({form})"
@@ -119,6 +120,13 @@ class Model(Quantities):
             raise NoVerdictError("stability was not measured")
         label = f"stability with {k} clusters, over halves of"
         return {half: Quantity(f"{label} {half}", Measured(value), unit="%") for half, value in stability.items()}
+
+    def consistency(self) -> Quantity:
+        """Return Cohen's kappa of the clusters of heads and those that heads on single samples are nearest to."""
+        own = self.quantity("own_cluster", "").measured.value / 100
+        chance = sum((share / 100) ** 2 for share in self.of_kind("share").values())
+        label = f"kappa of the cluster of a head and of it on a sample, which are the same in {100 * own:.2f} percent"
+        return Quantity(label, Measured((own - chance) / (1 - chance)))
 
     def check_number_of_types(self) -> None:
         """Raise `NoVerdictError` where the partition has not as many types as the paper's."""

@@ -9,6 +9,7 @@ Quantities that the paper's claims ask for have the names that `Trees` and `Docu
 | `coreference.{system}.{mentions}` | accuracy of a baseline |
 | `coreference.best_head.{candidates}.{mentions}` | the best head, chosen and scored on the same documents |
 | `sep.beyond_others` | attention to [SEP] where heads are not called for, as `sep_beyond_others` measures it |
+| `relations.of_one_head` | relations of Table 1 at which the same head leads the best offset by ten points, the most |
 | `n_sentences`, `n_documents`, `n_mentions` | on which these are measured |
 """
 
@@ -286,6 +287,10 @@ def treebank_quantities(
     columns = [_columns(judged, len(elsewhere.words))]
     same = _of_rows(paper, _rows_of(paper, published), {"accuracy": "accuracy", "baseline": "offset_accuracy"})
     measured = _columns(same, len(paper.words)).values()
+    known = [row for name, row in rows.items() if name not in TOTALS]
+    if known:
+        found = (elsewhere.leads[known] > _FOUND).all(axis=1).mean(axis=0)
+        measured["relations.of_one_head"] = Measured(100 * float(found.max()))
     missing = {"non_nouns": _NO_SEP if _sees_none(elsewhere, finds) else _NO_FORWARD, "probe": _NO_PROBES}
     try:
         measured["sep.beyond_others"] = sep_beyond_others(elsewhere, rows)

@@ -12,6 +12,7 @@ Quantities that the claims ask for have the names that `Heads` gives. The others
 | `sink.{layer}.{kind}` | attention to that special token, or the first token: the kind with most of it in the layer |
 | `divergence.within`, `.between` | mean divergence of pairs of heads of one layer, and of two layers, in nats a row |
 | `divergence.within_less_between` | the difference, with an interval by permutations of the layers |
+| `divergence.of_behaviours` | pairs of heads of one behaviour less other pairs with one, by `alike_beyond_layers` |
 | `n_segments` | segments that the values are means over |
 """
 
@@ -23,15 +24,17 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from headtypes.analyses.divergence.results import read_projection_fit
+from headtypes.analyses.divergence.results import Divergence, read_projection_fit
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.attention.reducers import Of
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
+from headtypes.core.seeds import derive_seed
 from headtypes.papers.clark2019.published import Behaviour, Clark2019
 from headtypes.papers.paper import Key
 from headtypes.papers.quantities import (
+    PERMUTATIONS,
     THIRDS,
     Measure,
     Measured,
@@ -352,11 +355,12 @@ def collect_all(
     surfaces: Mapping[Key, StrPath],
     gradients: Mapping[Key, StrPath],
     fits: Mapping[Key, StrPath],
+    divergences: Mapping[Key, StrPath],
     published: Clark2019,
 ) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, in the order of the surface patterns.
 
-    surfaces, gradients, fits: files by model and task; there may be fewer of gradients.
+    surfaces, gradients, fits, divergences: files by model and task; there may be fewer of gradients.
     """
     return {
         key: collect_quantities(
@@ -364,17 +368,23 @@ def collect_all(
             read_gradients(gradients[key]) if key in gradients else None,
             read_projection_fit(fits[key])["layers"],
             published,
+            read_arrays(divergences[key], Divergence).of_a_row,
         )
         for key, path in surfaces.items()
     }
 
 
 def collect_quantities(
-    surface: Surface, gradients: Gradients | None, layers: LayerTest | None, published: Clark2019
+    surface: Surface,
+    gradients: Gradients | None,
+    layers: LayerTest | None,
+    published: Clark2019,
+    divergences: np.ndarray | None = None,
 ) -> Heads:
     """Return the quantities of a model on a task.
 
     surface: on at least one segment; gradients: where they were measured; layers: `projection.layer_test`, likewise.
+    divergences: [head, head], in nats a row.
     Gradients have no intervals, since those of single segments are not stored.
     """
     whole = whole_statistics(surface, gradients, published)
@@ -384,6 +394,11 @@ def collect_quantities(
         measured |= {f"divergence.{name}": Measured(layers[name]) for name in ("within", "between")}
     else:
         missing["divergence.within_less_between"] = "divergences were not measured"
+    try:
+        marked = behaviours_of(published.behaviours, whole)
+        measured["divergence.of_behaviours"] = alike_beyond_layers(divergences, marked)
+    except NoVerdictError as error:
+        missing["divergence.of_behaviours"] = str(error)
     measured["n_segments"] = Measured(segments)
     without = _without_each(surface, whole, published) if segments > 1 else None
     heads = Heads(measured, missing=missing, published=published, whole=whole, without=without)
@@ -433,6 +448,34 @@ def _permuted(layers: LayerTest) -> Measured:
     both_sides = min(1.0, 2 * min(layers["p"], 1 - layers["p"] + 1 / (1 + layers["permutations"])))
     ends = layers["low"], layers["high"]
     return Measured(layers["difference"], *ends, lambda limit: both_sides, "permutations")
+
+
+def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
+    """Measure how much less heads of one behaviour differ than other pairs, of which at least one has a behaviour.
+
+    divergences: [head, head]; marked: [layer, head] the behaviour of each head, empty where it has none. Behaviours are
+    permuted within the layers, since heads of a layer are alike whatever they do.
+    """
+    names, counts = np.unique(marked, return_counts=True)
+    pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
+    neither, alike = pairs.pop("", 0), sum(pairs.values())
+    others = marked.size * (marked.size - 1) / 2 - neither - alike
+    if divergences is None:
+        raise NoVerdictError("divergences were not measured")
+    if not alike or not others:
+        raise NoVerdictError("no two heads show one behaviour of Figure 6" if not alike else "all heads show one")
+    rng = np.random.default_rng(derive_seed(0, "behaviours"))
+    drawn = rng.permuted(np.tile(marked, (PERMUTATIONS, 1, 1)), axis=-1)
+    drawn = np.concatenate([marked[None], drawn]).reshape(1 + PERMUTATIONS, -1)
+
+    def total(name: str) -> np.ndarray:
+        own = (drawn == name).astype(float)
+        return ((own @ divergences) * own).sum(axis=1) / 2
+
+    within = sum(total(name) for name in pairs)
+    between = divergences.sum() / 2 - total("") - within
+    own, *chance = within / alike - between / others
+    return Measured.beyond_chance(float(own), np.array(chance))
 
 
 def _without_each(surface: Surface, whole: Statistics, published: Clark2019) -> Statistics:

@@ -2,9 +2,9 @@
 
 Thirds are the first, middle and last third of the layers, so that models of another depth can be judged.
 
-The attention of heads where their function is not called for is asked on treebanks (`language`). That there are
-clear clusters of heads that behave similarly (a picture) is decided by no claim. That attention to [SEP] is a no-op is
-what the authors "speculate", and asked by norms.
+The attention of heads where their function is not called for is asked on treebanks (`language`). How clear the clusters
+of heads that behave similarly are (a picture) is decided by no claim. That attention to [SEP] is a no-op is what the
+authors "speculate", and asked by norms.
 """
 
 import numpy as np
@@ -304,6 +304,25 @@ def _(heads: Heads):
 def _(heads: Heads):
     label = "mean divergence (nats a row) of heads within layers less that between layers"
     return heads.quantity("divergence.within_less_between", label, unit="nats").below(0)
+
+
+@of_layers(
+    "behaviours-alike",
+    place="section 6, Figure 6",
+    text="Heads that show one behaviour have attention that is more alike than that of heads that do not share one.",
+    wording=(
+        "there are several clear clusters of heads that behave similarly, often corresponding to behaviors we have "
+        "already discussed in this paper"
+    ),
+    limit=(
+        "how clear is not said; behaviours are those that Figure 6 marks, by the limits of the released notebook, and "
+        "pairs of heads with one behaviour differ less than pairs of which one or both have another, by more than "
+        "permutations of the behaviours within layers give, since heads of a layer are alike"
+    ),
+)
+def _(heads: Heads):
+    label = "mean divergence (nats a row) of heads with one behaviour less that of others, less what permutations give"
+    return heads.quantity("divergence.of_behaviours", label, unit="nats").below(0)
 
 
 def _ratios(statistics: Statistics) -> np.ndarray:
