@@ -98,7 +98,7 @@ def test_edited_code_schedules_the_rules_whose_hash_differs_and_what_follows(pla
     edits = {
         # One figure; one kind of task, which jobs load by its name or for the class of its rows; and what changes no
         # result.
-        "analyses/ablation/controls_figure.py": ('label="their mean"', 'label="the mean"'),
+        "analyses/ablation/controls.py": ('label="their mean"', 'label="the mean"'),
         "data/kinds/coreference.py": ('"#end document"', '"#end"'),
         "planning/resources.py": ("_MB, _MARGIN = 1e6", "_MB, _MARGIN = 2e6"),
         "planning/provenance.py": ("was damaged or changed", "was changed"),

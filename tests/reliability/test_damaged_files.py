@@ -8,7 +8,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from headtypes.analyses.ablation.results import read_scores, write_scores
+from headtypes.analyses.ablation.evaluation import write_scores
+from headtypes.analyses.ablation.results import read_scores
 from headtypes.analyses.distances.results import Features, read_features
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.models.fetching import fetch_model

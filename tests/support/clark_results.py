@@ -8,8 +8,7 @@ from headtypes.analyses.coreference.accuracy import MentionSums
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.probes.scores import RightWords
-from headtypes.analyses.relations.accuracy import GROUPS, QUANTITIES, BestHeads
-from headtypes.analyses.relations.pairs import ALL, TOTALS
+from headtypes.analyses.relations.accuracy import ALL, GROUPS, QUANTITIES, TOTALS, BestHeads
 from headtypes.analyses.surface.results import COLUMNS, Surface
 from headtypes.papers.clark2019.claims.quantities_of_language import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.published import MENTIONS, Clark2019, our_relation

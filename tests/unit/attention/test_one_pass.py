@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.stats import entropy as defined_entropy
 
-from headtypes.analyses.ablation.head_outputs import MeanHeadOutputs, measure_head_outputs
+from headtypes.analyses.ablation.evaluation import MeanHeadOutputs, measure_head_outputs
 from headtypes.analyses.distances.measure import DistanceFeatures, extract_features
 from headtypes.analyses.maps.measure import map_attention
 from headtypes.analyses.surface.measure import measure_surface

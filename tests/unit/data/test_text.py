@@ -14,8 +14,7 @@ import torch
 from datasets import Dataset
 from torch.nn.functional import cross_entropy
 
-from headtypes.analyses.ablation.evaluation import evaluate_condition
-from headtypes.analyses.ablation.head_outputs import measure_head_outputs
+from headtypes.analyses.ablation.evaluation import evaluate_condition, measure_head_outputs
 from headtypes.attention.operations import Reading
 from headtypes.data import answering, fetching
 from headtypes.data.encoding import encode_samples, separates_texts

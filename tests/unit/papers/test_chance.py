@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.types.matching import matched_clusters
+from headtypes.analyses.types.clustering import matched_clusters
 from headtypes.analyses.types.names import TYPES
 from headtypes.comparisons.models.compared import kept_by_chance
 from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Measured, Quantity

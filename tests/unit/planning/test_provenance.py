@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from headtypes.analyses.ablation.results import write_scores
+from headtypes.analyses.ablation.evaluation import write_scores
 from headtypes.analyses.distances.results import Features
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, sha256_path, write_json, write_text

@@ -30,7 +30,7 @@ class Ablation:
     sentences:  one array per sample of the batch, the sentence of each real token [token]; -1 for special tokens, 0 for
         the first text (the question), from 1 for the sentences of the second (the context).
     reading:    with `uniform_over_padding` the batch must be padded to the full window; padding is of no sentence.
-    head_outputs: [layer, head, channel] mean output of each head (`head_outputs.measure_head_outputs`).
+    head_outputs: [layer, head, channel] mean output of each head (`evaluation.measure_head_outputs`).
     """
 
     def __init__(

@@ -1,58 +1,113 @@
-"""Controls: as many heads of the same layers as the condition has, scored as the condition is."""
+"""What random heads cost, beside what the condition costs, on exactly the questions that the controls were asked.
+
+The figure shows these drops: read back from what was drawn.
+"""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.ablation.controls import evaluate_controls, overlap
-from headtypes.analyses.ablation.evaluation import Evaluator, Settings
-from tests.support.models import tiny_bert
-from tests.support.records import ANSWERING, asked_of, types_like
+from headtypes.analyses.ablation.controls import DropsOfDraws, control_drops, controls_figure, read_drops_of_draws
+from tests.support.planted import typed
 
-MIXED = {"diagonal": "uniform", "1-1": "zero"}
-
-
-def test_overlap_is_the_share_of_the_conditions_heads_under_the_same_operation():
-    operations = np.array([["zero", "uniform", "keep", "keep"], ["zero", "zero", "keep", "keep"]], dtype=object)
-    drawn = np.array([["uniform", "zero", "keep", "keep"], ["zero", "keep", "zero", "keep"]], dtype=object)
-    assert overlap(drawn, operations) == 0.25
-    assert overlap(operations, operations) == 1
+ASKED = ["q7", "q2", "q9"]
+METRICS = ("exact_match", "f1")
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory):
-    """What the controls of questions are evaluated on."""
-    rows, windows, record = asked_of(*tiny_bert(), tmp_path_factory.mktemp("model"), max_seq_length=60)
-    return rows, windows, types_like(record), record
+def scores(exact_match: list[float], ids: list[str], **more) -> pd.DataFrame:
+    return pd.DataFrame({"id": ids, "article": "a", "exact_match": exact_match, "f1": np.add(exact_match, 1.0), **more})
 
 
-def controlled(asked, **changed) -> pd.DataFrame:
-    how = {"condition": "c", "operations": MIXED, "draws": 5, "questions": "all", "seed": 7}
-    return evaluate_controls(*asked, **how | changed, **ANSWERING)
+def everywhere(of_asked: list[float], elsewhere: float) -> pd.DataFrame:
+    """Scores of ten questions, of which the controls were asked three."""
+    figures = {f"q{number}": elsewhere for number in range(10)} | dict(zip(ASKED, of_asked, strict=True))
+    return scores(list(figures.values()), list(figures))
 
 
-def test_each_draw_is_scored_as_its_heads_are_and_has_as_many_in_each_layer(asked):
-    rows, windows, _, record = asked
-    found = controlled(asked)
-    assert list(found) == ["draw", "id", "article", "exact_match", "f1", "overlap"]
-    operations = np.full((3, 5), "keep", dtype=object)
-    operations[2, ::2], operations[0, 0] = "uniform", "zero"
-    for draw, scores in found.groupby("draw"):
-        drawn = np.random.default_rng([7, draw]).permuted(operations, axis=1)
-        assert (np.sort(drawn, axis=1) == np.sort(operations, axis=1)).all()
-        ((_, expected),) = Evaluator(rows, windows, record, None, Settings(**ANSWERING)).evaluate([drawn], "test")
-        scores = scores.reset_index(drop=True)
-        pd.testing.assert_frame_equal(scores[["id", "article", "exact_match", "f1"]], expected)
-        assert (scores["overlap"] == overlap(drawn, operations)).all()
-    pd.testing.assert_frame_equal(controlled(asked, draws=2), found[found["draw"] < 2].reset_index(drop=True))
-    assert controlled(asked, seed=8)["overlap"].tolist() != found["overlap"].tolist()
+def test_drops_are_those_on_the_questions_that_were_asked():
+    draws = (([90, 90, 60], 0.5), ([60, 0, 0], 0.25), ([90, 90, 90], 0.0))
+    controls = pd.concat(
+        [scores(exact_match, ASKED, overlap=share, draw=draw) for draw, (exact_match, share) in enumerate(draws)]
+    )
+    # Elsewhere the condition gains 100 points, which does not concern the controls.
+    found = control_drops(
+        controls.sample(frac=1, random_state=0), everywhere([30, 60, 0], 100.0), everywhere([90, 90, 90], 0.0)
+    )
+    of_metric = {
+        "control_drop_{}": pytest.approx((10 + 70 + 0) / 3),
+        "control_drop_{}_low": pytest.approx(0),
+        "control_drop_{}_high": pytest.approx(70),
+        "own_drop_{}": pytest.approx(60),
+    }
+    assert found == {
+        "control_draws": 3,
+        "control_questions": 3,
+        "control_overlap": 0.25,
+        **{name.format(metric): value for metric in METRICS for name, value in of_metric.items()},
+    }
 
 
-def test_a_part_of_the_questions_is_scored_as_among_all(asked):
-    whole, found = (controlled(asked, draws=3, questions=questions) for questions in ("all", 2))
-    by_draw = [scores["id"].tolist() for _, scores in found.groupby("draw")]
-    assert len(set(by_draw[0])) == 2
-    assert by_draw == 3 * [[question.id for question in asked[0] if question.id in by_draw[0]]]
-    pd.testing.assert_frame_equal(found, whole[whole["id"].isin(by_draw[0])].reset_index(drop=True))
-    others = [controlled(asked, draws=1, questions=2, seed=seed)["id"].tolist() for seed in range(5)]
-    assert len({str(each) for each in others}) > 1
+def test_a_loss_drops_where_it_rises_and_is_that_of_a_token():
+    baseline = pd.DataFrame({"id": ["a", "b", "c"], "loss": [10.0, 30.0, 9.0], "tokens": [10, 20, 3]})
+    own = baseline.assign(loss=[20.0, 50.0, 9.0])
+    losses = ([16.0, 30.0], [30.0, 70.0], [4.0, 33.0])
+    controls = pd.concat(
+        [baseline.iloc[:2].assign(loss=loss, overlap=0.5, draw=draw) for draw, loss in enumerate(losses)]
+    )
+    found = control_drops(controls, own, baseline)
+    assert found["own_drop_loss"] == pytest.approx(30 / 30)
+    of_draws = found["control_drop_loss"], found["control_drop_loss_low"], found["control_drop_loss_high"]
+    assert of_draws == pytest.approx((63 / 3 / 30, -3 / 30, 60 / 30))
+    assert found["control_questions"] == 2
+
+
+OPERATIONS = {
+    "zero-dense": {"dense": "zero"},
+    "uniform-vertical": {"vertical": "uniform"},
+    "zero-dense+vertical": {"dense": "zero", "vertical": "zero"},
+    "one-head": {"1-2": "zero"},
+}
+DROPS = {
+    name: DropsOfDraws("exact_match", own, own - 3, own + 4, np.array(draws), own / 100)
+    for (name, own, draws) in zip(
+        OPERATIONS, (20.0, 5, 9, 7), ([1, 2, 3], [6, 5, 4], [10, 11, 12], [6, 8, 2]), strict=True
+    )
+}
+
+
+def test_every_condition_stands_beside_its_draws_with_what_both_have_in_common():
+    (axes,) = controls_figure(DROPS, OPERATIONS, typed([["dense", "vertical"] * 3] * 2)).axes
+    drawn = {line.get_gid(): line for line in axes.lines}
+    for row, (name, drops) in enumerate(DROPS.items()):
+        assert drawn[f"draws-{name}"].get_xdata().tolist() == [drops.draws.min(), drops.draws.max()]
+        assert drawn[f"mean-{name}"].get_xdata().tolist() == [drops.draws.mean()]
+        assert drawn[f"interval-{name}"].get_xdata().tolist() == [drops.low, drops.high]
+        assert drawn[f"own-{name}"].get_xdata().tolist() == [drops.own]
+        for line in ("draws", "mean", "own"):
+            assert set(drawn[f"{line}-{name}"].get_ydata()) == {row}
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(OPERATIONS)
+    assert [text.get_text() for text in axes.texts] == ["20 %", "5 %", "9 %", "7 %", "in common"]
+
+
+def test_the_numbers_are_those_of_table_2_by_the_score_that_tells_worse_answers_apart(tmp_path):
+    rng = np.random.default_rng(0)
+    questions = pd.DataFrame({"id": [f"q{number}" for number in range(30)], "article": "a"})
+    tables = {
+        name: questions.assign(exact_match=rng.integers(0, 2, 30), f1=rng.random(30)) for name in ("own", "baseline")
+    }
+    draws = [
+        questions.head(20).assign(draw=draw, overlap=0.5, exact_match=rng.integers(0, 2, 20), f1=rng.random(20))
+        for draw in range(5)
+    ]
+    tables["controls"] = pd.concat(draws)
+    for name, table in tables.items():
+        table.to_parquet(tmp_path / name)
+    found = read_drops_of_draws(tmp_path / "controls", tmp_path / "own", tmp_path / "baseline")
+    expected = control_drops(tables["controls"], tables["own"], tables["baseline"])
+    assert found.metric == "f1"
+    assert found.own == pytest.approx(expected["own_drop_f1"])
+    assert found.low < found.own < found.high
+    assert [found.draws.mean(), found.draws.min(), found.draws.max()] == pytest.approx(
+        [expected[f"control_drop_f1{end}"] for end in ("", "_low", "_high")]
+    )
+    assert found.overlap == expected["control_overlap"] == 0.5

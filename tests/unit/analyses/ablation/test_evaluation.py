@@ -1,4 +1,7 @@
-"""Answers and scores: those of a plain Transformers loop over the same windows, and of the official evaluation."""
+"""Answers and scores are those of a plain Transformers loop over the same windows, and of the official evaluation.
+
+Mean head outputs equal attention times values, computed densely. Controls change as many heads of the same layers.
+"""
 
 import numpy as np
 import pandas as pd
@@ -6,16 +9,26 @@ import pytest
 import torch
 
 from headtypes.analyses.ablation import evaluation
-from headtypes.analyses.ablation.evaluation import Evaluator, Settings, evaluate_condition
+from headtypes.analyses.ablation.evaluation import (
+    Evaluator,
+    Settings,
+    evaluate_condition,
+    evaluate_controls,
+    measure_head_outputs,
+    overlap,
+)
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
+from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.question_answering import Question, score_predictions
+from headtypes.data.tasks import Sample
 from headtypes.data.windows import Windows
 from tests.support.dense import dense_output
-from tests.support.models import tiny_bert, tiny_roberta
-from tests.support.records import ANSWERING, asked_of, inputs_of, types_in, types_like, without_heads
+from tests.support.dense_norms import defined_writes
+from tests.support.models import tiny_bert, tiny_family, tiny_roberta
+from tests.support.records import ANSWERING, PAIRS, asked_of, inputs_of, recorded, types_in, types_like, without_heads
 
 
 def plain_answers(model, windows: Windows, questions: list[Question]) -> dict[str, str]:
@@ -141,3 +154,71 @@ def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):
     assert answers("mean", 0 * measured) == answers("zero") != answers("mean", measured)
     with pytest.raises(InputError, match="mean needs the mean head outputs"):
         answers("mean")
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_means_are_over_all_real_tokens_of_all_samples(family, tmp_path):
+    model, tokenizer = tiny_family(family)
+    record = recorded(model, tokenizer, tmp_path)
+    samples = [Sample(f"{pair.id}-{turn}", pair.first, pair.second) for turn in range(2) for pair in PAIRS]
+    means = measure_head_outputs(
+        samples, record, task="mrpc", kind="sentence_pair", precision="float32", batch_tokens=100
+    )
+    encoded = encode_samples(samples, tokenizer, "sentence_pair", record.max_length)
+    assert len(set(encoded.lengths)) > 2
+    types = encoded.token_types or [None] * len(samples)
+    outputs = [
+        torch.stack([attention @ value for attention, value, _ in defined_writes(model, family, *sample)])
+        for sample in zip(encoded.input_ids, types, strict=True)
+    ]
+    np.testing.assert_allclose(means, torch.cat(outputs, 2).mean(2), atol=2e-6)
+    assert means.dtype == np.float32
+
+
+MIXED = {"diagonal": "uniform", "1-1": "zero"}
+
+
+def test_overlap_is_the_share_of_the_conditions_heads_under_the_same_operation():
+    operations = np.array([["zero", "uniform", "keep", "keep"], ["zero", "zero", "keep", "keep"]], dtype=object)
+    drawn = np.array([["uniform", "zero", "keep", "keep"], ["zero", "keep", "zero", "keep"]], dtype=object)
+    assert overlap(drawn, operations) == 0.25
+    assert overlap(operations, operations) == 1
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """What the controls of questions are evaluated on."""
+    rows, windows, record = asked_of(*tiny_bert(), tmp_path_factory.mktemp("model"), max_seq_length=60)
+    return rows, windows, types_like(record), record
+
+
+def controlled(asked, **changed) -> pd.DataFrame:
+    how = {"condition": "c", "operations": MIXED, "draws": 5, "questions": "all", "seed": 7}
+    return evaluate_controls(*asked, **how | changed, **ANSWERING)
+
+
+def test_each_draw_is_scored_as_its_heads_are_and_has_as_many_in_each_layer(asked):
+    rows, windows, _, record = asked
+    found = controlled(asked)
+    assert list(found) == ["draw", "id", "article", "exact_match", "f1", "overlap"]
+    operations = np.full((3, 5), "keep", dtype=object)
+    operations[2, ::2], operations[0, 0] = "uniform", "zero"
+    for draw, scores in found.groupby("draw"):
+        drawn = np.random.default_rng([7, draw]).permuted(operations, axis=1)
+        assert (np.sort(drawn, axis=1) == np.sort(operations, axis=1)).all()
+        ((_, expected),) = Evaluator(rows, windows, record, None, Settings(**ANSWERING)).evaluate([drawn], "test")
+        scores = scores.reset_index(drop=True)
+        pd.testing.assert_frame_equal(scores[["id", "article", "exact_match", "f1"]], expected)
+        assert (scores["overlap"] == overlap(drawn, operations)).all()
+    pd.testing.assert_frame_equal(controlled(asked, draws=2), found[found["draw"] < 2].reset_index(drop=True))
+    assert controlled(asked, seed=8)["overlap"].tolist() != found["overlap"].tolist()
+
+
+def test_a_part_of_the_questions_is_scored_as_among_all(asked):
+    whole, found = (controlled(asked, draws=3, questions=questions) for questions in ("all", 2))
+    by_draw = [scores["id"].tolist() for _, scores in found.groupby("draw")]
+    assert len(set(by_draw[0])) == 2
+    assert by_draw == 3 * [[question.id for question in asked[0] if question.id in by_draw[0]]]
+    pd.testing.assert_frame_equal(found, whole[whole["id"].isin(by_draw[0])].reset_index(drop=True))
+    others = [controlled(asked, draws=1, questions=2, seed=seed)["id"].tolist() for seed in range(5)]
+    assert len({str(each) for each in others}) > 1

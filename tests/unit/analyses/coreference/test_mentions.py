@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.coreference.baselines import (
+from headtypes.analyses.coreference.accuracy import (
     BASELINES,
     WordFeatures,
     chance,

@@ -7,14 +7,16 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from headtypes.analyses.probes.measure import random_network, vectors_of_file, vectors_of_model
-from headtypes.analyses.probes.parsers import (
+from headtypes.analyses.probes.measure import (
     Attention,
     AttentionAndWords,
     DistanceAndWords,
     ProbedSentence,
     Trainer,
     generators_of,
+    random_network,
+    vectors_of_file,
+    vectors_of_model,
 )
 from headtypes.analyses.probes.scores import PROBES, measure_probes
 from headtypes.analyses.relations.guesses import ArcGuesses

@@ -1,4 +1,8 @@
-"""Planted heads are found for what they are, and nothing that cannot be guessed is right or wrong."""
+"""Planted heads are found for what they are, and nothing that cannot be guessed is right or wrong.
+
+How much words look at [SEP] equals a count word by word, rows of the table are Stanford's by hand, and offsets equal a
+second count.
+"""
 
 from dataclasses import replace
 
@@ -7,10 +11,22 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.relations import analysis
-from headtypes.analyses.relations.accuracy import measure_relations
+from headtypes.analyses.relations.accuracy import (
+    GROUPS,
+    BestHeads,
+    derived,
+    measure_offsets,
+    measure_relations,
+    offset_guesses,
+    stanford_pairs,
+    universal_pairs,
+)
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.measure import Guesses
 from headtypes.core.table_files import write_csv
+from headtypes.data.kinds.treebank import Sentence
+from tests.support.conllu import sentence as tagged_sentence
+from tests.support.demo import demo_rows
 from tests.support.word_maps import read_planted, sentence, tokens_of
 
 FORWARD, BACKWARD = DIRECTIONS
@@ -179,3 +195,270 @@ def test_best_heads_are_those_of_the_guesses_that_can_be_right(tmp_path):
     *_, counted = analysis.per_set("bank", tmp_path / "heads.csv", None, 0)
     assert counted.statistic == "best head here"
     assert counted.of(np.array([[True, False], [False, True]])).tolist() == [1, 1]
+
+
+SEPARATED = demo_rows("treebank", 60)
+# Of each, the head that finds it: subjects and objects from the dependent, determiners from what they belong to.
+FOUND = {"nsubj": (0, 0), "obj": (0, 1), "det": (1, 1)}
+LENGTH = np.array([len(each.words) for each in SEPARATED], np.int32)
+
+
+def looking(sentence: Sentence, relation: str, direction: str) -> set[int]:
+    """The words, from 0, that look at the other word of a relation."""
+    ends = {(word, head - 1) for word, (head, label) in enumerate(zip(sentence.heads, sentence.relations, strict=True))
+            if label == relation}  # fmt: skip
+    return {pair[DIRECTIONS.index(direction)] for pair in ends}
+
+
+def direction_of(relation: str) -> str:
+    return DIRECTIONS[relation == "det"]
+
+
+def planted() -> ArcGuesses:
+    """Heads that find relations of `FOUND`, and random shares to [SEP]."""
+    guess = np.full((LENGTH.sum(), 2, 8, 2), -1, np.int16)
+    to_sep = np.random.default_rng(3).random((len(guess), 2, 8)).astype(np.float16)
+    # What cannot see [SEP].
+    to_sep[::7] = np.nan
+    arcs = (
+        (head, label) for sentence in SEPARATED for head, label in zip(sentence.heads, sentence.relations, strict=True)
+    )
+    for word, (head, label) in enumerate(arcs):
+        if label in FOUND:
+            guess[(word, *FOUND[label], DIRECTIONS.index(direction_of(label)))] = head
+    visible = np.tile(np.array([1, 99], np.int16), (len(guess), 2, 2, 1))
+    return ArcGuesses(np.arange(len(SEPARATED), dtype=np.int32), LENGTH, guess, visible, to_sep)
+
+
+def counted(relation: str, to_sep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums and numbers of words, [sentence, group], word by word."""
+    sums, sizes = np.zeros((2, len(SEPARATED), len(GROUPS)))
+    values = iter(to_sep[(slice(None), *FOUND[relation])].tolist())
+    for number, read in enumerate(SEPARATED):
+        call = looking(read, relation, direction_of(relation))
+        for word, tag in enumerate(read.upos):
+            value, is_noun = next(values), tag in ("NOUN", "PROPN")
+            if np.isnan(value):
+                continue
+            for group, belongs in enumerate(
+                (word in call, word not in call, not is_noun, not is_noun and tag != "PRON")
+            ):
+                sums[number, group] += value * belongs
+                sizes[number, group] += belongs
+    return sums, sizes
+
+
+def elsewhere(parts: dict, arcs: dict, relation: str) -> tuple[BestHeads, int]:
+    """Best heads that are scored where they were not chosen, and the row of a relation."""
+    _, best = measure_relations(parts, arcs, least=5).sums.values()
+    return best, [*zip(best.annotation, best.relation, strict=True)].index(("universal", relation))
+
+
+@pytest.mark.parametrize("test", [True, False], ids=["test", "halves"])
+@pytest.mark.parametrize("relation", FOUND)
+def test_words_of_each_group_are_counted(relation, test):
+    arcs = planted()
+    parts = {"file": SEPARATED} | ({"test": SEPARATED} if test else {})
+    # What [SEP] gets on the file decides nothing but whether the head looks at it.
+    on_file = replace(arcs, to_sep=arcs.to_sep / 2) if test else arcs
+    best, row = elsewhere(parts, {"file": on_file} | ({"test": arcs} if test else {}), relation)
+    sums, sizes = counted(relation, arcs.to_sep)
+    np.testing.assert_allclose(best.to_sep[:, row], sums)
+    np.testing.assert_array_equal(best.to_sep_words[:, row], sizes)
+    layers_heads = [[*FOUND[relation], int(relation == "det")]] * (1 if test else 2)
+    assert best.chosen[row, :, :3].tolist() == layers_heads
+    of_words, odd = (
+        on_file.to_sep[(slice(None), *FOUND[relation])].astype(float),
+        np.repeat(arcs.sentence % 2, LENGTH) > 0,
+    )
+    halves = [np.ones_like(odd)] if test else [odd, ~odd]
+    assert best.of_best(best.looks)[row] == pytest.approx([np.nanmean(of_words[half]) for half in halves])
+    pairs = [
+        (number % 2, head - 1 - word)
+        for number, sentence in enumerate(SEPARATED)
+        for word, (head, label) in enumerate(zip(sentence.heads, sentence.relations, strict=True))
+        if label == relation
+    ]
+    leads = []
+    for parity in ((0, 1),) if test else ((1,), (0,)):
+        offsets = [offset for at, offset in pairs if at in parity]
+        leads.append(100 - 100 * max(offsets.count(it) for it in range(-3, 4)) / len(offsets))
+    assert best.of_best(best.leads)[row] == pytest.approx(leads)
+    is_odd = np.arange(len(SEPARATED)) % 2 > 0
+    for fold, scored in enumerate([slice(None)] if test else [~is_odd, is_odd]):
+        called, others = (sums[scored, group].sum() / sizes[scored, group].sum() for group in (0, 1))
+        assert best.of_best(best.rises)[row, fold] == pytest.approx(others - called)
+        # No other head beats the offset.
+        assert np.argwhere(best.leads[row, fold] > 0).tolist() == [list(FOUND[relation])]
+
+
+def test_halves_that_choose_differently_are_looked_at_with_the_head_of_the_other():
+    """Objects are found by one head in the sentences of odd index, and by another in those of even index."""
+    arcs, odd = planted(), np.repeat(np.arange(len(SEPARATED)) % 2, LENGTH) > 0
+    guess, at = arcs.guess.copy(), FOUND["obj"]
+    guess[~odd, 1, 0], guess[~odd, at[0], at[1]] = guess[~odd, at[0], at[1]], -1
+    arcs = replace(arcs, guess=guess)
+    best, row = elsewhere({"file": SEPARATED}, {"file": arcs}, "obj")
+    table = measure_relations({"file": SEPARATED}, {"file": arcs}, least=5).best
+    rows = table.query("annotation == 'universal' and relation == 'obj'").set_index("chosen")
+    assert rows["head"].isna().to_dict() == {"file": False, "halves": True}
+    # Each half is scored with the head that finds the objects of the other.
+    assert rows.loc["halves", "accuracy"] == 0 < rows.loc["file", "accuracy"]
+    assert best.chosen[row, :, :2].tolist() == [list(at), [1, 0]]
+    of_odd, of_even = (arcs.to_sep[:, layer, head].astype(float) for layer, head in (at, (1, 0)))
+    looks = np.nanmean(of_odd[odd]), np.nanmean(of_even[~odd])
+    assert best.of_best(best.looks)[row] == pytest.approx(looks)
+    words = best.to_sep[:, row, :2].sum(1)
+    assert words[::2].sum() == pytest.approx(np.nansum(of_odd[~odd]))
+    assert words[1::2].sum() == pytest.approx(np.nansum(of_even[odd]))
+
+
+def test_the_table_of_best_heads_says_how_much_its_words_look():
+    arcs = planted()
+    table = measure_relations({"file": SEPARATED}, {"file": arcs}, least=5).best
+    row = table.query("annotation == 'universal' and relation == 'obj' and chosen == 'file'").iloc[0]
+    sums, sizes = (each.sum(0) for each in counted("obj", arcs.to_sep))
+    for group, name in enumerate(("to_sep", "to_sep_others")):
+        assert row[name] == pytest.approx(100 * sums[group] / sizes[group])
+        assert row[f"{name}_low"] < row[name] < row[f"{name}_high"]
+    everything = table.query("relation == 'all' and chosen == 'file'").iloc[0]
+    # No other words are left.
+    assert everything["direction"] == DIRECTIONS[0]
+    assert everything[["to_sep_others", "to_sep_others_low"]].isna().all()
+
+
+PARSED = [
+    tagged_sentence(
+        "The DET DT 2 det",
+        "man NOUN NN 4 nsubj:pass",
+        "was AUX VBD 4 aux:pass",
+        "seen VERB VBN 0 root",
+        ". PUNCT . 4 punct",
+    ),
+    tagged_sentence("Yes INTJ UH 0 root"),
+    tagged_sentence("He PRON PRP 2 nsubj", "ran VERB VBD 0 root", "home NOUN NN 2 obj"),
+]
+
+
+def test_the_rows_are_labels_universal_relations_with_subtypes_and_totals():
+    rows = universal_pairs(PARSED)
+    assert list(rows) == [
+        *("all", "without punctuation", "without punctuation and root"),
+        *("aux:*", "aux:pass", "det", "nsubj", "nsubj:*", "nsubj:pass", "obj", "punct", "root"),
+    ]
+    pairs = {name: list(zip(row.words.tolist(), row.heads.tolist(), strict=True)) for name, row in rows.items()}
+    assert pairs["nsubj:*"] == [(1, 4), (6, 2)]
+    assert pairs["root"] == [(3, 0), (5, 0), (7, 0)]
+    assert pairs["without punctuation and root"] == [(0, 2), (1, 4), (2, 4), (6, 2), (8, 2)]
+    assert len(rows["without punctuation"].words) == 8
+    assert {name: list(row.words) for name, row in stanford_pairs(PARSED).items()} == {
+        "det": [0],
+        "nsubjpass": [1],
+        "auxpass": [2],
+        "nsubj": [6],
+        "dobj": [8],
+    }
+
+
+def test_an_offset_that_leaves_the_sentence_guesses_nothing_and_never_the_root():
+    assert offset_guesses(PARSED, 1).tolist() == [2, 3, 4, 5, -1, -1, 2, 3, -1]
+    assert offset_guesses(PARSED, -2).tolist() == [-1, -1, 1, 2, 3, -1, -1, -1, 1]
+
+
+def test_offsets_are_scored_on_the_file_its_halves_and_the_test_file():
+    table = measure_offsets(PARSED, PARSED[:1]).set_index(["part", "annotation", "relation", "offset"])
+    assert table.loc[("file", "universal", "all", 1)].tolist() == [9, pytest.approx(100 * 3 / 9)]
+    assert table.loc[("even", "universal", "all", 1)].tolist() == [8, pytest.approx(100 * 3 / 8)]
+    assert table.loc[("odd", "universal", "all", 1)].tolist() == [1, 0]
+    assert table.loc[("test", "universal", "nsubj:*", 2)].tolist() == [1, 100]
+    assert table.loc[("file", "stanford", "dobj", -1)].tolist() == [1, 100]
+    assert set(table.index.get_level_values("offset")) == {-3, -2, -1, 1, 2, 3}
+    assert "test" not in set(measure_offsets(PARSED).part)
+
+
+# Words as `form upos xpos head relation [lemma]`; and of each name its pairs, word whose guess counts - right guess.
+DERIVED = {
+    "what is renamed at most": (
+        "The DET DT 4 det | three NUM CD 4 nummod | old ADJ JJ 4 amod | men NOUN NNS 6 nsubj | quickly ADV RB 6 "
+        "advmod | gave VERB VBD 0 root | up ADP RP 6 compound:prt | hope NOUN NN 6 obj",
+        "det 1-4 | num 2-4 | amod 3-4 | nsubj 4-6 | advmod 5-6 | prt 7-6 | dobj 8-6",
+    ),
+    "clauses": (
+        "It PRON PRP 4 nsubj:pass | was AUX VBD 4 aux:pass | not PART RB 4 advmod | said VERB VBN 0 root say | that"
+        " SCONJ IN 7 mark | snow NOUN NN 7 nsubj | falls VERB VBZ 4 ccomp | lying VERB VBG 6 acl | which PRON WDT "
+        "10 nsubj | melts VERB VBZ 6 acl:relcl | while SCONJ IN 12 mark | waiting VERB VBG 10 advcl",
+        "nsubjpass 1-4 | auxpass 2-4 | neg 3-4 | mark 5-7 11-12 | nsubj 6-7 9-10 | ccomp 7-4 | partmod 8-6 | rcmod "
+        "10-6 | advcl 12-10",
+    ),
+    "the infinitive's to is aux": (
+        "She PRON PRP 3 nsubj | would AUX MD 3 aux | like VERB VB 0 root | to PART TO 5 mark | be AUX VB 3 xcomp",
+        "nsubj 1-3 | aux 2-3 4-5 | xcomp 5-3",
+    ),
+    "negations by lemma, or by form": (
+        "Never ADV RB 2 advmod never | say VERB VB 0 root | n't PART RB 2 advmod not | N'T PART RB 2 advmod _ | "
+        "soon ADV RB 2 advmod",
+        "neg 1-2 3-2 | advmod 4-2 5-2",
+    ),
+    "a copula and an apposition": (
+        "Ada PROPN NNP 4 nsubj | is AUX VBZ 4 cop | my PRON PRP$ 4 nmod:poss | friend NOUN NN 0 root | Bo PROPN NNP"
+        " 4 appos",
+        "nsubj 1-4 | cop 2-4 | poss 3-4 | poss* 3-4 | appos 5-4",
+    ),
+    "nn: nouns and names before their head": (
+        "stone NOUN NN 3 compound | Thorn PROPN NNP 3 compound | bridge NOUN NN 0 root | seven NUM CD 3 compound | "
+        "B PROPN NNP 3 compound",
+        "nn 1-3 2-3",
+    ),
+    "of a possessive mark, the guess counts in a row of its own": (
+        # A possessive mark is not a preposition; at the end of a sentence nothing follows.
+        "Ada PROPN NNP 3 nmod:poss | 's PART POS 1 case | house NOUN NN 0 root | boys NOUN NNS 7 nmod:poss | s' "
+        "PART POS 4 case | own ADJ JJ 7 amod | dog NOUN NN 3 list | hers PRON PRP 7 nmod:poss",
+        "poss 1-3 4-7 8-7 | poss* 2-3 5-7 8-7 | amod 6-7",
+    ),
+    "prepositions: the object and the last, the first and what is modified": (
+        "out ADP IN 3 case | of ADP IN 3 case | town NOUN NN 5 obl | he PRON PRP 5 nsubj | went VERB VBD 0 root | "
+        "with ADP IN 7 case | friends NOUN NNS 5 obl:with | from ADP IN 9 case | home NOUN NN 7 nmod | on ADP IN 9 "
+        "case",
+        "nsubj 4-5 | pobj 3-2 7-6 9-8 | prep 1-5 6-5 8-7",
+    ),
+    "objects that modify nothing have no prep": (
+        "It PRON PRP 4 nsubj | is AUX VBZ 4 cop | for ADP IN 4 case | him PRON PRP 0 root | of ADP IN 6 case | hers"
+        " PRON PRP 4 nmod:poss",
+        "nsubj 1-4 | cop 2-4 | pobj 4-3 6-5 | poss 6-4 | poss* 6-4",
+    ),
+    "subtypes that Stanford has as other relations, and what is not derived": (
+        "all DET PDT 2 det:predet | towns NOUN NNS 0 root | and CCONJ CC 4 cc | Upper PROPN NNP 2 conj | York PROPN"
+        " NNP 4 flat | today NOUN NN 2 obl:unmarked",
+        "",
+    ),
+}
+
+
+def words_of(name: str):
+    return tagged_sentence(*DERIVED[name][0].split(" | "))
+
+
+def by_name(pairs) -> set[str]:
+    """As in `DERIVED`: of each name its pairs."""
+    collected: dict[str, list[str]] = {}
+    for name, word, head in pairs:
+        collected.setdefault(name, [name]).append(f"{word}-{head}")
+    return {" ".join(of_name) for of_name in collected.values()}
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_relations_are_derived_as_the_table_says(name):
+    assert by_name(derived(words_of(name))) == set(filter(None, DERIVED[name][1].split(" | ")))
+
+
+def test_without_xpos_nothing_is_derived_that_needs_it():
+    words = words_of("the infinitive's to is aux")
+    assert by_name(derived(words, tagged=False)) == {"nsubj 1-3", "xcomp 5-3"}
+    words = words_of("prepositions: the object and the last, the first and what is modified")
+    assert by_name(derived(words, tagged=False)) == {"nsubj 4-5"}
+
+
+def test_without_lemmas_the_forms_tell_negations():
+    words = tagged_sentence("Not PART RB 2 advmod", "n't PART RB 2 advmod", "now ADV RB 2 advmod")
+    bare = type(words)(words.id, words.words, words.heads, words.relations, words.upos, words.xpos, ("", "", ""))
+    assert by_name(derived(bare)) == {"neg 1-2 2-2", "advmod 3-2"}

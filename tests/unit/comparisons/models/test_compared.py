@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.types.matching import compare_partitions, match_clusters, matched_clusters
+from headtypes.analyses.types.clustering import compare_partitions, match_clusters, matched_clusters
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models.compared import (
     HEADS,

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.colors import to_hex, to_rgba
 
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
-from headtypes.analyses.words.words import encode_words
+from headtypes.analyses.words import encode_words
 from headtypes.core.style import PALETTE
 from headtypes.papers.clark2019.figures import BestHead, SentenceMap, sentences_figure
 from headtypes.papers.clark2019.sentences import Chosen, choose_passages, choose_sentences, map_sentences

@@ -85,7 +85,7 @@ def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
     return controls.draws * share_of(controls.questions, rows)
 
 
-@stage("forward", reads="samples", calls="analyses.ablation.head_outputs:run", inputs=(RECORD, SAMPLES))
+@stage("forward", reads="samples", calls="analyses.ablation.evaluation:run_head_outputs", inputs=(RECORD, SAMPLES))
 def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
     """Spec: truncation, precision and batch size."""
     return samples_of(plan, task)
@@ -104,7 +104,7 @@ def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
     return {"baseline": baseline and baseline.name}
 
 
-@stage("forward", reads="questions", passes=_draws_of_controls, calls="analyses.ablation.controls:run")
+@stage("forward", reads="questions", passes=_draws_of_controls, calls="analyses.ablation.evaluation:run_controls")
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
     """Spec: the condition, and the number of draws of heads and of questions."""
     task, controls = plan.partitions[model, partition].task, plan.config.controls
@@ -113,7 +113,7 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
     return {**_evaluation(plan, model, condition, task), "condition": condition, **drawn}
 
 
-@stage(calls="analyses.ablation.controls_figure:run")
+@stage(calls="analyses.ablation.controls:run")
 def plot_controls(plan: Plan, model: str, partition: str) -> dict:
     conditions = {entry.name: plan.operations(entry.condition) for entry in plan.controlled_of(model, partition)}
     return {"conditions": conditions}

@@ -1,58 +1,158 @@
-"""Controls of a condition: its operations on as many heads of the same layers at random."""
+"""The cost of a condition beside the same operations on random heads of the same layers, on the same questions."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from headtypes.analyses.ablation.evaluation import Evaluator, Settings, read_answered
-from headtypes.analyses.ablation.results import read_head_outputs, write_scores
-from headtypes.analyses.types.partitions import Partition
-from headtypes.attention.operations import operations_by_head
-from headtypes.data.windows import Windows, draw_part
-from headtypes.models.records import ModelRecord
-
-
-def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """Return the share of a condition's heads that a draw changes in the same way; both [layer, head]."""
-    return float((drawn == operations)[operations != "keep"].mean())
+from headtypes.analyses.ablation.results import metrics_in, sizes_in
+from headtypes.analyses.types.partitions import Partition, read_partition
+from headtypes.analyses.types.style import type_styles
+from headtypes.core.files import StrPath
+from headtypes.core.statistics import mean_intervals, mean_over
+from headtypes.core.style import PAGE, legend_key, save_figure, styled
+from headtypes.core.table_files import read_parquet
+from headtypes.data.tasks import METRICS, Metric, tested_metric
 
 
-def evaluate_controls(
-    rows: list,
-    windows: Windows,
-    partition: Partition,
-    record: ModelRecord,
-    head_outputs: np.ndarray | None = None,
-    *,
-    condition: str,
-    operations: dict[str, str],
-    draws: int,
-    questions: int | str,
-    seed: int,
-    **settings,
-) -> pd.DataFrame:
-    """Score a model under random draws of a condition's heads; otherwise as `evaluation.evaluate_condition`.
+class DropsOfDraws(NamedTuple):
+    """Drops of one score, named as in `METRICS`, of a condition and of its random heads (draws: [draw]).
 
-    draws: more do not change the first ones; questions: of the rows, drawn at random, or "all".
-    returns draw (from 0), the columns of a condition's own scores, and overlap (0 to 1), one row per draw and question
-        or pair.
+    own, low, high: the condition's drop, with its interval over questions; overlap: the mean share of the drawn
+    heads that are the condition's own.
     """
-    by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
-    rows, windows = draw_part(rows, windows, questions, seed)
-    drawn = [np.random.default_rng([seed, draw]).permuted(by_head, axis=1) for draw in range(draws)]
-    evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings))
-    evaluated = evaluator.evaluate(drawn, f"{record.name}, controls of {condition}")
-    tables = []
-    for draw, (heads, (_, scores)) in enumerate(zip(drawn, evaluated, strict=True)):
-        table = scores.assign(overlap=overlap(heads, by_head))
-        table.insert(0, "draw", draw)
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
+
+    metric: str
+    own: float
+    low: float
+    high: float
+    draws: np.ndarray
+    overlap: float
+
+
+def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
+    """Return drops from the baseline (`tasks.Metric`) of a condition and its controls, on the controls' questions.
+
+    controls: scores of each draw and question, as `evaluation.evaluate_controls` returns them.
+    scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
+
+    The keys are control_draws, control_questions, control_overlap (mean share of the drawn heads that are the
+    condition's
+    own); for each metric control_drop_{metric}: the mean over the draws, with the lowest and the highest as _low and
+    _high; own_drop_{metric}: the condition's own drop.
+    """
+    metrics, lost, own_lost, sizes = lost_answers(controls, scores, baseline)
+    found = {
+        "control_draws": lost.shape[1],
+        "control_questions": lost.shape[2],
+        "control_overlap": _overlap(controls),
+    }
+    for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
+        drops, name = mean_over(of_draws, sizes), f"control_drop_{metric.name}"
+        found |= {name: float(drops.mean()), f"{name}_low": float(drops.min()), f"{name}_high": float(drops.max())}
+        found[f"own_drop_{metric.name}"] = float(mean_over(of_own, sizes))
+    return found
+
+
+def lost_answers(
+    controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame
+) -> tuple[list[Metric], np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the losses on the controls' questions: the metrics; [metric, draw, question] the cost of random heads;
+    [metric,
+    question] that of the condition; and the questions' sizes (`sizes_in`), where they have any.
+    """
+    controls = controls.sort_values(["draw", "id"])
+    draws, asked = controls["draw"].nunique(), controls["id"].unique()
+    own, undisturbed = (table.set_index("id").loc[asked] for table in (scores, baseline))
+    metrics = metrics_in(controls)
+    columns = [metric.column for metric in metrics]
+    before, after = (table[columns].to_numpy().T for table in (undisturbed, own))
+    lost = before[:, None] - controls[columns].to_numpy().T.reshape(len(columns), draws, len(asked))
+    # For the worse is positive.
+    signs = np.array([metric.drop(1, 0) for metric in metrics])
+    return metrics, signs[:, None, None] * lost, signs[:, None] * (before - after), sizes_in(own)
+
+
+def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[pd.DataFrame, ...]:
+    return tuple(read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
+
+
+def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
+    """Read the drops of a task's `tested_metric` beside heads of the same layers, from the files of `control_drops`."""
+    controls, *own = read_scored(controls, scores, baseline)
+    metrics, lost, own_lost, sizes = lost_answers(controls, *own)
+    metric = tested_metric([metric.name for metric in metrics])
+    lost, own_lost = lost[metrics.index(metric)], own_lost[metrics.index(metric)]
+    low, high = mean_intervals(own_lost, sizes=sizes, reach=metric.reach)
+    value, drops = float(mean_over(own_lost, sizes)), mean_over(lost, sizes)
+    return DropsOfDraws(metric.name, value, float(low), float(high), drops, _overlap(controls))
+
+
+def _overlap(controls: pd.DataFrame) -> float:
+    return float(controls.groupby("draw")["overlap"].first().mean())
+
+
+# Inches: of a condition, of the legend and the scale, and of the conditions' names and the shares beside them.
+_ROW, _AROUND, _NAMES, _SHARES = 0.27, 0.85, 1.75, 0.85
+# A condition of several types: so dark that a colour-blind reader can tell it from the colour of every type.
+_SEVERAL = "0.15"
+_DRAW = "0.8"
+
+
+@styled
+def controls_figure(
+    drops: Mapping[str, DropsOfDraws], operations: Mapping[str, Mapping[str, str]], partition: Partition
+) -> Figure:
+    """Draw a row per condition: its drop with its interval, and a bar from the least to the most of its random heads.
+
+    drops: by condition, in the order in which they are drawn; operations: of each condition, {type or head: operation}.
+    Beside each stands which share of the random heads is its own.
+    """
+    styles = type_styles(partition.types)
+    figure = Figure(figsize=(PAGE, _AROUND + _ROW * len(drops)))
+    height = figure.get_figheight()
+    box = (_NAMES / PAGE, 0.4 / height, 1 - (_NAMES + _SHARES) / PAGE, 1 - _AROUND / height)
+    axes = figure.add_axes(box)
+    for row, (condition, of_condition) in enumerate(drops.items()):
+        types = [name for name in operations[condition] if name in styles]
+        look = styles[types[0]] if len(types) == len(operations[condition]) == 1 else None
+        colour, marker = (look.colour, look.marker) if look else (_SEVERAL, "o")
+        ends = of_condition.draws.min(), of_condition.draws.max()
+        axes.plot(ends, [row, row], color=_DRAW, lw=7, solid_capstyle="butt", gid=f"draws-{condition}")
+        axes.plot(of_condition.draws.mean(), row, "|", color="black", ms=12, mew=1.4, gid=f"mean-{condition}")
+        axes.plot([of_condition.low, of_condition.high], [row, row], color=colour, lw=1.6, gid=f"interval-{condition}")
+        axes.plot(
+            of_condition.own, row, marker, color=colour, ms=5.5, mec="white", mew=0.5, zorder=3, gid=f"own-{condition}"
+        )
+        axes.text(
+            1.03, row, f"{100 * of_condition.overlap:.0f} %", transform=axes.get_yaxis_transform(), va="center_baseline"
+        )
+    axes.text(1.03, -0.85, "in common", transform=axes.get_yaxis_transform(), va="center_baseline", color="0.35")
+    axes.axvline(0, color="0.75", lw=0.6, zorder=0)
+    axes.set(yticks=range(len(drops)), yticklabels=drops, ylim=(len(drops) - 0.4, -0.6))
+    draws = max(len(of_condition.draws) for of_condition in drops.values())
+    (name,) = {of_condition.metric for of_condition in drops.values()}
+    metric = METRICS[name]
+    axes.set_xlabel(f"{metric.change} of {metric.title}, {metric.steps}")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="0.92", lw=0.5)
+    axes.set_axisbelow(True)
+    axes.spines["left"].set_visible(False)
+    keys = [
+        legend_key(color=_SEVERAL, marker="o", ms=4.5, lw=1.6, label="the types' own heads, 95 % interval"),
+        legend_key(color=_DRAW, lw=7, label=f"as many random heads of each layer, {draws} draws"),
+        legend_key(color="black", marker="|", ms=9, mew=1.4, ls="none", label="their mean"),
+    ]
+    figure.legend(handles=keys, loc="upper center", ncols=3, columnspacing=2, handlelength=1.8)
+    return figure
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    answered = read_answered(inputs.questions, inputs, spec["kind"])
-    write_scores(
-        outputs.scores, evaluate_controls(*answered, read_head_outputs(inputs.head_outputs), **spec), provenance
-    )
+    drops = {
+        condition: read_drops_of_draws(controls, inputs.scores[condition], inputs.baseline)
+        for condition, controls in inputs.controls.items()
+    }
+    figure = controls_figure(drops, spec["conditions"], read_partition(inputs.partition))
+    save_figure(figure, outputs.pdf, outputs.png, provenance)

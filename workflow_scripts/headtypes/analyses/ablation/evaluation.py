@@ -1,4 +1,4 @@
-"""A model's answers and scores while heads are ablated."""
+"""A model's answers and scores while heads, or as many random ones, are ablated, and the mean outputs of heads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,20 +6,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
+from jaxtyping import Bool, Float32
+from torch import Tensor
 from tqdm import tqdm
 
-from headtypes.analyses.ablation.results import read_head_outputs, write_scores
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import Batch, run_batches
 from headtypes.attention.hook import run as run_once
+from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.operations import Reading, operations_by_head, reading_matters
+from headtypes.attention.reducers import Block, Pass, Reducer
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, write_json
+from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.core.progress import progress
+from headtypes.core.table_files import write_parquet
 from headtypes.data.answering import Answers, load_for
-from headtypes.data.tasks import KINDS, Scored, read_rows
-from headtypes.data.windows import Windows, read_windows
+from headtypes.data.tasks import KINDS, Sample, Scored, read_records, read_rows
+from headtypes.data.windows import Windows, draw_part, read_windows
 from headtypes.models.records import ModelRecord, read_model_record
 
 
@@ -60,7 +66,7 @@ def evaluate_condition(
 
     rows, windows: questions, pairs or documents as drawn, and as cut for this model (`Kind.cut_windows`).
     partition: the type of every head. record: the model; it needs the task's head.
-    head_outputs: as `head_outputs.measure_head_outputs` returns them, for the operations that need them.
+    head_outputs: as `measure_head_outputs` returns them, for the operations that need them.
     condition: its name, for messages. operations: {target: operation}, as `operations_by_head` reads them.
     settings: fields of `Settings`.
     returns id -> answer text or predicted label, and one row per question, pair or document with its scores, both as
@@ -151,9 +157,120 @@ def read_answered(questions: StrPath, inputs: Any, kind: str) -> tuple[Sequence,
     )
 
 
+def write_scores(path: StrPath, scores: pd.DataFrame, provenance: dict) -> None:
+    scores.attrs["provenance"] = provenance
+    write_parquet(path, scores)
+
+
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     answered = read_answered(inputs.questions, inputs, spec["kind"])
     predictions, scores = evaluate_condition(*answered, read_head_outputs(inputs.head_outputs), **spec)
     write_json(outputs.predictions, predictions)
     write_scores(outputs.per_question, scores, provenance)
     write_json(outputs.metrics, {**KINDS[spec["kind"]].mean_scores(scores), "provenance": provenance})
+
+
+@dataclass(frozen=True)
+class HeadOutputs:
+    """The mean output of each head, for the operation `mean` (`measure_head_outputs`)."""
+
+    head_output: Float32[np.ndarray, "layer head channel"]
+
+
+def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
+    """Read the mean head outputs of a file, [layer, head, channel] float32; None where no path is given."""
+    return read_arrays(path, HeadOutputs).head_output if path else None
+
+
+class MeanHeadOutputs(Reducer):
+    """A reducer whose result is each head's output averaged over all real tokens: [layer, head, channel] float32.
+
+    Every token counts alike, special ones too.
+    """
+
+    reads_attention = False
+    fault = "the output of head {} is not finite"
+
+    def begin(self, about: Pass) -> None:
+        self._total, self._tokens = 0.0, 0
+
+    def start(self, batch: Batch) -> None:
+        self._batch = batch
+        self._layers: dict[int, list[Tensor]] = {}
+
+    def add(self, block: Block) -> None:
+        sums = [outputs.sum(1, dtype=torch.float64) for outputs in block.outputs]
+        self._layers.setdefault(block.layer, []).extend(sums)
+
+    def right(self) -> Bool[Tensor, "1 layer head channel"]:
+        """Sum the batch, [layer, head, channel] float64, and mark the sums that are finite."""
+        self._sums = torch.stack([torch.stack(of_layer).sum(0) for of_layer in self._layers.values()])
+        return self._sums.isfinite()[None]
+
+    def finish(self) -> None:
+        self._total = self._total + self._sums.cpu().numpy()
+        self._tokens += sum(self._batch.lengths)
+
+    def result(self) -> np.ndarray:
+        return (self._total / self._tokens).astype(np.float32)
+
+
+def measure_head_outputs(samples: list[Sample], record: ModelRecord, *, kind: str, **settings) -> np.ndarray:
+    """Run a model over samples and average the output of each head over all of their real tokens.
+
+    kind:    of task, which says how its samples are cut; settings: of `ModelOnTask`.
+    returns  [layer, head, channel] float32.
+    """
+    run = ModelOnTask(record, **settings)
+    (means,) = run.read(run.encode(samples, kind), MeanHeadOutputs())
+    return means
+
+
+def run_head_outputs(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    head_outputs = measure_head_outputs(read_records(inputs.samples, Sample), read_model_record(inputs.model), **spec)
+    write_arrays(outputs.head_outputs, HeadOutputs(head_outputs), provenance)
+
+
+def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
+    """Return the share of a condition's heads that a draw changes in the same way; both [layer, head]."""
+    return float((drawn == operations)[operations != "keep"].mean())
+
+
+def evaluate_controls(
+    rows: list,
+    windows: Windows,
+    partition: Partition,
+    record: ModelRecord,
+    head_outputs: np.ndarray | None = None,
+    *,
+    condition: str,
+    operations: dict[str, str],
+    draws: int,
+    questions: int | str,
+    seed: int,
+    **settings,
+) -> pd.DataFrame:
+    """Score a model under random draws of a condition's heads; otherwise as `evaluate_condition`.
+
+    draws: more do not change the first ones; questions: of the rows, drawn at random, or "all".
+    returns draw (from 0), the columns of a condition's own scores, and overlap (0 to 1), one row per draw and question
+        or pair.
+    """
+    by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
+    rows, windows = draw_part(rows, windows, questions, seed)
+    drawn = [np.random.default_rng([seed, draw]).permuted(by_head, axis=1) for draw in range(draws)]
+    evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings))
+    evaluated = evaluator.evaluate(drawn, f"{record.name}, controls of {condition}")
+    tables = []
+    for draw, (heads, (_, scores)) in enumerate(zip(drawn, evaluated, strict=True)):
+        table = scores.assign(overlap=overlap(heads, by_head))
+        table.insert(0, "draw", draw)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def run_controls(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    answered = read_answered(inputs.questions, inputs, spec["kind"])
+    write_scores(
+        outputs.scores, evaluate_controls(*answered, read_head_outputs(inputs.head_outputs), **spec), provenance
+    )

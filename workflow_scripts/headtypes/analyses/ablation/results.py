@@ -1,16 +1,13 @@
 """The files of ablations: scores, their metrics and intervals, and mean head outputs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float32
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
-from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.table_files import read_parquet, table_reader, write_parquet
+from headtypes.core.table_files import read_parquet, table_reader
 from headtypes.data.tasks import METRICS, SIZES, Metric
 
 
@@ -23,11 +20,6 @@ def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
     once.
     """
     return scores[SIZES].to_numpy(float) if SIZES in scores else None
-
-
-def write_scores(path: StrPath, scores: pd.DataFrame, provenance: dict) -> None:
-    scores.attrs["provenance"] = provenance
-    write_parquet(path, scores)
 
 
 def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
@@ -45,15 +37,3 @@ def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
 # Of the table of `intervals.condition_intervals`.
 read_intervals = table_reader("holds no intervals", {"condition": str})
 read_differences = table_reader("holds no differences of conditions", {"condition": str, "other": str, "low": float})
-
-
-@dataclass(frozen=True)
-class HeadOutputs:
-    """The mean output of each head, for the operation `mean` (`head_outputs.measure_head_outputs`)."""
-
-    head_output: Float32[np.ndarray, "layer head channel"]
-
-
-def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
-    """Read the mean head outputs of a file, [layer, head, channel] float32; None where no path is given."""
-    return read_arrays(path, HeadOutputs).head_output if path else None

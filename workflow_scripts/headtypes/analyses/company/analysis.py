@@ -113,7 +113,7 @@ def evaluate_company(plan: Plan, model: str, task: str) -> dict:
     }
 
 
-@stage(calls="analyses.company.measure:run")
+@stage(calls="analyses.company.costs:run")
 def measure_costs(plan: Plan, model: str, task: str) -> dict:
     return {"seed": plan.seed("measure_costs", model, task)}
 

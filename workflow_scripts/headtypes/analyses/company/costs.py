@@ -1,22 +1,34 @@
-"""The cost of each head in random company: least squares of the losses of sets on the heads that are away."""
+"""The cost of each head in random company, and types and other numbers of heads held against the costs.
 
-from typing import NamedTuple
+Costs are those of least squares of what sets of heads lose on the heads that are away. Labels and numbers are compared
+with them by permutation of the heads within their layers.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 from scipy.stats import t as student
 
 from headtypes.analyses.company.results import LOSS, Company
+from headtypes.analyses.declaration import Column
+from headtypes.analyses.registry import ANALYSES, analysis_named, by_analysis
+from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.errors import InputError
+from headtypes.core.files import read_each, write_json
+from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import head_name, per_head
 from headtypes.core.statistics import ALPHA, holm, ratio_intervals
+from headtypes.core.table_files import write_csv
 
 # With fewer sets than so many for each head, costs are shrunk as far as sets that are held out say.
 _SETS_PER_HEAD = 3
 _PENALTIES = np.array([0.0, *np.logspace(-1, 3, 21)])
 _FOLDS = 10
 # Heads among which pairs are looked for: the costliest and the cheapest, by standard errors; and permutations.
-_PAIRED, _PERMUTATIONS = 24, 999
+_PAIRED, _PAIR_PERMUTATIONS = 24, 999
 # Sets without both heads, of which a pair's effect takes at least so many: in a single set all its pairs are alike.
 _LEAST_SETS = 3
 
@@ -195,7 +207,7 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
     alone, scale = alone[:, usable], scale[usable]
     found = alone.T @ left / scale / np.sqrt((left**2).sum() / freedom)
     rng = np.random.default_rng(seed)
-    permuted = rng.permuted(np.broadcast_to(left, (_PERMUTATIONS, len(away))), axis=1)
+    permuted = rng.permuted(np.broadcast_to(left, (_PAIR_PERMUTATIONS, len(away))), axis=1)
     # Over all sets, since a permutation has nothing of what was fitted.
     largest = np.abs((permuted @ alone) / scale / left.std()).max(1)
     most = int(np.abs(found).argmax())
@@ -205,7 +217,7 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
         "sets": int(both[:, usable[most]].sum()),
         "effect": float(found[most] * error),
         "standard_error": error,
-        "p": float((1 + (largest >= abs(found[most]) - 1e-9).sum()) / (1 + _PERMUTATIONS)),
+        "p": float((1 + (largest >= abs(found[most]) - 1e-9).sum()) / (1 + _PAIR_PERMUTATIONS)),
     }
 
 
@@ -215,3 +227,135 @@ def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
     """
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)
+
+
+PERMUTATIONS = 9_999
+_BLOCK = 500
+
+
+def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.ndarray]], *, seed: int) -> pd.DataFrame:
+    """Hold each label, or number, of heads against their costs.
+
+    costs: [layer, head]. families: by name, and in each by name, [layer, head]: booleans, which heads have a label, or
+        numbers, NaN where a head has none.
+    Returns family, label, heads (that have it), statistic and p, a row each. The statistic of a label is how much more
+    its
+    heads cost than all of their layer, on average; that of a number, the rank correlation within layers. p is
+    two-sided,
+    for all of a family at once: how often permutations of the heads within layers give any of it as large a value, in
+        its
+    own standard deviations (Westfall and Young 1993).
+    """
+    names, vectors, scales, counts = [], [], [], []
+    ranked = _ranks(costs)
+    for family, labels in families.items():
+        for label, values in labels.items():
+            of_label = values.dtype == bool
+            vector, scale = _of_label(values) if of_label else _of_number(values, ranked)
+            if vector is None:
+                continue
+            names.append((family, label, of_label))
+            vectors.append(vector.ravel())
+            scales.append(scale)
+            counts.append(int(values.sum() if of_label else (~np.isnan(values)).sum()))
+    if not names:
+        return pd.DataFrame(columns=["family", "label", "heads", "statistic", "p"])
+    by_label = np.array([of_label for *_, of_label in names])
+    matrix = np.stack(vectors) / np.array(scales)[:, None]
+    centred = costs - costs.mean(1, keepdims=True)
+    found = np.where(by_label, matrix @ centred.ravel(), matrix @ ranked.ravel())
+    rng, drawn = np.random.default_rng(seed), []
+    for start in range(0, PERMUTATIONS, _BLOCK):
+        rows = min(_BLOCK, PERMUTATIONS - start)
+        # The same permutation for every label, so that those of a family depend on one another as they do.
+        order = rng.random((rows, *costs.shape)).argsort(-1)
+        of_costs, of_ranks = (
+            np.take_along_axis(np.broadcast_to(values, order.shape), order, -1).reshape(rows, -1)
+            for values in (centred, ranked)
+        )
+        drawn.append(np.where(by_label, of_costs @ matrix.T, of_ranks @ matrix.T))
+    permuted = np.concatenate(drawn)
+    deviation = permuted.std(0)
+    # A label of all heads of its layers is the same in every permutation.
+    deviation = np.where(deviation > 1e-12, deviation, np.inf)
+    sizes, own = np.abs(permuted) / deviation, np.abs(found) / deviation
+    table = pd.DataFrame([name[:2] for name in names], columns=["family", "label"])
+    table["heads"], table["statistic"] = counts, found
+    for of_family in table.groupby("family", sort=False).groups.values():
+        largest = sizes[:, of_family].max(1)
+        reached = (largest[:, None] >= own[of_family] - 1e-9).sum(0)
+        table.loc[of_family, "p"] = (1 + reached) / (1 + PERMUTATIONS)
+    return table
+
+
+def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
+    """Return the costs with some heads, chosen by their costs alone, at the mean of the others of their layer.
+
+    heads: a table of layer and head. The rest says whether labels differ beyond these.
+    """
+    others = np.ones(costs.shape, bool)
+    others[heads["layer"], heads["head"]] = False
+    means = np.where(others, costs, 0).sum(1, keepdims=True) / np.maximum(others.sum(1, keepdims=True), 1)
+    return np.where(others, costs, means)
+
+
+def families_of(
+    partitions: Mapping[str, Partition], columns: Mapping[str, np.ndarray], shape: tuple[int, int]
+) -> dict[str, dict[str, np.ndarray]]:
+    """Return the families of a model's labels: the types of each partition, and all numbers of heads together.
+
+    columns: numbers of the heads, layer by layer, by their names.
+    """
+    types = {
+        f"types of {name}": {type_: partition.type_of == type_ for type_ in partition.types}
+        for name, partition in partitions.items()
+    }
+    first = next(iter(partitions.values()), None)
+    shares = {} if first is None else {name: first.table[name].to_numpy() for name in ("near", "special", "far")}
+    numbers = {name: np.asarray(values, float).reshape(shape) for name, values in {**shares, **columns}.items()}
+    return {**types, "numbers of heads": numbers}
+
+
+def _of_label(values: np.ndarray) -> tuple[np.ndarray | None, float]:
+    return (values.astype(float), float(values.sum())) if values.any() and not values.all() else (None, 1.0)
+
+
+def _of_number(values: np.ndarray, ranked: np.ndarray) -> tuple[np.ndarray | None, float]:
+    ranks = np.nan_to_num(_ranks(values))
+    scale = float(np.sqrt((ranks**2).sum() * (ranked**2).sum()))
+    return (ranks, scale) if scale > 0 else (None, 1.0)
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    ranks = np.apply_along_axis(lambda of_layer: rankdata(of_layer, nan_policy="omit"), 1, values.astype(float))
+    return ranks - np.nanmean(ranks, axis=1, keepdims=True)
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    table, fit = head_costs(read_arrays(inputs.sets, Company), seed=spec["seed"])
+    write_json(outputs.fit, {**fit, "provenance": provenance})
+    partitions, columns = read_each(read_partition, inputs.partitions), _columns(inputs)
+    types = {f"type ({name})": partition.table["type"] for name, partition in partitions.items()}
+    write_csv(outputs.costs, table.assign(**types, **{name: column.named() for name, column in columns.items()}))
+    shape = table["layer"].max() + 1, table["head"].max() + 1
+    numbers = {name: column.named() for name, column in columns.items() if column.categories is None}
+    families = families_of(partitions, numbers, shape)
+    costs = table["cost"].to_numpy().reshape(shape)
+    labels = compare_labels(costs, families, seed=spec["seed"])
+    beyond = compare_labels(costs_without(costs, costly_heads(table)), families, seed=spec["seed"])
+    write_csv(outputs.labels, labels.assign(p_beyond=beyond["p"]))
+
+
+def _columns(inputs: Any) -> dict[str, Column]:
+    """Return the numbers of each head from other analyses, by their label and task."""
+    columns = {}
+    ours = {analysis.name: [inputs.get(file.name, {}) for file in analysis.files] for analysis in ANALYSES}
+    own = {name: [of_tasks] for name, of_tasks in by_analysis(inputs.own).items()}
+    for analysis, files in (ours | own).items():
+        for task in files[0] if files else ():
+            for column in analysis_named(analysis).per_head(task, *(of_task[task] for of_task in files)):
+                name = f"{column.label} ({task})"
+                if name in columns:
+                    raise InputError(f"Two columns of heads are called {name}; rename that of {analysis}.")
+                columns[name] = column
+    return columns

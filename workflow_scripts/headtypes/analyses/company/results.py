@@ -50,7 +50,7 @@ COLUMNS = {
 # What there is beside it of each model.
 FIT = ("sets", "units", "away", "penalty", "whole", "set_cost", "r2", "held_out", "halves", "half", "pair")
 _read_costs = table_reader("holds no costs of heads", COLUMNS)
-# Of the table of `labels.compare_labels`.
+# Of the table of `costs.compare_labels`.
 _LABELS = {"family": str, "label": str, "heads": int, **dict.fromkeys(("statistic", "p", "p_beyond"), float)}
 read_labels = table_reader("compares no labels with costs", _LABELS, rows=0)
 

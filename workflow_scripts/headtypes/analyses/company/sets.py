@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.ablation.evaluation import Evaluator, Settings
-from headtypes.analyses.ablation.results import metrics_in, read_head_outputs, sizes_in
+from headtypes.analyses.ablation.evaluation import Evaluator, Settings, read_head_outputs
+from headtypes.analyses.ablation.results import metrics_in, sizes_in
 from headtypes.analyses.company.results import LOSS, Company
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, canonical_json, sha256_path

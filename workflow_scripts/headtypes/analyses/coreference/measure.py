@@ -7,8 +7,7 @@ import numpy as np
 import torch
 
 from headtypes.analyses.coreference.mentions import CANDIDATES, Anaphor, AntecedentGuesses, anaphors, parts_of, spans_of
-from headtypes.analyses.words.settings import Extent
-from headtypes.analyses.words.words import WordReducer, WordRows, encode_sentences, encode_words, special_tokens
+from headtypes.analyses.words import WordReducer, WordRows, encode_sentences, encode_words, special_tokens
 from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.errors import InputError
@@ -67,7 +66,7 @@ class AntecedentReducer(WordReducer):
 
 
 def extract_antecedents(
-    documents: Sequence[AnnotatedDocument], record: ModelRecord, *, extent: Extent, **settings
+    documents: Sequence[AnnotatedDocument], record: ModelRecord, *, extent: str, **settings
 ) -> AntecedentGuesses:
     """Run a model over the parts of documents and keep every head's guesses for every coreferent mention.
 

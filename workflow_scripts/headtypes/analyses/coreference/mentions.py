@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Int16, Int32
 
-from headtypes.analyses.words.settings import Extent
 from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentence
 
 _BIT = re.compile(r"\(([^()*]+)|\*|\)")
@@ -180,7 +179,7 @@ def _depth(heads: Sequence[int], word: int) -> int:
     return depth
 
 
-def parts_of(document: AnnotatedDocument, subwords: Sequence[int], room: int, extent: Extent) -> list[range]:
+def parts_of(document: AnnotatedDocument, subwords: Sequence[int], room: int, extent: str) -> list[range]:
     """Divide a document into parts: the words of each, counted from 0 in the document.
 
     subwords: number of subwords of each word of the document; room: for subwords of an input, without special tokens.

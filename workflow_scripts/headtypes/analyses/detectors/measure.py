@@ -10,7 +10,7 @@ from jaxtyping import Float32
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.detectors.results import DETECTORS, detector_table
-from headtypes.analyses.words.words import special_tokens
+from headtypes.analyses.words import special_tokens
 from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.errors import InputError

@@ -8,7 +8,7 @@ import pandas as pd
 
 from headtypes.analyses.distances.columns import Groups, attention_groups
 from headtypes.analyses.distances.results import read_head_features
-from headtypes.analyses.types.matching import compare_partitions, matched_clusters
+from headtypes.analyses.types.clustering import compare_partitions, matched_clusters
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.attention.reducers import Of
 from headtypes.core.heads import head_name, per_head
@@ -35,7 +35,7 @@ def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.Dat
     """Compare divisions of the same heads by weights and by norms, by way of clustering.
 
     There is one row per way: clustering; heads; adjusted_rand, same_type, same_cluster: as
-    `matching.compare_partitions`
+    `clustering.compare_partitions`
       has them; changed: the heads that are in another cluster by norms, `layer-head` from 1, with spaces between.
     """
     rows = []

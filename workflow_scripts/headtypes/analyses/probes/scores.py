@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64, Int64
 
-from headtypes.analyses.relations.guesses import ArcGuesses
-from headtypes.analyses.relations.pairs import all_offset_guesses, offset_guesses
+from headtypes.analyses.relations.accuracy import all_offset_guesses, offset_guesses
+from headtypes.analyses.relations.guesses import ArcGuesses, counts
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import Stored, read_groups, write_arrays
@@ -32,11 +32,6 @@ class RightWords:
     system: Annotated[list[str], Stored(dimension="system")]
     right: Float64[np.ndarray, "sentence system"]
     words: Int64[np.ndarray, " sentence"]
-
-
-def counts(sentence: Sentence) -> list[bool]:
-    """Tell whether each word counts: punctuation does not, the root does."""
-    return [relation.partition(":")[0] != "punct" for relation in sentence.relations]
 
 
 def read_probes(path: StrPath) -> dict:

@@ -23,8 +23,7 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
     There are none where no head is above it, as where no relation of a small treebank is listed (`relations.least`).
     """
     from headtypes.analyses.declaration import Column, by_head, categories_of
-    from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads, read_relations
-    from headtypes.analyses.relations.pairs import TOTALS
+    from headtypes.analyses.relations.accuracy import TOTALS, chosen_and_scored_on_file, read_best_heads, read_relations
 
     table, offsets = read_relations(path), chosen_and_scored_on_file(read_best_heads(best))
     table = table[(table["part"] == "file") & (table["annotation"] == "universal")]
@@ -64,8 +63,7 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     import numpy as np
 
     from headtypes.analyses.declaration import Measure, best_head
-    from headtypes.analyses.relations.accuracy import read_relations
-    from headtypes.analyses.relations.pairs import TOTALS
+    from headtypes.analyses.relations.accuracy import TOTALS, read_relations
 
     heads = read_relations(path)
     for annotation, rows in heads[heads["part"] == "file"].groupby("annotation", sort=False):
@@ -158,7 +156,7 @@ def measure_relations(plan: Plan, model: str, task: str) -> dict:
     return given(plan.config.relations)
 
 
-@stage(reads="rows", calls="analyses.relations.pairs:run", inputs=(ROWS, test))
+@stage(reads="rows", calls="analyses.relations.accuracy:run_offsets", inputs=(ROWS, test))
 def measure_offsets(plan: Plan, task: str) -> dict:
     """Spec: empty; all depends on the inputs."""
     return {}

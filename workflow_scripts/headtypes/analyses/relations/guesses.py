@@ -57,3 +57,8 @@ def read_parts(file: StrPath, test: StrPath | None) -> dict[str, list[Sentence]]
     """
     paths = {"file": file} | ({"test": test} if test else {})
     return {name: read_records(path, Sentence) for name, path in paths.items()}
+
+
+def counts(sentence: Sentence) -> list[bool]:
+    """Tell whether each word counts: punctuation does not, the root does."""
+    return [relation.partition(":")[0] != "punct" for relation in sentence.relations]

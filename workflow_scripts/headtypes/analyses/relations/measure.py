@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from headtypes.analyses.relations.guesses import ArcGuesses, read_parts
-from headtypes.analyses.words.words import WordReducer, WordRows, encode_sentences
+from headtypes.analyses.words import WordReducer, WordRows, encode_sentences
 from headtypes.attention.batches import Batch
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.hdf5_files import write_arrays

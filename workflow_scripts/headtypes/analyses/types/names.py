@@ -10,12 +10,6 @@ METHODS = ("kmeans", "gmm", "agglomerative", "spectral")
 # 2020 do not say which their mixture has, and clusters depend on it.
 MIXTURES = {"gmm": "diag", "gmm-spherical": "spherical", "gmm-tied": "tied", "gmm-full": "full"}
 
-# Where a type could stand: heads of every type.
-ALL = "all"
-
-# A type's name becomes part of a table, a figure and a condition.
-TYPE_NAME = r"[A-Za-z0-9_-]+"
-
 
 def type_names(k: int) -> tuple[str, ...]:
     """Name the types of a partition into `k` clusters: the paper's for four, else numbered by rising special mass."""

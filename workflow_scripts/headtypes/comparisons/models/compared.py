@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.types.matching import check_shapes, compare_partitions, matched_clusters, most_together
+from headtypes.analyses.types.clustering import check_shapes, compare_partitions, matched_clusters, most_together
 from headtypes.analyses.types.partitions import Partition, order_types
 from headtypes.core.table_files import table_reader
 from headtypes.core.tables import Column, Table, TextColumn
@@ -62,7 +62,7 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
       same_shares: heads that could keep their type if the model had as many of each type as the other has;
       same_layers: heads that could keep it if that were so at every depth as well, a layer's depth being its place
         between the first and the last, so that models of different numbers of layers compare;
-      same_type, same_cluster, adjusted_rand: as `matching.compare_partitions` says; NaN without a relation;
+      same_type, same_cluster, adjusted_rand: as `clustering.compare_partitions` says; NaN without a relation;
       doubtful, other_doubtful: the types whose name is doubtful in the model and in the other.
     Every step asks for more: same_shares >= same_layers >= same_type. Raises `InputError` where related models differ
     in layers or heads.
@@ -173,7 +173,7 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
     """Return the percentage of heads that keep their cluster if the types in each layer are permuted, [permutation].
 
-    Clusters are matched anew for each, as `matching.match_clusters` does. Raises `InputError` where the models differ
+    Clusters are matched anew for each, as `clustering.match_clusters` does. Raises `InputError` where the models differ
     in layers or heads.
     """
     check_shapes(partition, parent_partition)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from headtypes.analyses.ablation.control_drops import lost_answers, read_scored
+from headtypes.analyses.ablation.controls import lost_answers, read_scored
 from headtypes.analyses.declaration import Measure
 from headtypes.analyses.registry import ANALYSES, analysis_named
 from headtypes.analyses.types.partitions import Partition
@@ -83,7 +83,7 @@ _HIDDEN = ("smallest", "largest")
 class LeftOut(NamedTuple):
     """The cost of an operation on the heads of one type, and on as many random heads of the same layers.
 
-    controls: scores of each draw and question (`controls.evaluate_controls`); scores, baseline: of each question.
+    controls: scores of each draw and question (`evaluation.evaluate_controls`); scores, baseline: of each question.
     """
 
     type: str

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 import pandas as pd
 
 from headtypes.analyses.coreference.mentions import CANDIDATES
-from headtypes.analyses.relations.pairs import ALL
+from headtypes.analyses.relations.accuracy import ALL
 from headtypes.core.tables import markdown_table
 from headtypes.papers import comparison
 from headtypes.papers.claims import BASES

@@ -152,7 +152,7 @@ class Clark2019(Published):
 
 def our_relation(relation: str) -> tuple[str, str]:
     """Return the annotation and the name in our tables (`relations.pairs`) of a relation of the paper's."""
-    from headtypes.analyses.relations.pairs import POSS_OF_MARK, TOTALS
+    from headtypes.analyses.relations.accuracy import POSS_OF_MARK, TOTALS
 
     if relation in TOTALS:
         return "universal", relation

@@ -9,10 +9,9 @@ import pandas as pd
 from headtypes.analyses.coreference.accuracy import guessed_mentions, read_coreference
 from headtypes.analyses.coreference.mentions import AntecedentGuesses
 from headtypes.analyses.maps.measure import readable
-from headtypes.analyses.relations.accuracy import read_best_heads
+from headtypes.analyses.relations.accuracy import FILE, read_best_heads, sentence_of_word, stanford_pairs
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
-from headtypes.analyses.relations.pairs import FILE, sentence_of_word, stanford_pairs
-from headtypes.analyses.words.words import WordMaps, encode_sentences, special_tokens
+from headtypes.analyses.words import WordMaps, encode_sentences, special_tokens
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import read_arrays, read_groups

@@ -11,8 +11,7 @@ import pandas as pd
 
 from headtypes.analyses.coreference import accuracy
 from headtypes.analyses.probes.scores import read_probe_scores, read_probes
-from headtypes.analyses.relations.accuracy import read_best_heads
-from headtypes.analyses.relations.pairs import ALL, FILE, TOTALS
+from headtypes.analyses.relations.accuracy import ALL, FILE, TOTALS, read_best_heads
 from headtypes.core.files import read_each
 from headtypes.core.heads import head_name
 from headtypes.core.statistics import LEVELS

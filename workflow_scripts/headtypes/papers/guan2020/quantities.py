@@ -34,8 +34,8 @@ import pandas as pd
 
 from headtypes.analyses.ablation.intervals import Scored
 from headtypes.analyses.ablation.results import read_scores
+from headtypes.analyses.types.clustering import matched_clusters
 from headtypes.analyses.types.gaps import measured_gaps
-from headtypes.analyses.types.matching import matched_clusters
 from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import HALVES

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from headtypes.analyses.ablation.control_drops import control_drops, read_scored
+from headtypes.analyses.ablation.controls import control_drops, read_scored
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.types.gaps import p_of_gaps
 from headtypes.analyses.types.partitions import Partition, order_types, read_partition

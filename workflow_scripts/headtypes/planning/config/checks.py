@@ -12,8 +12,8 @@ from pathlib import Path
 
 from headtypes.analyses.own.analysis import class_in
 from headtypes.analyses.registry import ANALYSES
+from headtypes.analyses.types.analysis import types_in_file
 from headtypes.analyses.types.names import TYPES
-from headtypes.analyses.types.user_types import types_in_file
 from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError, nearest, shortened
 from headtypes.core.stage import given

@@ -26,7 +26,6 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from headtypes.analyses.types.names import METHODS
-from headtypes.analyses.words.settings import Extent, Root
 from headtypes.attention.operations import OPERATIONS, Reading, head_of, operation_of
 from headtypes.attention.reducers import Of
 from headtypes.core.errors import InputError, nearest, one_line
@@ -450,7 +449,7 @@ class Relations(Strict):
 class Coreference(Strict):
     """Heads measured on documents with mentions (Clark et al. 2019, section 4.3)."""
 
-    documents: Literal[*get_args(Extent)] = "first"
+    documents: Literal["first", "chunks"] = "first"
     """Of each document the first words that fit into max_seq_length, or all of it in chunks that fit."""
 
 
@@ -464,7 +463,7 @@ class Probes(Strict):
     """How many of the first training sentences the probes learn from."""
     seeds: NonNegativeInt = 3
     """Random starts of each probe; 0 for no probes."""
-    root: Literal[*get_args(Root)] = "first"
+    root: Literal["first", "released"] = "first"
     """Where the root stands among the words' vectors; `released` as in the released code, which gives every candidate
     the vector of the next word and lets a word be its own head."""
 

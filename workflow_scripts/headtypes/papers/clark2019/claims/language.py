@@ -16,7 +16,7 @@ more syntax than attention does (another paper's probe).
 import numpy as np
 
 from headtypes.analyses.coreference.mentions import CANDIDATES
-from headtypes.analyses.relations.pairs import ALL, TOTALS
+from headtypes.analyses.relations.accuracy import ALL, TOTALS
 from headtypes.papers.claims import Claims
 from headtypes.papers.clark2019.claims.quantities_of_language import (
     NON_NOUNS,

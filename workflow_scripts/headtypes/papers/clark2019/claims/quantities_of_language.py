@@ -23,8 +23,7 @@ import numpy as np
 from headtypes.analyses.coreference.accuracy import MentionSums
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.probes.scores import RightWords
-from headtypes.analyses.relations.accuracy import CHOSEN, GROUPS, QUANTITIES, BestHeads
-from headtypes.analyses.relations.pairs import ALL, TOTALS
+from headtypes.analyses.relations.accuracy import ALL, CHOSEN, GROUPS, QUANTITIES, TOTALS, BestHeads
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.seeds import derive_seed
