@@ -27,10 +27,9 @@ sys.path.insert(0, str(ROOT / "workflow_scripts"))
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, sha256_path, write_json
 from headtypes.planning.code import code_hash, loaded_modules
-from headtypes.planning.config.messages import mistakes_in
-from headtypes.planning.plan import Plan, plan_of_files
+from headtypes.planning.config.reading import mistakes_in
+from headtypes.planning.plan import STAGES, Plan, files_of, plan_of_files
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder, wrong_weights
-from headtypes.planning.registry import STAGES, files_of
 
 
 class Finding(NamedTuple):

@@ -27,11 +27,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "workflow_scripts")]
 
 from commands.audit import Audit, on_disk
 from headtypes.core.errors import InputError
-from headtypes.core.results import Result
-from headtypes.planning.config.messages import mistakes_in
+from headtypes.core.stage import Result
+from headtypes.planning.config.reading import mistakes_in
+from headtypes.planning.plan import RESULTS as DECLARED
 from headtypes.planning.plan import Plan, plan_of_files
 from headtypes.planning.provenance import beside, recorded
-from headtypes.planning.registry import RESULTS as DECLARED
 
 UNDECIDED = "results of which nobody has said whether they hold text of a corpus"
 

@@ -17,7 +17,7 @@ from headtypes.core.files import write_text
 from headtypes.pages.summary.page import caption_of
 from headtypes.papers.paper import shown_files
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.config.messages import mistakes_in
+from headtypes.planning.config.reading import mistakes_in
 from headtypes.planning.plan import Plan, plan_of_files
 
 

@@ -20,9 +20,8 @@ from headtypes.models.placement import limit
 from headtypes.models.records import read_model_record
 from headtypes.pages.atlas.live import Live, LiveServer
 from headtypes.pages.atlas.stage import SHOWN, results_of
-from headtypes.planning.config.messages import mistakes_in
-from headtypes.planning.plan import plan_of_files
-from headtypes.planning.registry import paths
+from headtypes.planning.config.reading import mistakes_in
+from headtypes.planning.plan import paths, plan_of_files
 
 
 def main(arguments: list[str]) -> None:

@@ -20,14 +20,12 @@ from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.relations.analysis import RELATIONS
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
-from headtypes.core.results import Result
-from headtypes.planning.config.files import Layers, laid_over
-from headtypes.planning.config.messages import mistakes_in
+from headtypes.core.stage import Result
+from headtypes.planning.config.reading import Layers, laid_over, mistakes_in
 from headtypes.planning import resources
 from headtypes.planning.code import brief, code_hash, loaded_modules
-from headtypes.planning.plan import Plan, plan_of
+from headtypes.planning.plan import RESULTS, STAGES, files_of, paths, plan_of
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.registry import RESULTS, STAGES, files_of, paths
 from headtypes.planning.provenance import contents_of, results_folder, wrong_weights
 from headtypes.training.stage import SAVED
 from headtypes.pages.atlas import stage as atlas

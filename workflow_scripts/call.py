@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import refusal
-from headtypes.core.processor import arithmetic
+from headtypes.core.machine import arithmetic
 from headtypes.core.progress import logged, title_of
 from headtypes.models.placement import limit
 from headtypes.planning.code import check_code, loaded_modules

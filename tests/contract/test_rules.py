@@ -12,9 +12,8 @@ import pytest
 
 from headtypes.core.files import canonical_json, write_json
 from headtypes.planning.code import NUMERIC_PACKAGES, brief, code_hash, loaded_modules
-from headtypes.planning.config.schema import read_config
-from headtypes.planning.plan import Plan
-from headtypes.planning.registry import STAGES
+from headtypes.planning.config.reading import read_config
+from headtypes.planning.plan import STAGES, Plan
 from headtypes.training.stage import SAVED
 from tests.contract.tables import expected, leaf_rows, scheduled, with_leaf
 from tests.support.commands import job_counts

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from headtypes.planning.registry import RESULTS, STAGES
+from headtypes.planning.plan import RESULTS, STAGES
 
 _TABLE = re.compile(r"^## (.*)\n(?:(?!## )(?!\| file).*\n)*?(\| file \| rule \| content \|\n(?:\|.*\n)+)", re.MULTILINE)
 _RUNS, _READS = re.compile(r"(?<=^Run a model: ).*$", re.MULTILINE), re.compile(r"(?<=^Read texts: ).*$", re.MULTILINE)

@@ -6,9 +6,8 @@ import re
 import yaml
 from jsonschema import Draft202012Validator
 
-from headtypes.planning.config.files import laid_over
-from headtypes.planning.config.schema import read_config
-from headtypes.planning.registry import RESULTS
+from headtypes.planning.config.reading import laid_over, read_config
+from headtypes.planning.plan import RESULTS
 from tests.docs.keys import with_keys
 from tests.docs.lists import with_lists
 from tests.docs.pages import blocks

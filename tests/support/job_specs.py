@@ -1,9 +1,8 @@
 """The spec of every job, by the plan alone."""
 
 from headtypes.core.files import canonical_json
-from headtypes.planning.config.schema import read_config
-from headtypes.planning.plan import Plan
-from headtypes.planning.registry import RESULTS, STAGES
+from headtypes.planning.config.reading import read_config
+from headtypes.planning.plan import RESULTS, STAGES, Plan
 
 
 def jobs_with_results(plan: Plan) -> dict[tuple, set[str]]:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from headtypes.core.files import canonical_json, write_text
 from headtypes.planning.code import code_hash, loaded_modules
-from headtypes.planning.plan import Plan
+from headtypes.planning.plan import STAGES, Plan
 from headtypes.planning.provenance import provenance_of, record, verified
-from headtypes.planning.registry import STAGES
 from headtypes.training.stage import SAVED
 
 TEXT, WEIGHTS = "Fernweh zinnober", "Gewicht zinnober"

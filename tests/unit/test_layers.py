@@ -10,7 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import headtypes
-from headtypes.planning.registry import STAGES
+from headtypes.planning.plan import STAGES
 
 PACKAGE = Path(headtypes.__file__).parent
 ROOT = PACKAGE.parents[1]

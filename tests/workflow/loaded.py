@@ -6,7 +6,7 @@ import sys
 from functools import cache
 
 from headtypes.planning.code import NOT_COUNTED, covered_files, loaded_modules
-from headtypes.planning.registry import STAGES
+from headtypes.planning.plan import STAGES
 from tests.support.places import SCRIPTS
 
 

@@ -32,9 +32,9 @@ def __getattr__(name: str) -> Any:
         from headtypes.analyses.own.measure import HeadAnalysis
 
         return HeadAnalysis
-    from headtypes.api import ablation, detecting, maps, reading, showing
+    from headtypes.api import ablation, reading
 
-    return next(getattr(room, name) for room in (ablation, detecting, maps, reading, showing) if hasattr(room, name))
+    return getattr(ablation if name == "ablated" else reading, name)
 
 
 def __dir__() -> list[str]:

@@ -1,23 +1,38 @@
-"""Heads of a loaded model, read and typed as the workflow does."""
+"""Heads of a loaded model are read, typed, tested and shown as the workflow does; `import headtypes` has these."""
 
+import json
+import re
+import subprocess
+import sys
+from io import BytesIO
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from transformers import AutoConfig, AutoModelForCausalLM
 
+import headtypes
+from headtypes.analyses.detectors.measure import measure_detectors
+from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.distances.results import read_features, read_head_features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.api.ablation import ablated
-from headtypes.api.detecting import detect_heads
-from headtypes.api.reading import head_types, read_heads
-from headtypes.api.showing import show
+from headtypes.api.reading import detect_heads, head_types, read_heads, show
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import write_arrays
-from tests.support.models import QUESTIONS, tiny_bert, tiny_encoder, tiny_family, tiny_language_model
+from headtypes.data.encoding import encode_samples
+from headtypes.data.tasks import Sample
+from headtypes.pages.atlas.live import Live
+from headtypes.pages.atlas.page import page_of
+from tests.support.atlases import attention_in, unpacked
+from tests.support.browser import browser, opened
+from tests.support.drawing import check_lettering, texts
+from tests.support.models import QUESTIONS, plain_attentions, tiny_bert, tiny_encoder, tiny_family, tiny_language_model
+from tests.support.places import SCRIPTS
 from tests.support.reading import measured
 from tests.support.records import SAMPLES, recorded
 from tests.support.tiny import bert_tokenizer
@@ -125,3 +140,111 @@ def test_no_logits_are_computed_where_attention_alone_is_read():
     model.get_output_embeddings().register_forward_hook(lambda *called: pytest.fail("the head has run"))
     read_heads(model, tokenizer, ["the cat sat"])
     detect_heads(model, tokenizer, sequences=2, length=4)
+
+
+@pytest.mark.parametrize("name", ["bert", "llama"])
+def test_the_table_is_that_of_the_workflow(name, tmp_path):
+    model, tokenizer = tiny_bert() if name == "bert" else tiny_language_model(name)
+    before = model.config._attn_implementation
+    found = detect_heads(model, tokenizer, sequences=6, length=8, least=0.05, seed=3)
+    assert model.config._attn_implementation == before
+    record = recorded(model, tokenizer, tmp_path)
+    scores = measure_detectors(record, sequences=6, length=8, seed=3, precision="float32", batch_tokens=4096)
+    pd.testing.assert_frame_equal(found, detector_table(scores, least=0.05), atol=1e-6)
+
+
+TEXTS = ("The old cat sat by the river.", "A dog was under the house.")
+
+
+@pytest.mark.parametrize("second", [None, TEXTS[1]])
+def test_the_map_is_the_models_attention_with_its_tokens(second):
+    model, tokenizer = tiny_bert()
+    found = headtypes.attention_map(model, tokenizer, TEXTS[0], second, layer=2, head=3)
+    encoded = encode_samples([Sample("", TEXTS[0], second)], tokenizer, "sentence_pair", 64)
+    expected = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])[2, 3]
+    np.testing.assert_allclose(found.attention, expected, atol=1e-6)
+    assert found.tokens[0] == "[CLS]"
+    assert len(found.tokens) == len(expected)
+    check_lettering(found.figure())
+    assert {"head 3-4", "[SEP]"} <= set(texts(found.figure()))
+    # Dark where the head looks: the picture is that of the array.
+    assert Image.open(BytesIO(found._repr_png_())).size[0] > 200
+    np.testing.assert_array_equal(found.figure().axes[0].images[0].get_array(), found.attention)
+
+
+def test_of_a_decoder_it_looks_back_alone():
+    model, tokenizer = tiny_language_model("gpt2")
+    found = headtypes.attention_map(model, tokenizer, "the cat sat by the river", layer=0, head=1)
+    np.testing.assert_array_equal(np.triu(found.attention, 1), 0)
+    np.testing.assert_allclose(found.attention.sum(axis=1), 1, atol=1e-5)
+
+
+def test_a_head_that_is_not_there_is_refused():
+    with pytest.raises(InputError, match="no head 5 in layer 0: count 3 layers of 5 heads from 0"):
+        headtypes.attention_map(*tiny_bert(), TEXTS[0], layer=0, head=5)
+
+
+TEXT = "The old cat sat by the river."
+
+
+DATA = re.compile(r'<script type="[a-z/]+" id="[^"]*">(.*?)</script>')
+
+
+def parts_of(html: str) -> tuple[str, dict, list[str]]:
+    """A page without its data, its data, and what of these is packed."""
+    data, *packed = DATA.findall(html)
+    return DATA.sub("", html), json.loads(data), packed
+
+
+def test_the_page_is_that_of_the_command(tmp_path):
+    model, tokenizer = tiny_bert()
+    texts = TEXT, "A dog was under the house."
+    page = headtypes.show(model, tokenizer, *texts)
+    record = recorded(model, tokenizer, tmp_path)
+    data = Live(record, {}, precision="float32", distance_bins=16).read(*texts, [])
+    del data["answers"]
+    written = page_of(data, {"model": "BertForQuestionAnswering", "text": [*texts]})
+    pages = (html.replace("BertForQuestionAnswering", record.name) for html in (page.html, written))
+    without_data, known, packed = zip(*map(parts_of, pages), strict=True)
+    # The two passes may differ in the last bits, and so each number in the last digit that a page keeps of it: the
+    # fourth of a feature, a 255th of the largest of its row in a map, a 65535th of a length.
+    np.testing.assert_allclose(*(each["features"].pop("values") for each in known), rtol=2e-3)
+    length = len(known[0]["samples"][0]["tokens"])
+    maps, lengths = zip(*packed, strict=True)
+    np.testing.assert_allclose(*(attention_in(each, 3, 5, length) for each in maps), atol=1 / 255)
+    np.testing.assert_allclose(*(np.frombuffer(unpacked(each), "<u2").astype(int) for each in lengths), atol=1)
+    assert known[0] == known[1]
+    assert without_data[0] == without_data[1]
+
+
+def test_a_notebook_shows_the_heads_by_type(tmp_path):
+    model, tokenizer = tiny_bert()
+    types = headtypes.head_types(headtypes.read_heads(model, tokenizer, [TEXT]), k=2)
+    page = headtypes.show(model, tokenizer, TEXT, partition=types)
+    cell = tmp_path / "cell.html"
+    cell.write_text(f"<!doctype html>{page._repr_html_()}", encoding="utf-8")
+    page.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
+    with browser() as chromium, opened(chromium, cell, 1000) as notebook:
+        shown = notebook.frame_locator("iframe")
+        shown.get_by_text("15 heads").wait_for()
+        count = len(types.heads_of("type-1"))
+        assert shown.get_by_text(f"type-1 {count}", exact=False).count()
+
+
+def test_the_package_loads_nothing_until_it_is_asked_and_no_snakemake_then():
+    code = """
+import sys
+sys.modules["snakemake"] = None
+import headtypes
+assert "torch" not in sys.modules
+headtypes.ablated
+assert "torch" in sys.modules
+print([name for name in sys.modules if name.startswith("headtypes.planning")])
+"""
+    run = subprocess.run([sys.executable, "-c", code], cwd=SCRIPTS, capture_output=True, text=True, check=True)
+    # Then what is called, and nothing that plans or needs Snakemake.
+    assert run.stdout == "[]\n"
+    assert {name for name in headtypes.__all__ if callable(getattr(headtypes, name))} == set(headtypes.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        headtypes.__getattr__("nothing")

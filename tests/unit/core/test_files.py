@@ -5,9 +5,11 @@ import gzip
 import math
 import os
 
+import numpy as np
 import pytest
 
 from headtypes.analyses.distances.results import read_features
+from headtypes.analyses.types.clustering import import_partition
 from headtypes.core.errors import InputError
 from headtypes.core.files import (
     atomic_write,
@@ -17,7 +19,9 @@ from headtypes.core.files import (
     read_json_lines,
     write_json_lines,
 )
-from headtypes.core.table_files import table_reader
+from headtypes.core.table_files import read_as_text, table_reader
+from headtypes.data.fetching import fetch_task
+from headtypes.planning.config.checks import types_in
 from tests.support.refusals import refusal
 
 
@@ -128,3 +132,33 @@ def test_what_a_killed_process_left_of_a_file_is_found_and_nothing_else(tmp_path
     # Of a folder that is called a.h5.2.
     (tmp_path / ".a.h5.2.tmp").mkdir()
     assert [left.name for left in leftovers(tmp_path / "a.h5")] == [".a.h5.17.tmp"]
+
+
+def pairs(file: str):
+    return fetch_task("t", "sentence_pair", {"file": file}, {"first": "first", "second": "second"})
+
+
+# By name: what the file holds, and what reads it.
+READERS = {
+    "heads.csv": (
+        "layer,head,type, type\n0,0,a,b\n",
+        lambda file: import_partition(file, np.full((1, 21), 1 / 21), (1, 1)),
+    ),
+    "types.csv": ("layer,head,type,type\n0,0,a,b\n", lambda file: types_in("partitions.mine.file", file)),
+    "pairs.csv": ("first,second,type,type\na,b,0,1\n", pairs),
+    "pairs.tsv": ("first\tsecond\ttype\ttype\na\tb\t0\t1\n", pairs),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_column_that_is_named_twice_is_refused(name, tmp_path):
+    content, read = READERS[name]
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=f"{name} has more than one column type; rename or remove all but one"):
+        read(str(tmp_path / name))
+
+
+def test_columns_without_a_name_are_as_many_as_a_spreadsheet_leaves(tmp_path):
+    (tmp_path / "x.csv").write_text("type,,\na,,\n")
+    assert types_in("partitions.mine.file", str(tmp_path / "x.csv")) == ("a",)
+    assert read_as_text(tmp_path / "x.csv")["type"].tolist() == ["a"]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from headtypes.planning.config.schema import read_config
+from headtypes.planning.config.reading import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.resources import UNKNOWN, ModelSize, Needs, gpus, model_size, needs, with_model
 

@@ -4,7 +4,7 @@ import ast
 
 from headtypes.core.stage import Stage
 from headtypes.planning.code import covered_files, loaded_modules
-from headtypes.planning.registry import RESULTS, STAGES
+from headtypes.planning.plan import RESULTS, STAGES
 from tests.support.places import SCRIPTS
 
 # Inputs that hold texts.

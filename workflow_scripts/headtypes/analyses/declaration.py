@@ -13,8 +13,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headtypes.core.files import StrPath
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, Stage, given
+from headtypes.core.stage import Plan, Result, Stage, given
 from headtypes.data.stage import encoding_of
 
 if TYPE_CHECKING:

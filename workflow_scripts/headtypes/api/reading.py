@@ -1,28 +1,55 @@
-"""Heads of a loaded model read on texts, and their types."""
+"""Heads of a loaded model read on texts: features, types, detectors, maps of attention, and a page that shows them."""
 
 import re
 from collections.abc import Mapping, Sequence, Set
-from typing import Literal
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import InstanceOf, PositiveInt, SkipValidation
+from matplotlib.figure import Figure
+from pydantic import Field, InstanceOf, NonNegativeInt, PositiveInt, SkipValidation
 
+from headtypes.analyses.detectors.analysis import LEAST, LENGTH, SEQUENCES
+from headtypes.analyses.detectors.measure import draw_sequences, read_detectors
+from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.distances.columns import head_features
 from headtypes.analyses.distances.measure import reducers_of, shares_of
 from headtypes.analyses.distances.results import SHARES, Features
+from headtypes.analyses.maps.measure import Maps, readable
 from headtypes.analyses.own.measure import HeadAnalysis, QueryMeans, value_table
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.names import METHODS, MIXTURES
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.analyses.types.stability import cluster_halves
-from headtypes.api.arguments import Model, Seed, Tokenizer, alone, check_readable, checked, tokens_of_longest
+from headtypes.api.arguments import (
+    Model,
+    Seed,
+    Tokenizer,
+    alone,
+    check_partition,
+    check_readable,
+    checked,
+    tokens_of_longest,
+)
 from headtypes.attention.one_pass import read_attention
-from headtypes.attention.reducers import Of
+from headtypes.attention.reducers import Block, Of
 from headtypes.core.errors import InputError, shortened
+from headtypes.core.files import StrPath, write_text
+from headtypes.core.heads import head_name
+from headtypes.core.style import PAGE, style, styled
 from headtypes.data.encoding import encode_samples
+from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.tasks import KINDS, Sample
-from headtypes.models.model_config import body_of
+from headtypes.models.model_config import body_of, headed_layers, layers_and_heads, longest_input
+from headtypes.models.records import ModelRecord
+from headtypes.pages.atlas.live import LONGEST, seen
+from headtypes.pages.atlas.page import page_of
+from headtypes.papers.guan2020.figures import draw_map
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -126,3 +153,172 @@ def samples_of(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]
         raise InputError("Some texts are single and some are pairs; read the two sorts in two calls.")
     pairs = [(text, None) if isinstance(text, str) else text for text in texts]
     return [Sample(str(number), *pair) for number, pair in enumerate(pairs)]
+
+
+@checked
+def detect_heads(
+    model: Model,
+    tokenizer: Tokenizer,
+    *,
+    sequences: PositiveInt = SEQUENCES,
+    length: Annotated[int, Field(ge=4)] = LENGTH,
+    least: Annotated[float, Field(ge=0, le=1)] = LEAST,
+    seed: NonNegativeInt = 0,
+    max_length: PositiveInt | None = None,
+    batch_tokens: PositiveInt = 4096,
+) -> pd.DataFrame:
+    """Test every head of a loaded model by every detector, on random tokens (Olsson et al. 2022).
+
+    model:  in evaluation mode, on any device; afterwards it is as before.
+    sequences, length: how many sequences are drawn, and tokens of half of one.
+    least:  share of its attention by which a head that is detected exceeds the null.
+    max_length, batch_tokens: tokens of the longest input, by default what model and tokenizer take, and of a batch.
+    returns one row for each detector, layer and head (from 0), as `detectors.results.detector_table`: score, null,
+        difference with its interval, p, corrected_p, detected.
+    Raises `InputError` where sequences of this length cannot be drawn, or the model's heads cannot be read.
+    """
+    check_readable(model, tokenizer)
+    name, max_length = type(model).__name__, tokens_of_longest(model, tokenizer, max_length)
+    drawn = draw_sequences(tokenizer, sequences=sequences, length=length, max_length=max_length, seed=seed, model=name)
+    what = f"{name} on random tokens"
+    with alone(model):
+        scores = read_detectors(body_of(model), drawn, batch_tokens=batch_tokens, what=what)
+    return detector_table(scores, least=least)
+
+
+@dataclass(frozen=True)
+class HeadMap:
+    """The attention of one head on a text; the last line of a notebook's cell shows it.
+
+    attention: [query, key] float32, rows sum to one; tokens: as a person reads them; layer, head: from 0.
+    """
+
+    attention: np.ndarray
+    tokens: list[str]
+    layer: int
+    head: int
+
+    @styled
+    def figure(self) -> Figure:
+        """Draw the map, queries downwards, as a figure of Matplotlib."""
+        side = min(PAGE, 1.2 + 0.13 * len(self.tokens))
+        figure = Figure(figsize=(side, side), layout="constrained")
+        axes = figure.subplots()
+        draw_map(axes, self.attention, self.tokens, side - 0.8)
+        axes.set(title=f"head {head_name(self.layer, self.head)}")
+        return figure
+
+    def _repr_png_(self) -> bytes:
+        png = BytesIO()
+        with style():
+            self.figure().savefig(png, dpi=150)
+        return png.getvalue()
+
+
+class _OneHead(Maps):
+    """Keeps the map of one head alone."""
+
+    def __init__(self, layer: int, head: int):
+        self._of = layer, head
+
+    def add(self, block: Block) -> None:
+        layer, head = self._of
+        if block.layer == layer:
+            self.keep(block, block.attention[0, head : head + 1])
+
+
+@checked
+def attention_map(
+    model: Model,
+    tokenizer: Tokenizer,
+    text: str,
+    second: str | None = None,
+    *,
+    layer: NonNegativeInt,
+    head: NonNegativeInt,
+) -> HeadMap:
+    """Read the attention of one head of a loaded model on a text, or on two that are read together.
+
+    model: in evaluation mode, on any device and with any attention implementation; afterwards it is as before.
+    layer, head: from 0, as `partition.heads_of` lists them.
+    Raises `InputError` where there is no such head or no text, or the model's heads cannot be read.
+    """
+    check_readable(model, tokenizer)
+    layers, heads = layers_and_heads(model)
+    if layer >= layers or head >= heads:
+        raise InputError(f"There is no head {head} in layer {layer}: count {layers} layers of {heads} heads from 0.")
+    samples = samples_of([text if second is None else (text, second)])
+    encoded = encode_samples(samples, tokenizer, SentencePair.name, tokens_of_longest(model, tokenizer, None))
+    if not all(encoded.lengths):
+        raise InputError("The text is empty; write one.")
+    with alone(model):
+        ((maps,),) = read_attention(
+            body_of(model), encoded, [_OneHead(layer, head)], batch_tokens=1, what=type(model).__name__
+        )
+    tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
+    return HeadMap(maps[0, 0], tokens, layer, head)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of every head, as in the atlas; the last line of a notebook's cell shows it, also without a kernel."""
+
+    html: str
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self.html)}" style="width: 100%; height: 48rem; border: 0"></iframe>'
+
+    def save(self, path: StrPath) -> None:
+        """Write the page; it opens from disk, without a network and without other files."""
+        write_text(path, self.html)
+
+
+@checked
+def show(
+    model: Model,
+    tokenizer: Tokenizer,
+    text: str,
+    second: str | None = None,
+    *,
+    partition: InstanceOf[Partition] | None = None,
+) -> Page:
+    """Show where every head of a loaded model looks in a text, or in two that are read together.
+
+    model:     in evaluation mode, on any device; afterwards it is as before.
+    text, second: of which the first `live.LONGEST` tokens are shown.
+    partition: the types of the heads (`reading.head_types`), to colour them by.
+    Raises `InputError` where there is no text, or the model's heads cannot be read.
+    """
+    check_readable(model, tokenizer)
+    check_partition(model, partition)
+    samples = samples_of([text if second is None else (text, second)])
+    longest = min(LONGEST, longest_input(model.config, tokenizer))
+    encoded = encode_samples(samples, tokenizer, SentencePair.name, longest)
+    config, what = model.config, type(model).__name__
+    record = ModelRecord(
+        name=what,
+        folder="",
+        weights={},
+        files={},
+        pickle=False,
+        parameters=model.num_parameters(),
+        model_type=config.model_type,
+        architectures=config.architectures,
+        layers=len(headed_layers(config)),
+        heads=config.num_attention_heads,
+        width=config.hidden_size,
+        max_length=longest,
+    )
+    with TemporaryDirectory() as folder, alone(model):
+        types = Path(folder, "types.csv")
+        if partition is not None:
+            write_partition(types, partition)
+        data = seen(
+            record,
+            encoded,
+            lambda read, *of: read_attention(body_of(model), read, of, batch_tokens=4096, what=what),
+            tokenizer,
+            {} if partition is None else {"partitions": [("yours", types)]},
+            distance_bins=16,
+        )
+    return Page(page_of(data, {"model": what, "text": [text, second]}))

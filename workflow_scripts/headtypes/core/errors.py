@@ -1,6 +1,7 @@
 """The error that a user can fix."""
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -47,3 +48,8 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
     close = [candidate for candidate in known if candidate.casefold() == name.casefold()]
     close += difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f' Did you mean "{close[0]}"?' if close else ""
+
+
+def spelled_out(kind: type) -> str:
+    """Write the name of a class as words in lower case: `ArcGuesses` is "arc guesses"."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower()

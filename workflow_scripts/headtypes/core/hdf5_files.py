@@ -16,8 +16,8 @@ import jaxtyping
 import numpy as np
 from jaxtyping import Shaped, jaxtyped
 
+from headtypes.core.errors import spelled_out
 from headtypes.core.files import StrPath, atomic_write, canonical_json, undamaged
-from headtypes.core.texts import spelled_out
 
 T = TypeVar("T")
 # Of a chunk, at most, unless a single row is larger.

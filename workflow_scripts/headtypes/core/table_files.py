@@ -7,8 +7,7 @@ from io import StringIO
 
 import pandas as pd
 
-from headtypes.core.files import StrPath, atomic_write, undamaged, write_text
-from headtypes.core.texts import check_header, separator_of, text_of
+from headtypes.core.files import StrPath, atomic_write, check_header, separator_of, text_of, undamaged, write_text
 
 
 def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.core.texts import text_of
+from headtypes.core.files import text_of
 
 FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = 1, 2, 3, 4, 5, 6, 7, 9
 _COLUMNS = 10

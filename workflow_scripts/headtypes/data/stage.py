@@ -4,8 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
-from headtypes.core.results import TEXT, Result
-from headtypes.core.stage import Plan, given, stage
+from headtypes.core.stage import TEXT, Plan, Result, given, stage
 from headtypes.data.tasks import KINDS, LANGUAGE_MODEL
 from headtypes.models.stage import RECORD
 

@@ -13,7 +13,7 @@ from transformers.quantizers import AutoHfQuantizer
 
 from headtypes.core.errors import InputError, told
 from headtypes.core.files import StrPath, read_json, sha256_file
-from headtypes.core.installed import version_of
+from headtypes.core.machine import version_of
 from headtypes.models.model_config import headed_layers, is_causal, longest_input
 from headtypes.models.records import (
     MODEL_FILES,

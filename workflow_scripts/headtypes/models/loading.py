@@ -27,7 +27,7 @@ from transformers.models.auto.modeling_auto import (
 from transformers.utils import logging
 
 from headtypes.core.errors import InputError, told
-from headtypes.core.processor import arithmetic
+from headtypes.core.machine import arithmetic
 from headtypes.models.fetching import check_files
 from headtypes.models.model_config import body_of, check_padding, config_of, language_head
 from headtypes.models.placement import gpus_for, keep_to_gpus, limits_of, places

@@ -1,8 +1,7 @@
 """Finding models."""
 
-from headtypes.core.installed import version_of
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, given, stage
+from headtypes.core.machine import version_of
+from headtypes.core.stage import Plan, Result, given, stage
 
 
 @stage(calls="models.architectures:run")

@@ -14,15 +14,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import StrPath
-from headtypes.core.results import Result
-from headtypes.core.stage import Stage
+from headtypes.core.stage import Result, Stage
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from headtypes.core.tables import Table
 
-# `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.registry.paths`: of a later room.
+# `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.plan.paths`: of a later room.
 Plan = Any
 Paths = Any
 # Results of the papers, with which a reader begins.
@@ -162,7 +161,7 @@ class Paper:
     def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
         """Return the paths of our results that are compared with the paper, by (kind, *key).
 
-        paths: patterns of results by name (`planning.registry.paths`).
+        paths: patterns of results by name (`planning.plan.paths`).
         """
         raise NotImplementedError
 

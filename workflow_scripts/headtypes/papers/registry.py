@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import Plan, Result, stage
 from headtypes.papers.clark2019.paper import CLARK2019
 from headtypes.papers.guan2020.paper import GUAN2020
 from headtypes.papers.kobayashi2020.paper import KOBAYASHI2020

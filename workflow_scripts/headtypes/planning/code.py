@@ -12,7 +12,7 @@ from pathlib import Path
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
-from headtypes.core.installed import version_of
+from headtypes.core.machine import version_of
 from headtypes.data.tasks import module_of
 
 # Packages whose version can change a number or a byte of a result, by the name they are imported under.
@@ -131,7 +131,7 @@ def _read(file: Path) -> tuple[frozenset[str], str]:
     if b"content=" in text:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                # What a result holds is for the documentation alone (`core.results.Result`).
+                # What a result holds is for the documentation alone (`core.stage.Result`).
                 node.keywords[:] = [keyword for keyword in node.keywords if keyword.arg != "content"]
     ahead = [tree]
     while ahead:

@@ -1,28 +1,67 @@
-"""The plan of a configuration: models, features, partitions and ablations that fit together."""
+"""The plan of a configuration: models, features, partitions and ablations that fit together.
+
+And all rules and results, as they are declared beside what makes them.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import NamedTuple
 
 from headtypes.analyses.declaration import Analysis
-from headtypes.analyses.registry import ANALYSES, analysis_named
+from headtypes.analyses.registry import ANALYSES, OWN, analysis_named
 from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, reading_matters
 from headtypes.attention.reducers import Of
+from headtypes.comparisons.types import stage as compared_types
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
-from headtypes.core.stage import given
+from headtypes.core.stage import Result, Stage, given
+from headtypes.data import stage as data
 from headtypes.data.files import files_in
 from headtypes.data.kinds.text import Text
 from headtypes.data.tasks import KINDS, Kind
+from headtypes.models import stage as models
 from headtypes.models.records import model_files
+from headtypes.pages.atlas import stage as atlas
+from headtypes.pages.ledger import stage as ledger
+from headtypes.pages.summary import stage as summary
+from headtypes.papers import registry as papers
+from headtypes.papers.registry import PAPERS
 from headtypes.planning.config.checks import check, check_evaluated, left_out, types_in
-from headtypes.planning.config.files import Layers, laid_over
-from headtypes.planning.config.messages import ConfigError, unknown
-from headtypes.planning.config.schema import Config, Finetuned, changes_nothing, is_result, read_config, types_of
+from headtypes.planning.config.reading import ConfigError, Layers, laid_over, read_config, unknown
+from headtypes.planning.config.schema import Config, Finetuned, changes_nothing, is_result, types_of
+from headtypes.training import stage as training
 
+_MODULES = (models, data, training, papers, compared_types, summary, ledger, atlas)
+# By the names of their rules.
+STAGES: dict[str, Stage] = {
+    **{stage.name: stage for module in _MODULES for stage in vars(module).values() if isinstance(stage, Stage)},
+    **{stage.name: stage for declared in (*ANALYSES, OWN, *PAPERS.values()) for stage in declared.stages},
+}
+# In the order in which the documentation lists them, under their headings.
+RESULTS: tuple[Result, ...] = (
+    *(result for module in (summary, atlas) for result in module.RESULTS),
+    *ledger.results(lambda: paths),
+    *papers.results(lambda: paths),
+    *compared_types.RESULTS,
+    *(result for paper in PAPERS.values() for result in paper.results),
+    *(replace(result, section=analysis.section) for analysis in (*ANALYSES, OWN) for result in analysis.results),
+    *(result for module in (models, data, training) for result in module.RESULTS),
+)
+if lost := [result for result in RESULTS if result.rule not in STAGES]:
+    raise ValueError(f"No stage is named {lost[0].rule}, of which {lost[0].path} is declared to be a result.")
+
+
+class _Paths(SimpleNamespace):
+    def __getattr__(self, name: str):
+        raise AttributeError(f"No result is declared with the name {name.lower()}.")
+
+
+# The patterns of results that several rules use, by their names.
+paths = _Paths(**{result.name.upper(): result.path for result in RESULTS if result.name})
 # Between a condition and a reading; no name holds it.
 UNDER = "@"
 # In place of a task where a model reads none; no task has this name.
@@ -183,7 +222,7 @@ class Plan:
         self.models = _selected(config.models, config.select.models)
         self.tasks = _selected(config.tasks, config.select.tasks)
         self.readings = list(config.readings)
-        check(config, self.models, self.tasks)
+        check(config, self.models, self.tasks, RESULTS)
         self.conditions = _with_baseline(config)
         # The types of a partition that is not selected are unknown.
         known = len(self.imported) == len(config.partitions)
@@ -515,3 +554,13 @@ def _with_baseline(config: Config) -> list[str]:
     if chosen and not any(changes_nothing(config.conditions[name]) for name in chosen):
         chosen = [next(name for name in config.conditions if changes_nothing(config.conditions[name])), *chosen]
     return _selected(config.conditions, chosen)
+
+
+def files_of(plan: Plan, results: Iterable[Result] = RESULTS) -> list[str]:
+    """The files and folders of all results of a plan, or of some of these, as they are declared."""
+    return [
+        path.format(**result.wildcards(entry))
+        for result in results
+        for entry in (result.of(plan) if result.of else ())
+        for path in result.paths
+    ]

@@ -17,8 +17,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json
 from headtypes.core.stage import Stage
 from headtypes.models.placement import BYTES, GB, gpus_for
-from headtypes.planning.plan import Plan
-from headtypes.planning.registry import STAGES
+from headtypes.planning.plan import STAGES, Plan
 
 _MB, _MARGIN = 1e6, 1.5
 # Of Python with torch and Transformers; and of Snakemake, which on a cluster runs inside the job too.

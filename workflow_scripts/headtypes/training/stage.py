@@ -3,8 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from headtypes.core.results import WEIGHTS, Result
-from headtypes.core.stage import Plan, given, stage
+from headtypes.core.stage import WEIGHTS, Plan, Result, given, stage
 from headtypes.data.stage import SECTION, fetched, source_of
 from headtypes.models.stage import RECORD
 

@@ -7,8 +7,8 @@ from typing import Any, get_args, get_origin
 
 import pytest
 
-from headtypes.planning.config.messages import mistakes_in
-from headtypes.planning.config.schema import Config, Strict, read_config
+from headtypes.planning.config.reading import mistakes_in, read_config
+from headtypes.planning.config.schema import Config, Strict
 from headtypes.planning.plan import Plan
 from tests.docs.schema import json_schema
 from tests.support.configs import DELETE, edited, full_config

@@ -5,8 +5,7 @@ from typing import Any
 
 from headtypes.analyses.declaration import Analysis, samples_of, share_of
 from headtypes.attention.operations import seeded
-from headtypes.core.results import ARTICLES, TEXT, Result
-from headtypes.core.stage import Plan, given, stage
+from headtypes.core.stage import ARTICLES, TEXT, Plan, Result, given, stage
 from headtypes.data.stage import SAMPLES
 from headtypes.models.stage import RECORD
 

@@ -6,8 +6,7 @@ from headtypes.analyses.ablation.analysis import OUTPUTS, answers_of
 from headtypes.analyses.declaration import Analysis, share_of
 from headtypes.attention.operations import reading_matters, seeded
 from headtypes.core.files import StrPath
-from headtypes.core.results import ARTICLES, Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import ARTICLES, Plan, Result, stage
 from headtypes.data.stage import QUESTIONS, WINDOWS
 from headtypes.models.stage import RECORD
 

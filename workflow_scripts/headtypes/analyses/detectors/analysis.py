@@ -8,8 +8,7 @@ from typing import Any
 
 from headtypes.analyses.declaration import Analysis
 from headtypes.core.files import StrPath
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, given, stage
+from headtypes.core.stage import Plan, Result, given, stage
 
 
 def per_head(task: str, path: StrPath) -> list:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from headtypes.analyses.declaration import Analysis, norms_of, samples_of
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import Plan, Result, stage
 from headtypes.data.stage import SAMPLES
 from headtypes.models.stage import RECORD
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from headtypes.analyses.declaration import Analysis, Measure, ratio
 from headtypes.core.files import StrPath
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import Plan, Result, stage
 
 
 def per_pair(path: StrPath) -> Any:

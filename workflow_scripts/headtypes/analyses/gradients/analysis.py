@@ -5,8 +5,7 @@ from typing import Any
 
 from headtypes.analyses.declaration import Analysis, Column, share_of, summaries
 from headtypes.core.files import StrPath
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, given, stage
+from headtypes.core.stage import Plan, Result, given, stage
 from headtypes.data.stage import QUESTIONS, SAMPLES, WINDOWS, encoding_of
 from headtypes.models.stage import RECORD
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.distances.analysis import not_texts
-from headtypes.core.results import TEXT, Result
+from headtypes.core.stage import TEXT, Result
 
 _MAPS = (
     Result(

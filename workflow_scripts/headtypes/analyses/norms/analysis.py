@@ -9,8 +9,7 @@ from typing import Any
 
 from headtypes.analyses.declaration import Analysis, Column, by_head, summaries
 from headtypes.core.files import StrPath
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import Plan, Result, stage
 
 
 @stage(calls="analyses.norms.compare:run")

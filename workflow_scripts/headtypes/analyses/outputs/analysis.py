@@ -8,8 +8,7 @@ from typing import Any
 
 from headtypes.analyses.declaration import Analysis, Column, by_head, summaries
 from headtypes.core.files import StrPath
-from headtypes.core.results import Result
-from headtypes.core.stage import of_inputs_alone
+from headtypes.core.stage import Result, of_inputs_alone
 
 # Of each column that is shown: what it is called, and the factor that makes its unit.
 LABELS = {

@@ -10,8 +10,7 @@ from typing import Any
 from headtypes.analyses.declaration import Analysis, Column, samples_of, summaries
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, given, of_inputs_alone, stage
+from headtypes.core.stage import Plan, Result, given, of_inputs_alone, stage
 
 # What the class of such a file derives from (`measure.HeadAnalysis`).
 BASE = "HeadAnalysis"

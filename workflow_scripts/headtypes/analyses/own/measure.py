@@ -16,12 +16,11 @@ from torch import Tensor
 from headtypes.analyses.own.analysis import class_in
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, PerSample
-from headtypes.core.errors import InputError
+from headtypes.core.errors import InputError, spelled_out
 from headtypes.core.files import StrPath
 from headtypes.core.heads import per_head
 from headtypes.core.statistics import mean_of_known, ratio_intervals
 from headtypes.core.table_files import write_csv
-from headtypes.core.texts import spelled_out
 from headtypes.data.encoding import Encoded
 from headtypes.data.tasks import Sample, read_records
 from headtypes.models.records import ModelRecord, read_model_record

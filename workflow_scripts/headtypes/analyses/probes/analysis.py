@@ -7,8 +7,7 @@ from typing import Any
 
 from headtypes.analyses.declaration import Analysis, words_of
 from headtypes.analyses.relations.analysis import ARCS
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, of_inputs_alone, stage
+from headtypes.core.stage import Plan, Result, of_inputs_alone, stage
 from headtypes.data.stage import ROWS
 
 WORDS = Result(

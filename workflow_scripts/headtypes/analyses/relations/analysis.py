@@ -9,8 +9,7 @@ from typing import Any
 
 from headtypes.analyses.declaration import Analysis, words_of
 from headtypes.core.files import StrPath
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, given, stage
+from headtypes.core.stage import Plan, Result, given, stage
 from headtypes.data.stage import ROWS, test
 from headtypes.models.stage import RECORD
 

@@ -7,7 +7,7 @@ from typing import Any
 from headtypes.analyses.declaration import Analysis, Column, summaries
 from headtypes.analyses.distances.analysis import FEATURES, not_texts
 from headtypes.core.files import StrPath
-from headtypes.core.results import TEXT, Result
+from headtypes.core.stage import TEXT, Result
 
 LABELS = {"other": "to the same word in the other text", "own": "to the same word elsewhere in its text"}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from headtypes.analyses.declaration import Analysis, Column, summaries
 from headtypes.core.files import StrPath
-from headtypes.core.results import Result
+from headtypes.core.stage import Result
 
 # What each column is called in the atlas, and its unit.
 LABELS = {

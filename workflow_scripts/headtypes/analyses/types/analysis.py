@@ -11,9 +11,8 @@ from io import StringIO
 from headtypes.analyses.declaration import Analysis
 from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError, one_line
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, stage
-from headtypes.core.texts import check_header, separator_of, text_of
+from headtypes.core.files import check_header, separator_of, text_of
+from headtypes.core.stage import Plan, Result, stage
 
 
 @stage(calls="analyses.types.stability:run")

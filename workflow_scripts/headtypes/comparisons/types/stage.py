@@ -1,7 +1,6 @@
 """Types of heads beside every analysis of their model."""
 
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import Plan, Result, stage
 
 
 @stage(calls="comparisons.types.figure:run")

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.core.files import numbered_objects, read_json
-from headtypes.core.texts import text_of
+from headtypes.core.files import numbered_objects, read_json, text_of
 from headtypes.data.tasks import LANGUAGE_MODEL, MEASURES, SIZES, Kind, Sample, StrictRecord
 
 if TYPE_CHECKING:

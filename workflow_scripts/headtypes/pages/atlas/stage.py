@@ -7,8 +7,7 @@ from headtypes.analyses.distances.analysis import FEATURES
 from headtypes.analyses.own.analysis import VALUES
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.analysis import PARTITION, STABILITY
-from headtypes.core.results import TEXT, Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import TEXT, Plan, Result, stage
 
 # The results that an atlas shows, where there are any, and what each is called among the inputs of its rule.
 SHOWN = {

@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from headtypes.core.results import Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import Plan, Result, stage
 from headtypes.papers.registry import PAPERS
 
 
 def comparisons(plan: Plan, paths: Any) -> dict[str, str]:
     """Return the verdicts on each paper's claims, where there is something to compare; paths:
-    `planning.registry.paths`.
+    `planning.plan.paths`.
     """
     compared = [name for name, paper in PAPERS.items() if paper.inputs(plan, paths)]
     return {name: f"results/{name}/comparison.csv" for name in compared}

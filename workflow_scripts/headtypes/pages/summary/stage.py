@@ -5,8 +5,7 @@ from typing import Any
 
 from headtypes.analyses.registry import ANALYSES
 from headtypes.comparisons.types import stage as compared_types
-from headtypes.core.results import PICTURED, Result
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import PICTURED, Plan, Result, stage
 from headtypes.pages.atlas.stage import models
 from headtypes.pages.ledger.stage import comparisons
 from headtypes.papers.paper import PARTITION, Figure, shown_files, shown_partitions, shown_texts
@@ -38,7 +37,7 @@ BEST = tuple(analysis for analysis in ANALYSES if analysis.best)
 
 
 def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
-    """Return the inputs of the page, by name and key; paths: `planning.registry.paths`."""
+    """Return the inputs of the page, by name and key; paths: `planning.plan.paths`."""
     partitions = {
         "partition": (paths.PARTITION, plan.partitions.values()),
         "features": (paths.FEATURES, plan.partitions.values()),

@@ -5,8 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from headtypes.analyses.declaration import words_of
-from headtypes.core.results import PICTURED, TEXT, Result
-from headtypes.core.stage import of_inputs_alone, stage
+from headtypes.core.stage import PICTURED, TEXT, Result, of_inputs_alone, stage
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.paper import (
     TASK,

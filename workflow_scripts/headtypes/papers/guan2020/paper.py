@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from headtypes.core.results import PICTURED
-from headtypes.core.stage import Plan, stage
+from headtypes.core.stage import PICTURED, Plan, stage
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.paper import (
     PARTITION,

@@ -16,15 +16,14 @@ from headtypes.analyses.types.analysis import types_in_file
 from headtypes.analyses.types.names import TYPES
 from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError, nearest, shortened
-from headtypes.core.stage import given
+from headtypes.core.stage import Result, given
 from headtypes.data.files import looked_in
 from headtypes.data.kinds.treebank import Treebank
 from headtypes.data.tasks import KINDS, LANGUAGE_MODEL
 from headtypes.models.records import config_json
-from headtypes.planning.config.messages import ConfigError, unknown
+from headtypes.planning.config.reading import ConfigError, unknown
 from headtypes.planning.config.schema import Ablation, Config, TaskSource, changes_nothing, is_result, types_of
 from headtypes.planning.provenance import folder_of_records
-from headtypes.planning.registry import RESULTS
 
 Mistakes = Iterator[tuple[str, str]]
 # Types that a message lists.
@@ -43,12 +42,15 @@ _CLASSES = {
 }
 
 
-def check(config: Config, models: Sequence[str], tasks: Sequence[str]) -> None:
-    """Raise `ConfigError` where entries do not fit together; models, tasks: those that are selected."""
+def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: Iterable[Result]) -> None:
+    """Raise `ConfigError` where entries do not fit together.
+
+    models, tasks: those that are selected; results: all that the workflow can write.
+    """
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection, _baseline)):
         if mistakes := [mistake for check in checks for mistake in check(config)]:
             raise ConfigError(mistakes)
-    for checks in (_missing_files(config, models, tasks), _analyses(config)):
+    for checks in (_missing_files(config, models, tasks), _analyses(config, results)):
         if mistakes := list(checks):
             raise ConfigError(mistakes)
 
@@ -289,9 +291,9 @@ def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) 
             yield key, sentence
 
 
-def _analyses(config: Config) -> Mistakes:
+def _analyses(config: Config, results: Iterable[Result]) -> Mistakes:
     """Yield analyses of the user's whose folder is taken, or whose file does not hold one analysis."""
-    taken = {analysis.name for analysis in ANALYSES} | {result.path.split("/")[1] for result in RESULTS}
+    taken = {analysis.name for analysis in ANALYSES} | {result.path.split("/")[1] for result in results}
     for name, entry in config.analyses.items():
         if name.lower() in {*taken, folder_of_records(Path()).name}:
             yield f"analyses.{name}", f"results of ours have the name {name.lower()}; choose another one."

@@ -18,7 +18,6 @@ from pydantic import (
     NonNegativeInt,
     PositiveFloat,
     StringConstraints,
-    ValidationError,
     create_model,
     field_validator,
     model_validator,
@@ -31,9 +30,11 @@ from headtypes.attention.reducers import Of
 from headtypes.core.errors import InputError, nearest, one_line
 from headtypes.data.tasks import KINDS, Kind
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.config.messages import UNKNOWN_KEY, explained
-from headtypes.planning.config.patterns import Value, expanded
 from headtypes.training.settings import STRICT, Learning, Positive
+
+Value = int | float | str
+# The type of pydantic's errors that say that a key is unknown.
+UNKNOWN_KEY = "unknown_key"
 
 TaskKind = Literal[*KINDS]
 _FORMATS = "; ".join(f"{kind.formats} for {kind.title}" for kind in KINDS.values()) + "."
@@ -585,16 +586,3 @@ def changes_nothing(condition: Mapping[str, str]) -> bool:
 def types_of(condition: Iterable[str]) -> list[str]:
     """List the types among the targets of a condition; the others are heads."""
     return [target for target in condition if head_of(target) is None]
-
-
-def read_config(raw: dict[str, Any]) -> Config:
-    """Turn a parsed YAML mapping into a `Config`.
-
-    Raises `ConfigError` that names every wrong key, says what is allowed there and, for a name that comes close to an
-    allowed one, which was probably meant.
-    """
-    raw = expanded(raw) if isinstance(raw, dict) else raw
-    try:
-        return Config.model_validate(raw)
-    except ValidationError as error:
-        raise explained(error, raw) from None
