@@ -104,11 +104,12 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     card = matter_card(MODEL, PARTITION, partition, found, left_out, ["company.csv"])
     assert card.answer == YES
     assert card.says == (
-        "Heads 3-10 and 2-2 do. 1 of 72 heads explains half of what single heads cost. "
-        "No type is shown to cost more beyond these heads (p from 0.14)."
+        "Single heads do: 3-10 and 2-2 cost more than others of their layers. "
+        "Types are not shown to, beyond these heads (p from 0.14)."
     )
     assert card.number == "3-10: 0.90 nats (0.80 to 1.00)"
     assert "explain 87 % of the loss between sets (adjusted), and halves of the sets agree (r = 0.71)" in card.why
+    assert "1 of 72 heads explains half of these costs." in card.why
     assert "2-2 and 3-10 together cost 0.75 nats beyond their costs, in 2 sets (p = 0.001)." in card.why
     # The heads of a type have a cost each, and a part of what a set costs, 6.0 by 6 heads.
     dense = found.costs.loc[(partition.type_of == "dense").ravel(), "cost_f1"].sum() + 28
@@ -118,11 +119,11 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     assert low + card.marks[0].dot / 100 * (high - low) == pytest.approx(0.9, abs=0.01)
     labels = found.labels.assign(p_beyond=[0.02, 0.5, 0.5, 0.5])
     apart = matter_card(MODEL, PARTITION, partition, found._replace(labels=labels), left_out, [])
-    assert apart.says.endswith("Costs differ by type beyond these heads: dense (p = 0.020).")
+    assert apart.says.endswith("Types differ, beyond these heads: dense (p = 0.020).")
     none = found._replace(costs=found.costs.assign(p_holm=1.0))
     card = matter_card(MODEL, PARTITION, partition, none, None, [])
     assert (card.answer, "Left out whole" in card.why) == (UNDECIDED, False)
-    assert card.says.startswith("No head is shown to matter more than others of its layer. No type")
+    assert card.says.startswith("Heads are not shown to: none costs more than others of its layer. Types are not")
 
 
 def test_what_was_not_measured_is_said_with_the_key_that_would(partition):

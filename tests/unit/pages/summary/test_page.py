@@ -10,10 +10,11 @@ import pytest
 from headtypes.comparisons.models.compared import PAIRS, compared_table
 from headtypes.pages.summary.answers import YES, Answers, Card, Mark
 from headtypes.pages.summary.findings import cautions, costs_sentences, counted, judged_subjects
-from headtypes.pages.summary.overview import Best, left_out_alone
+from headtypes.pages.summary.overview import Best, left_out_alone, where
 from headtypes.pages.summary.page import caption_of, duration, facts, processor_time
 from headtypes.pages.summary.stage import FIGURES
 from headtypes.papers.guan2020.tables import ablation_shown
+from headtypes.papers.quantities import Finding, Measured
 from tests.support.places import ROOT
 from tests.support.summaries import (
     COMPANY,
@@ -73,10 +74,54 @@ def test_claims_that_no_interval_decides_are_counted_apart(guan):
     own.loc[own["kind"].eq("claim"), ["p", "p_holm"]] = 0.01
     own["verdict_holm"] = own["verdict"]
     alone = own[judged].index[:3]
-    own.loc[alone, ["p", "p_holm", "verdict_holm"]] = np.nan
+    own.loc[own["kind"].eq("claim"), ["low", "high"]] = 0.5
+    own.loc[alone, ["low", "high", "p", "p_holm", "verdict_holm"]] = np.nan
     (subject,) = judged_subjects(own, "partition", "file.csv")
-    rows = [row for row in subject.table.rows if row[0].below == "without an interval"]
-    assert len(rows) == 3
+    assert len([row for row in subject.table.rows if row[2].below == "no interval"]) == 3
+
+
+def test_a_claim_has_its_limit_in_brief_and_one_that_fails_says_in_what(guan):
+    many = Measured(44.88, 35.81, 53.91, over="articles"), Measured(22.75, 14.07, 31.21, over="articles", units=12)
+    findings = [Finding(f"exact match less {it} %", one, "below", 0.5) for it, one in zip((25, 50), many, strict=True)]
+    row = guan[guan["kind"] == "claim"].iloc[0].to_dict() | {
+        "ours": 22.75,
+        "low": 14.07,
+        "high": 31.21,
+        "unit": "points",
+    }
+    row |= {"reason": "; ".join(map(str, findings)), "quantity": "It costs little.", "place": "section 5"}
+    rows = pd.DataFrame([row | {"verdict": it, "verdict_holm": it} for it in ("holds", "fails")])
+    (subject,) = judged_subjects(rows, "partition", "guan2020/comparison.csv")
+    assert [column.label for column in subject.table.columns][:4] == ["verdict", "claim", "ours", "claimed"]
+    assert [cells[2].below for cells in subject.table.rows] == ["14.07 to 31.21 †"] * 2
+    assert [(cells[3].text, cells[3].below) for cells in subject.table.rows] == [
+        ("below 0.5", ""),
+        ("below 0.5", "exact match less 50 %"),
+    ]
+    assert "fewer than 20" in subject.table.about
+    assert subject.table.file.startswith("guan2020/comparison.html#")
+
+
+def test_a_claim_is_told_in_few_words(summary):
+    tables = [subject.table for paper in summary["papers"] for subject in paper.judged[: paper.headline]]
+    words = [sum(len(f"{cell.text} {cell.below}".split()) for cell in row) for table in tables for row in table.rows]
+    assert len(words) > 30
+    assert sum(words) / len(words) < 36
+    assert max(words) < 75
+
+
+@pytest.mark.parametrize(
+    ("heads", "said"),
+    [
+        ([9, 1, 0, 2, 4, 12], "21 in layers 1 and 6"),
+        ([0, 5, 0], "all in layer 2"),
+        ([0, 1, 0], "in layer 2"),
+        ([2] * 12, "spread over 12 layers"),
+        ([3, 3, 3, 0], "6 in layers 1 and 2"),
+    ],
+)
+def test_it_is_said_in_which_layers_at_least_half_of_a_types_heads_lie(heads, said):
+    assert where(np.array(heads)) == said
 
 
 def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_linked(results, summary):

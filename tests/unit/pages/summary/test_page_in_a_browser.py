@@ -46,7 +46,7 @@ def test_the_first_screen_has_the_pictures_the_three_answers_and_what_they_leave
         ]
         for box in (picture.bounding_box() for picture in pictures.all()):
             assert box["y"] + box["height"] < height
-        for question in ("Are there types?", "How many", "Do they matter"):
+        for question in ("Are there types?", "How many", "Do heads or types matter"):
             card = page.locator("summary", has_text=question).first
             box = card.bounding_box()
             assert box["y"] + box["height"] < height, question
@@ -64,6 +64,13 @@ def test_closed_it_is_short_and_every_finding_is_of_twenty_words_at_most(chromiu
         found = page.locator(".findings li").all_inner_texts()
         assert len(found) <= 10
         assert [sentence for sentence in found if len(sentence.split()) > 20] == []
+
+
+def test_opened_it_is_read_in_a_sitting(chromium, page_file):
+    with opened(chromium, page_file, 1400) as page:
+        page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true })")
+        assert page.locator(".picture figcaption p").count() > 10
+        assert len(page.locator("body").inner_text().split()) < 6000
 
 
 def test_beside_what_a_type_looks_at_stand_two_typical_heads_that_lead_to_the_atlas(chromium, page_file):

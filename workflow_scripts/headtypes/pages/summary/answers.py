@@ -156,14 +156,13 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
         f"{said.get(answer, 'No gaps between heads are shown')}; clusterings of halves of the heads agree on "
         f"{heads:.0f} % of these.",
         f"{p_value(p_of_gaps(stability['gaps'], len(partition.table)))} without gaps",
-        "Dips (Hartigan and Hartigan 1985) in percent, less those of numbers with one peak: of the heads along the "
-        "line between two clusters, and of the lengths of paths between heads. They speak of one checkpoint. The "
-        "answer is yes where the intervals of both are above 0, and no where one is below.",
+        "Two dips (Hartigan and Hartigan 1985), in percent and less those of numbers with one peak: of the heads along "
+        "the line between two clusters, and of the lengths of paths between heads. Yes where the intervals of both are "
+        "above 0, no where one is below.",
         marks,
         ("0 %", "100 %"),
-        "Each line shows what halves of one kind agree on, in percent of the heads. The dot is the agreement of two "
-        f"clusterings, the bar begins where all {stability['models']} agree, and the tick is agreement by chance, not "
-        "known of pairs.",
+        f"Dot: on how many heads two clusterings of halves agree; the bar begins where all {stability['models']} do; "
+        "tick: chance, where known.",
         files,
     )
 
@@ -186,10 +185,10 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: S
         number_answer(k, numbers),
         f"{agree or 'None'} of {len(numbers)} criteria {'choose' if agree > 1 else 'chooses'} {k} types.",
         f"They choose {' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))}" if known else "They choose none",
-        f"The criteria have no intervals: the answer is yes where all choose {k}, and no where none does.",
+        f"Yes where all choose {k}, no where none does; criteria have no intervals.",
         marks,
         (str(least), str(most)),
-        f"The dot is the number that a criterion chooses; the tick is {k}.",
+        f"Dot: the number that a criterion chooses; tick: {k}.",
         files,
     )
 
@@ -205,7 +204,7 @@ def matter_card(
     """Answer the third question; company: of the model, None where no heads were away; left_out: each type by
     itself.
     """
-    question = "Do they matter?"
+    question = "Do heads or types matter?"
     if company is None:
         why = f"No heads were away in random company. models: {model}: evaluate and company: sets ask for it."
         return Card(question, UNMEASURED, "", "", why)
@@ -213,18 +212,15 @@ def matter_card(
     costly, shown = costly_heads(costs), costs.sort_values("cost", ascending=False).head(_SHOWN)
     types = labels[labels["family"] == f"types of {name}"]
     apart = [f"{row.label} ({p_value(row.p_beyond)})" for row in types.itertuples() if row.p_beyond <= ALPHA]
-    beyond = " beyond " + ("that head" if len(costly) == 1 else "these heads") if len(costly) else ""
-    if apart:
-        said = f"Costs differ by type{beyond}: {join(apart)}"
-    else:
-        least = f" (p from {types['p_beyond'].min():.2f})" if len(types) else ""
-        said = f"No type is shown to cost more{beyond}{least}"
-    lead = "No head is shown to matter more than others of its layer."
+    beyond = ", beyond " + ("that head" if len(costly) == 1 else "these heads") if len(costly) else ""
+    least = f" (p from {types['p_beyond'].min():.2f})" if len(types) else ""
+    said = f"Types differ{beyond}: {join(apart)}" if apart else f"Types are not shown to{beyond}{least}"
+    lead = "Heads are not shown to: none costs more than others of its layer"
     if len(costly):
         named = join(map(head_name, costly["layer"], costly["head"]))
-        lead = f"Head {named} does." if len(costly) == 1 else f"Heads {named} do."
-    some = f"{fit['half']} of {len(costs)} heads {'explains' if fit['half'] == 1 else 'explain'}"
-    half = f"{some} half of what single heads cost"
+        lead = f"Single heads do: {named} {'costs' if len(costly) == 1 else 'cost'} more than others of "
+        lead += "its layer" if len(costly) == 1 else "their layers"
+    half = f"{fit['half']} of {len(costs)} heads {'explains' if fit['half'] == 1 else 'explain'} half of these costs"
     most = next(shown.itertuples())
     pair, r2 = fit["pair"], fit["r2"]["loss"]
     together = (
@@ -248,18 +244,16 @@ def matter_card(
     return Card(
         question,
         YES if len(costly) else UNDECIDED,
-        f"{lead} {half}. {said}." if len(costly) else f"{lead} {said}.",
+        f"{lead}. {said}.",
         f"{head_name(most.layer, most.head)}: {most.cost:.2f} nats ({most.low:.2f} to {most.high:.2f})",
-        f"In {fit['sets']} sets {fit['away']:.0f} random heads were away, and {fit['units']} inputs answered. Costs of "
-        f"single heads, beside others of their layers, explain {100 * max(r2, 0):.0f} % of the loss between sets "
-        f"(adjusted), and halves of the sets agree (r = {fit['halves']['loss']:.2f}).{together}{whole} The interval is "
-        "over inputs, and speaks of one checkpoint. The answer is yes where some head costs more than others of its "
-        "layer, corrected for all heads; p of types is by permutation within layers, for all types of the partition at "
-        "once.",
+        f"{fit['sets']} sets of {fit['away']:.0f} random heads were left out, for {fit['units']} inputs. Costs of "
+        f"single heads explain {100 * max(r2, 0):.0f} % of the loss between sets (adjusted), and halves of the sets "
+        f"agree (r = {fit['halves']['loss']:.2f}). {half}.{together}{whole} Yes where some head costs more than others "
+        "of its layer, corrected for all heads; p of types is by permutation within layers, for all types at once.",
         marks,
         (f"{ends[0]:.2f}", f"{ends[1]:.2f} nats"),
-        "The dot is by how much more the loss rises without the head than without another one of its layer, with its "
-        "interval; the tick is none.",
+        "Dot: how much more the loss rises without the head than without another of its layer; bar: its interval over "
+        "inputs.",
         files,
     )
 
@@ -280,6 +274,6 @@ def _wholes(left_out: TypeCosts | None, partition: Partition, costs: pd.DataFram
         total = costs.loc[heads, column].sum() + heads.sum() * each
         said.append(f"{type_} {left_out.text(drop)} ({left_out.text(total)})")
     yield (
-        f"Left out whole, types cost {join(said)} {about.steps} of {about.title}; in brackets what their heads' costs "
-        "add up to: what is more is interaction."
+        f"Left out whole, types cost {join(said)} {about.steps} of {about.title} (in brackets: the sum of their "
+        "heads' costs)."
     )

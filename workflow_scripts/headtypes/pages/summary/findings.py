@@ -23,25 +23,22 @@ def _signed(index: int) -> str:
 _COLUMNS = [
     TextColumn("order", "verdict", write=_signed, below="corrected", verdict="verdict"),
     TextColumn("quantity", "claim", below="where"),
-    Column("ours", "ours", after="unit"),
+    Column("ours", "ours", after="unit", below="interval"),
+    TextColumn("limit", "claimed", below="fails_in"),
     Column("published", "paper's", after="unit"),
-    TextColumn(
-        "reason",
-        "what decides",
-        below="remark",
-        note="the value, its interval, and on which side of the limit it is claimed",
-    ),
-    TextColumn("basis", "rests on"),
 ]
-_SAME = re.compile(r" \((?:the same|open) for limits [^)]*\)")
+# A finding among the reasons of a verdict, as `Finding` writes it.
+_FINDING = re.compile(
+    r"(?:^|; )(?P<of>[^;]*?): (?P<value>-?[\d.]+)[^;]*; claimed (?P<limit>\w+ [^\s;]+)[^;†‡]*(?P<few>[†‡]?)"
+)
 
 
 @dataclass(frozen=True)
 class Judged:
     """The claims of a paper, judged on one subject, such as a model under one partition.
 
-    values: what the paper has numbers of, by id; table: the claims that have a verdict, in brief; unjudged: the ids of
-        the others, by the reason. file: where all of it can be read, relative to the page.
+    values: what the paper has numbers of, by id; table: the claims that have a verdict, in brief; file: where all of it
+        can be read, relative to the page.
     """
 
     model: str
@@ -49,7 +46,6 @@ class Judged:
     claims: pd.DataFrame
     values: pd.DataFrame
     table: Shown
-    unjudged: dict[str, list[str]]
     file: str
 
     @property
@@ -101,25 +97,32 @@ def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judge
 def _judged(model: str, other: str, rows: pd.DataFrame, file: str) -> Judged:
     claims, values = rows[rows["kind"] == "claim"], rows[rows["kind"] == "figure"].set_index("id")
     ordered = claims.sort_values("verdict", key=lambda verdicts: verdicts.map(VERDICTS.index), kind="stable")
-    holm = ordered["verdict_holm"]
-    corrected = ("corrected: " + holm.astype(str)).where(holm != ordered["verdict"], "")
-    data = ordered.assign(
-        order=ordered["verdict"].map(VERDICTS.index),
-        corrected=corrected.where(holm.notna(), "without an interval"),
-        where=ordered["id"].astype(str) + " · " + ordered["place"].astype(str),
-        remark=ordered["remark"].fillna("").astype(str),
-        basis=ordered["basis"].map(BASES),
-        # For what other limits it would be the same is in the file.
-        reason=ordered["reason"].fillna("").str.replace(_SAME, "", regex=True),
-        unit=(" " + ordered["unit"].fillna("")).str.rstrip(),
+    judged = ordered[ordered["verdict"] != NO_VERDICT]
+    deciding = [_deciding(reason, value) for reason, value in zip(judged["reason"], judged["ours"], strict=True)]
+    found = pd.DataFrame(deciding, index=judged.index, columns=["of", "limit", "few"])
+    holm, basis = judged["verdict_holm"], judged["basis"]
+    interval = judged["low"].map("{:.2f}".format) + " to " + judged["high"].map("{:.2f} ".format) + found["few"]
+    data = judged.assign(
+        order=judged["verdict"].map(VERDICTS.index),
+        corrected=("corrected: " + holm.astype(str)).where(holm.notna() & (holm != judged["verdict"]), ""),
+        where=judged["place"].astype(str) + (" · " + basis.map(BASES)).where(basis != "stated", ""),
+        interval=interval.str.rstrip().where(judged["low"].notna(), "no interval"),
+        limit=found["limit"],
+        fails_in=found["of"].where(judged["verdict"] == FAILS, ""),
+        unit=(" " + judged["unit"].fillna("")).str.rstrip(),
     )
     has_published = claims["published"].notna().any()
     columns = [column for column in _COLUMNS if column.name != "published" or has_published]
-    is_judged, signs = data["verdict"] != NO_VERDICT, data["reason"].str.contains("[†‡]").any()
-    unjudged = data[~is_judged].groupby("reason", sort=False)["id"].agg(list).to_dict()
-    table = Table(f"{model}, {other}", data[is_judged], columns, about=FEW * bool(signs)).in_brief(file)
     page = f"{file.removesuffix('.csv')}.html#{anchor(subject_title(model, other))}"
-    return Judged(model, other, claims, values, table, unjudged, page)
+    table = Table(f"{model}, {other}", data, columns, about=FEW * found["few"].any()).in_brief(page)
+    return Judged(model, other, claims, values, table, page)
+
+
+def _deciding(reason: str, value: float) -> tuple[str, str, str]:
+    """Return what the value that decides a claim is of, the limit, and the sign of few units; empty if not said."""
+    found = [it.group("of", "limit", "few", "value") for it in _FINDING.finditer(str(reason))]
+    found.sort(key=lambda it: it[3] != f"{value:.2f}")
+    return found[0][:3] if found else ("", "", "")
 
 
 # What Table 3 takes away.

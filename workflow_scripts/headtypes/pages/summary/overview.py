@@ -25,6 +25,7 @@ from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import head_name
 from headtypes.core.style import ATTENTION_COLOURS, attention_scale
 from headtypes.data.tasks import METRICS, Metric, tested_metric
+from headtypes.papers.claims import join
 from headtypes.papers.guan2020.figures import typical_heads
 
 
@@ -84,8 +85,10 @@ _LETTERED = 150
 # The most layers or heads that are all numbered.
 _NUMBERED = 12
 _LETTERS = dict(zip(TYPES, ("De", "Di", "DV", "V"), strict=True))
-# Below the bars of the special tokens, in the order of `SELF_AND_SPECIAL`.
-_SIGNS = {"self": "self", "cls": "C", "sep": "S", "comma": ",", "period": "."}
+# The most layers that are named as those where a type lies.
+_LAYERS = 4
+# What each column of the distance feature after the bins is called, in the order of `SELF_AND_SPECIAL`.
+_AT = {"self": "the token itself", "cls": "[CLS]", "sep": "[SEP]", "comma": "commas", "period": "periods"}
 # How many heads are named of each analysis that says which are best.
 _BEST = 4
 # Room beside the largest and smallest score, as a share of what lies between them.
@@ -105,11 +108,19 @@ class Cell(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """One column of the distance feature: percent of attention, height from 0 to 1, and what is written below it."""
+    """One column of the distance feature: what it is of, percent of attention, and height from 0 to 1."""
 
+    at: str
     percent: float
     height: float
-    sign: str
+
+
+class Looks(NamedTuple):
+    """The columns of the distance feature that count as near, far or special, and their percent of attention."""
+
+    name: str
+    percent: float
+    bars: Sequence[Bar]
 
 
 class Example(NamedTuple):
@@ -120,9 +131,9 @@ class Example(NamedTuple):
 
 
 class Type(NamedTuple):
-    """A type: its name, with a question mark if that is doubtful, and what its heads look at on average.
+    """A type: its name, with a question mark if that is doubtful, its number of heads, and what these look at.
 
-    layers: the first and the last of those, from 1, in which half of its heads lie, a quarter on either side.
+    colour, ink: of its cells in the map, and of letters in these; where: the layers that most of its heads lie in.
     """
 
     name: str
@@ -130,11 +141,8 @@ class Type(NamedTuple):
     ink: str
     letters: str
     heads: int
-    near: float
-    special: float
-    far: float
-    bars: Sequence[Bar]
-    layers: tuple[int, int]
+    where: str
+    looks: Sequence[Looks]
     examples: Sequence[Example]
 
 
@@ -251,8 +259,7 @@ def _types(partition: Partition, features: np.ndarray, attention: np.ndarray) ->
     profiles = {name: features[of_head == name].mean(axis=0) for name in partition.types}
     # Small shares show, as in the maps of attention.
     most = np.sqrt(max(profile.max() for profile in profiles.values()))
-    signs = [""] * (features.shape[1] - len(SELF_AND_SPECIAL)) + [_SIGNS[name] for name in SELF_AND_SPECIAL]
-    looks = partition.table.groupby("type")[["near", "special", "far"]].mean()
+    shares = partition.table.groupby("type")[["near", "special", "far"]].mean()
     return [
         Type(
             f"{name}?" if name in partition.doubtful else name,
@@ -260,13 +267,34 @@ def _types(partition: Partition, features: np.ndarray, attention: np.ndarray) ->
             _ink(styles[name].colour),
             _LETTERS.get(name, name.removeprefix("type-")[:2]),
             int((of_head == name).sum()),
-            *(100 * looks.loc[name, ["near", "special", "far"]]),
-            [Bar(100 * share, np.sqrt(share) / most, sign) for share, sign in zip(profile, signs, strict=True)],
-            tuple(1 + np.quantile(np.nonzero(partition.type_of == name)[0], [0.25, 0.75], method="nearest")),
+            where((partition.type_of == name).sum(axis=1)),
+            _looks(profile, most, 100 * shares.loc[name]),
             [Example(head_name(*head), _map(attention[*head])) for head in typical_heads(partition, name)],
         )
         for name, profile in profiles.items()
     ]
+
+
+def _looks(profile: np.ndarray, most: float, shares: pd.Series) -> list[Looks]:
+    bins = len(profile) - len(SELF_AND_SPECIAL)
+    names = [f"distance bin {number}" for number in range(bins)] + [_AT[name] for name in SELF_AND_SPECIAL]
+    bars = [Bar(at, 100 * share, np.sqrt(share) / most) for at, share in zip(names, profile, strict=True)]
+    groups = {"near": [bars[bins], bars[0]], "far": bars[1:bins], "special": bars[bins + 1 :]}
+    return [Looks(name, shares[name], of_group) for name, of_group in groups.items()]
+
+
+def where(heads: np.ndarray) -> str:
+    """Say in which layers at least half of a type's heads lie: the fewest such layers, if they are few.
+
+    heads: of the type, their number in each layer.
+    """
+    most = np.argsort(-heads, kind="stable")
+    layers = np.sort(most[: 1 + int(np.argmax(np.cumsum(heads[most]) >= heads.sum() / 2))])
+    if len(layers) > _LAYERS:
+        return f"spread over {np.count_nonzero(heads)} layers"
+    inside, named = heads[layers].sum(), join([str(layer + 1) for layer in layers])
+    which = "" if heads.sum() == 1 else "all " if inside == heads.sum() else f"{inside} "
+    return f"{which}in {'layer' if len(layers) == 1 else 'layers'} {named}"
 
 
 def data_uri(image: Image.Image) -> str:

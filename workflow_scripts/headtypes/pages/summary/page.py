@@ -153,11 +153,12 @@ def collect_summary(
             picture_of(
                 f"{figure.title}: {', '.join(key)}",
                 png,
-                caption_of(by_stem[figure.caption], dict(zip(figure.of, key, strict=True))),
+                # Of several of a kind, the first says what is seen.
+                caption_of(by_stem[figure.caption], dict(zip(figure.of, key, strict=True)))[:1] if not number else [],
                 _relative(Path(png).with_suffix(".pdf"), folder),
             )
             for figure in of
-            for key, png in inputs[figure.name].items()
+            for number, (key, png) in enumerate(inputs[figure.name].items())
         ]
 
     def tables(of: Iterable[Tables]) -> list[Shown]:
