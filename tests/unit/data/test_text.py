@@ -21,7 +21,6 @@ from headtypes.data.encoding import encode_samples, separates_texts
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.text import Document, segments_of
 from headtypes.data.tasks import KINDS, Sample
-from headtypes.models.model_config import language_head
 from tests.support.dense import CHANGES, dense_output
 from tests.support.models import FAMILIES, tiny_language_model
 from tests.support.records import inputs_of, recorded, types_in, types_like
@@ -288,7 +287,7 @@ def test_a_window_is_the_sample_that_features_are_read_on(made):
         tokens = windows.tokens(window)
         hidden = windows.input_ids[tokens] != ids
         wanted = windows.targets[tokens]
-        if language_head(record) == "causal_lm":
+        if record.language_head == "causal_lm":
             assert not hidden.any()
             assert wanted.tolist() == [*ids[1:], -1]
         else:

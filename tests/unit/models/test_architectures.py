@@ -24,7 +24,7 @@ from headtypes.data.encoding import encode_samples
 from headtypes.models.architectures import _OWN, check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import HEADS, MissingHeadError, load_model
-from headtypes.models.model_config import body_of, is_causal, language_head, padding_token
+from headtypes.models.model_config import body_of, is_causal, padding_token
 from tests.support.clark import named
 from tests.support.dense import WRITTEN, dense_output, head_outputs_for, mixed
 from tests.support.models import (
@@ -284,7 +284,7 @@ def test_a_decoder_that_looks_both_ways_predicts_no_next_token(tmp_path):
     record = recorded(model, tokenizer, tmp_path)
     check_model(record)
     assert not record.causal
-    for head in (language_head(record), "causal_lm"):
+    for head in (record.language_head, "causal_lm"):
         with pytest.raises(MissingHeadError, match=r"has no head for masked words|reads a text both ways"):
             load_model(record, "float32", head=head)
 

@@ -4,7 +4,6 @@ import pytest
 from transformers import AutoModel, AutoModelForQuestionAnswering
 
 from headtypes.models.loading import MissingHeadError, load_model
-from headtypes.models.model_config import language_head
 from tests.support.models import FAMILIES, tiny_language_model
 from tests.support.records import recorded
 
@@ -26,7 +25,7 @@ def like(auto, name):
 def test_a_language_model_has_the_head_of_its_family(name, tmp_path):
     model, tokenizer = tiny_language_model(name)
     record = recorded(model, tokenizer, tmp_path)
-    head = language_head(record)
+    head = record.language_head
     assert head == ("masked_lm" if tokenizer.mask_token else "causal_lm")
     loaded = load_model(record, "float32", head=head).cpu()
     assert type(loaded) is type(model)
@@ -38,10 +37,10 @@ def test_a_language_model_has_the_head_of_its_family(name, tmp_path):
 def test_a_bare_model_has_none_but_where_its_embeddings_are_the_head(name, tmp_path):
     record = recorded(*like(AutoModel, name), tmp_path)
     if name in TIED:
-        assert load_model(record, "float32", head=language_head(record)) is not None
+        assert load_model(record, "float32", head=record.language_head) is not None
         return
     with pytest.raises(MissingHeadError, match=r"has no head for .*: its weights lack ") as error:
-        load_model(record, "float32", head=language_head(record))
+        load_model(record, "float32", head=record.language_head)
     assert str(tmp_path) in str(error.value)
     assert str(tmp_path) not in error.value.why
 
@@ -51,7 +50,7 @@ def test_a_model_that_answers_questions_has_none(name, tmp_path):
     record = recorded(*like(AutoModelForQuestionAnswering, name), tmp_path)
     why = "another task, qa_outputs.bias" if name in TIED else "its weights lack"
     with pytest.raises(MissingHeadError, match=why):
-        load_model(record, "float32", head=language_head(record))
+        load_model(record, "float32", head=record.language_head)
 
 
 def test_a_family_that_transformers_knows_no_such_head_of_has_none(tmp_path):

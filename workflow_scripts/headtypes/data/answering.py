@@ -1,4 +1,4 @@
-"""Models with the head that a kind of task needs: what they answer, and the loss of what they should answer."""
+"""The answers of models to the questions of a task, and the loss of the right answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -16,7 +16,6 @@ from headtypes.data.tasks import KINDS, LANGUAGE_MODEL, Scored, read_rows
 from headtypes.data.windows import Windows, check_finite, write_windows
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import load_model
-from headtypes.models.model_config import language_head
 from headtypes.models.records import ModelRecord, read_model_record
 
 # The column of scores with the cross entropy, in nats, of the span, label, choice or tokens that are right.
@@ -28,14 +27,15 @@ _LOGITS = 2**25
 
 
 def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
-    """Load a fetched model with the head that answers a kind of task; otherwise as `loading.load_model`."""
+    """Load a fetched model with the model head that answers this kind of task; see `loading.load_model`."""
     head = KINDS[kind].head
-    return load_model(record, precision, head=language_head(record) if head == LANGUAGE_MODEL else head)
+    return load_model(record, precision, head=record.language_head if head == LANGUAGE_MODEL else head)
 
 
 class _Outputs:
-    """The outputs of a model for windows, batch by batch; with targets of their own, logits are computed for these
-    alone.
+    """The outputs of a model for windows, read batch by batch.
+
+    If windows have targets, logits over the vocabulary are computed for the tokens to predict alone.
     """
 
     def __init__(self, kind: str, windows: Windows):
@@ -43,8 +43,7 @@ class _Outputs:
         self._predicted = None if windows.targets is None else PredictedTokens(windows)
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return the most padded tokens of a batch: `batch_tokens`, or fewer where logits of all words would take more
-        memory.
+        """Return the most padded tokens of a batch: `batch_tokens`, or fewer if the logits would need too much memory.
 
         vocabulary: number of tokens that the model knows.
         """
@@ -52,12 +51,12 @@ class _Outputs:
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Prepare a model for runs on batches, each of which `start` announces."""
+        """Prepare a model for forward passes; call `start` before each."""
         with self._predicted.attached(model) if self._predicted else nullcontext():
             yield
 
     def start(self, windows: np.ndarray) -> None:
-        """Prepare for the run of a batch; windows: [window] indices among all windows."""
+        """Prepare for the forward pass of a batch; windows: the windows in it, by index."""
         self._batch = windows
         if self._predicted:
             self._predicted.start(windows)
@@ -66,8 +65,8 @@ class _Outputs:
 class Answers(_Outputs):
     """The answers of a model: values read from its output for each window.
 
-    columns: names of the values: the kind's, or, where windows have targets of their own, the sum of their cross
-        entropies in nats and the number of these; and, with targets, the loss of the right answer.
+    columns: names of these values: `Kind.answer_columns`; for a language model, the sum of the cross entropies of the
+        tokens to predict, in nats, and the number of these tokens. With targets, `GOLD_LOSS` too.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
@@ -78,7 +77,7 @@ class Answers(_Outputs):
             self.columns += (GOLD_LOSS,)
 
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> tuple[np.ndarray, ...]:
-        """Return the values of a batch: an array [window] for each of `columns`.
+        """Return an array [window] for each of `columns`, from the model's output for a batch.
 
         sentences: as in `Kind.read_answers`; given: the arguments of the model.
         """
@@ -92,10 +91,10 @@ class Answers(_Outputs):
         return values if self._targets is None else (*values, losses)
 
     def scored(self, rows: Sequence, windows: Windows, record: ModelRecord, table: pd.DataFrame) -> Scored:
-        """Score answers as `Kind.score_answers` does, from the values of all windows; with targets, add the gold loss.
+        """Return what `Kind.score_answers` returns, and with targets the column `GOLD_LOSS` too.
 
-        The gold loss is the mean over the windows that hold the whole answer, NaN where none does; where tokens are
-        predicted, it is their sum, which `SIZES` divides.
+        table: the values of all windows, with `columns`. The gold loss of a question is the mean over its windows that
+        hold the whole answer, NaN if none does; of a language model, the sum over its tokens.
         """
         values = [table[name].to_numpy() for name in self.columns if name != GOLD_LOSS]
         answers, scores = self._kind.score_answers(rows, windows, record, tuple(values))
@@ -113,16 +112,15 @@ class Answers(_Outputs):
 
 
 class AnswerLoss(_Outputs):
-    """The mean cross entropy of each window's right answer, of which gradients are taken.
+    """The mean cross entropy of each window's right answer, for gradients.
 
-    Its classes are the kind's `answer_targets`, or the tokens to predict where windows have targets of their own.
     windows: [chosen] int, indices of the windows that hold a whole answer.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray, what: str):
-        """Keep the windows that hold a whole answer. Raises `InputError` where no window does.
+        """Keep the windows that hold a whole answer. Raises `InputError` if no window does.
 
-        targets: as `Kind.answer_targets` gives them, [window, softmax]; what: the work, for the message.
+        targets: [window, softmax] of `Kind.answer_targets`; what: the work, for the message.
         """
         super().__init__(kind, windows)
         self.windows = np.flatnonzero((targets >= 0).all(1))
@@ -131,11 +129,11 @@ class AnswerLoss(_Outputs):
         self._targets = targets
 
     def start(self, windows: np.ndarray) -> None:
-        """Prepare for the run of a batch; windows: [input] indices in `windows`."""
+        """Prepare for the forward pass of a batch; windows: indices into `windows`."""
         super().start(self.windows[windows])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss of each input of the batch, [input]; given: the arguments of the model."""
+        """Return the loss of each input of the batch, [input], in nats; given: the arguments of the model."""
         if self._predicted is None:
             logits = self._kind.answer_logits(output, given["attention_mask"])
             return _cross_entropy(logits, torch.as_tensor(self._targets[self._batch]).to(logits.device)).mean(1)
@@ -146,12 +144,12 @@ class AnswerLoss(_Outputs):
 class SomeTokens:
     """A model's last linear layer, over the vocabulary, computed for some tokens of each batch alone.
 
-    owners: [token] the input of the batch that holds each of these tokens.
+    owners: [token] int, the input of the batch that each of the tokens belongs to.
     """
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Prepare a model for runs on batches, for each of which `draw` names the tokens."""
+        """Prepare a model for forward passes; call `draw` before each."""
         decoder = model.get_output_embeddings()
         hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
         try:
@@ -161,17 +159,17 @@ class SomeTokens:
                 hook.remove()
 
     def draw(self, indices: list[np.ndarray]) -> None:
-        """Remember the tokens of a batch; indices: positions within each input."""
+        """Choose the tokens of the next batch; indices: positions in each input."""
         self.owners = torch.as_tensor(np.repeat(np.arange(len(indices)), list(map(len, indices))))
         self._drawn = self.owners, torch.as_tensor(np.concatenate(indices))
 
     def logits(self, output: Any) -> Tensor:
-        """Return the logits of these tokens alone, also for a model that computes them for all tokens."""
+        """Return the logits of the chosen tokens, [token, vocabulary], also if a model computes those of all tokens."""
         return output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
 
 
 class PredictedTokens(SomeTokens):
-    """The losses of a language model on the targets of windows, without logits of other tokens.
+    """The losses of a language model on the tokens to predict in windows.
 
     tokens: [window] int64, number of tokens to predict.
     """
@@ -182,19 +180,18 @@ class PredictedTokens(SomeTokens):
         self.tokens = windows.predicted_tokens
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return the most padded tokens of a batch for whose predictions there is memory."""
         share = self.tokens.sum() / max(1, sum(map(len, self._targets)))
         return max(1, min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3))))
 
     def start(self, windows: np.ndarray) -> None:
-        """Remember the targets of a batch; windows: [window] indices among all windows."""
+        """Prepare for the forward pass of a batch; windows: the windows in it, by index."""
         self.draw([self._indices[window] for window in windows])
         wanted = [self._targets[window][self._indices[window]] for window in windows]
         self._wanted = torch.as_tensor(np.concatenate(wanted).astype(np.int64))
         self._inputs = len(windows)
 
     def loss_sums(self, output: Any) -> Tensor:
-        """Sum the cross entropies of each window of the batch, in nats: [window] float64."""
+        """Return the sum of the cross entropies of each window of the batch, in nats, [window] float64."""
         logits = self.logits(output)
         wanted, owners = self._wanted.to(logits.device), self.owners.to(logits.device)
         losses = _cross_entropy(logits, wanted).double()
@@ -202,10 +199,10 @@ class PredictedTokens(SomeTokens):
 
 
 def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:
-    """Return the mean cross entropy of the predicted tokens of each input of a batch, [input], in nats.
+    """Return the mean cross entropy of the predicted tokens of each input, [input], in nats.
 
-    logits: [prediction, vocabulary]; targets: [prediction] int64, or `NO_TARGET`, which does not count.
-    owners: [prediction] int64, the input that each belongs to; every input has one that counts.
+    logits: [prediction, vocabulary]; targets: [prediction] int64, `NO_TARGET` for one that does not count.
+    owners: [prediction] int64, index of its input; every input has a prediction that counts.
     """
     losses = _cross_entropy(logits, targets)
     totals = losses.new_zeros(inputs).index_add(0, owners, losses)

@@ -31,7 +31,8 @@ class Line(NamedTuple):
 class SentenceLines:
     """The lines of one sentence.
 
-    comments: without `#`, each with the number of its line; words: a line for each.
+    comments: number of the line, from 1, and text without `#`.
+    words:    one line for each word.
     empty:    lines of empty nodes, each with the number of words before it.
     """
 
@@ -45,12 +46,11 @@ def malformed(path: str, line: int, problem: str) -> InputError:
 
 
 def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
-    """Number the lines of a UTF-8 file from 1, without their ends; raises `InputError` for other bytes."""
     return enumerate(text_of(path).removesuffix("\n").split("\n"), start=1)
 
 
 def read_blocks(path: str) -> Iterator[SentenceLines]:
-    """Yield the sentences of a CoNLL-U file as blocks of lines; `InputError` names file and line of a malformed one."""
+    """Yield the lines of each sentence of a CoNLL-U file. Raises `InputError` with the line of a malformed one."""
     block, last, empty = SentenceLines(), 1, True
     # An empty line ends the last sentence, whether the file has it or not.
     for number, text in chain(numbered_lines(path), [(None, "")]):
@@ -86,9 +86,9 @@ def _add(block: SentenceLines, line: Line, path: str) -> None:
 
 
 def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the heads (from 1, 0 for the root) and the relations of the words of a block.
+    """Return the heads (word numbers from 1, 0 for the root) and relations of a sentence's words.
 
-    Raises `InputError` with file and line unless heads are in the sentence and form a tree, and relations are given.
+    Raises `InputError` unless the heads form a tree and every word has a relation; path: the file, for messages.
     """
     heads, root = [], None
     for number, columns in block.words:
@@ -119,14 +119,12 @@ def filled_in(block: SentenceLines, column: int) -> tuple[str, ...]:
 
 
 def forms(block: SentenceLines) -> tuple[str, ...]:
-    """Return the words as they are written; `_` is an underscore."""
+    """Return the words of a sentence; here `_` is an underscore, and not a missing value."""
     return tuple(columns[FORM] for _, columns in block.words)
 
 
 def check_words(words: Sequence[str], path: str, line: int) -> None:
-    """Raise `InputError` where all words are masked, as in texts that may not be given away; line: of the first
-    word.
-    """
+    """Raise `InputError` if all words are masked, as licences demand; line: number of the first word's line."""
     if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
         raise malformed(
             path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"
@@ -134,7 +132,7 @@ def check_words(words: Sequence[str], path: str, line: int) -> None:
 
 
 def value_of(block: SentenceLines, key: str) -> tuple[int, str] | None:
-    """Find a comment `# key = value` and return the number of its line and its value, or None."""
+    """Return line number and value of the comment `# key = value`; None without this comment."""
     for number, comment in block.comments:
         name, _, value = comment.partition("=")
         if name.strip() == key:

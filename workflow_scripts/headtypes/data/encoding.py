@@ -1,4 +1,4 @@
-"""Samples: drawn from the rows of a task, and encoded as a model reads them; tokens with a kind, and masked ones."""
+"""Samples: drawn from the rows of a task, encoded as a model reads them, with the kind of each token; masked words."""
 
 import re
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from headtypes.models.tokenizers import added_tokens
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Draw inputs for the features without replacement, in the order of the data; all where there are fewer."""
+    """Draw this number of samples of a task without replacement, in the order of the rows; all if there are fewer."""
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
 def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
-    """Draw questions, or pairs, for evaluation without replacement, and keep their order; or take "all"."""
+    """Draw this number of rows without replacement, in their order; all for "all"."""
     return rows if questions == "all" else [rows[index] for index in _draw(len(rows), questions, seed)]
 
 
@@ -43,10 +43,11 @@ _BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 
 
 def token_kinds(tokenizer) -> np.ndarray:
-    """Return the kind of every token of the vocabulary: [token id] int8, 0 or a number of `SPECIAL_KINDS` from 1.
+    """Return the kind of each token of the vocabulary, [token id] int8: 1, 2, ... in `SPECIAL_KINDS`, 0 for no kind.
 
     `[CLS]` and `[SEP]` are cls_token and sep_token, or else bos_token and eos_token if the tokenizer adds them to a
-    text; both at once is `[CLS]`. Comma and period are tokens that are this character without a word-boundary mark.
+    text; a token that is both counts as `[CLS]`. A comma or period is a token of this character alone, apart from a
+    mark of a word's boundary.
     """
     vocabulary = tokenizer.get_vocab()
     kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
@@ -68,7 +69,7 @@ def token_kinds(tokenizer) -> np.ndarray:
 
 
 def separates_texts(tokenizer) -> bool:
-    """Tell whether a tokenizer puts a `[SEP]`, as `token_kinds` finds it, between two texts that are read together."""
+    """Tell whether a tokenizer puts a `[SEP]` (as in `token_kinds`) between two texts that are read together."""
     encoded = tokenizer("a", "b")
     texts = encoded.sequence_ids(0)
     if not {0, 1} <= set(texts):
@@ -77,16 +78,16 @@ def separates_texts(tokenizer) -> bool:
     return bool((token_kinds(tokenizer)[between] == 1 + SPECIAL_KINDS.index("sep")).any())
 
 
-# Of the ordinary tokens, how many are drawn; of those drawn, how many become the mask token, and how many any token.
+# The share of the ordinary tokens that is drawn; the shares of these that become the mask token, and any token.
 _DRAWN, _MASKED, _REPLACED = 0.15, 0.8, 0.1
 
 
 class Masked(NamedTuple):
-    """An input some of whose words are masked.
+    """An input with masked words.
 
     input_ids: token ids, [token] int64.
-    indices:   the tokens that were drawn and are to be guessed, [drawn] in rising order, masked or not.
-    targets:   the ids that stood there, [drawn].
+    indices:   the positions that were drawn, [drawn] in rising order; not all of them are masked.
+    targets:   the original ids at these positions, [drawn].
     """
 
     input_ids: np.ndarray
@@ -97,10 +98,11 @@ class Masked(NamedTuple):
 def mask_words(
     input_ids: Sequence[int], ordinary: np.ndarray, mask_token: int, vocabulary: np.ndarray, seed: int
 ) -> Masked:
-    """Draw 15 % of the ordinary tokens of an input, at least one if there is any, and hide most of them.
+    """Draw 15 % of the ordinary tokens of an input for a masked language model (Devlin et al. 2019, section 3.1).
 
+    At least one is drawn if there is any. Of those drawn, 80 % become `mask_token`, 10 % any token of `vocabulary`, and
+    10 % stay.
     ordinary: [token] bool; vocabulary: ids of all tokens.
-    mask_token: the id that eight in ten of the drawn tokens become; one in ten becomes any token, and one in ten stays.
     """
     rng = np.random.default_rng(seed)
     indices, ids = np.flatnonzero(ordinary), np.array(input_ids, dtype=np.int64)
@@ -112,18 +114,20 @@ def mask_words(
     return Masked(ids, drawn, targets)
 
 
+# Between two texts that are read as one.
+BETWEEN = "\n\n"
 _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the question out of the data."
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Encoded samples, in the order given; each list has one entry per sample.
+    """Encoded samples; each field has one entry per sample.
 
     input_ids:   token ids, special tokens included, no padding.
-    token_types: segment of each token, or None for a model without segments.
-    kinds:       [token] int8 kind of each token, numbered as in `SPECIAL_KINDS`; 0 for an ordinary one.
-    truncated:   [sample] bool, whether the sample was too long and has been cut.
-    samples, encodings: the samples, and the tokenizer's encodings, which know where a token stands in a text.
+    token_types: segment of each token; None for a model without segments.
+    kinds:       [token] int8, the number of each token's kind in `SPECIAL_KINDS`, from 1; 0 for no kind.
+    truncated:   bool, whether the sample was too long and has been cut.
+    encodings:   the tokenizer's own objects, which know where in its text a token stands.
     """
 
     input_ids: list[list[int]]
@@ -138,22 +142,23 @@ class Encoded:
         return [len(ids) for ids in self.input_ids]
 
     def of_some(self, samples: Sequence[int]) -> "Encoded":
-        ids, types, kinds = (
-            of and [of[index] for index in samples] for of in (self.input_ids, self.token_types, self.kinds)
-        )
-        known = ([of[index] for index in samples] if of else () for of in (self.samples, self.encodings))
-        return Encoded(ids, types, kinds, self.truncated[list(samples)], *known)
+        def some(entries: Sequence | None) -> list | None:
+            return entries and [entries[index] for index in samples]
+
+        lists = map(some, (self.input_ids, self.token_types, self.kinds))
+        return Encoded(*lists, self.truncated[list(samples)], some(self.samples), some(self.encodings))
 
 
 def encode_samples(
     samples: list[Sample], tokenizer, kind: str, max_length: int, max_seq_length: int | None = None
 ) -> Encoded:
-    """Encode samples; the tokenizer cuts those that are longer than the model, or the task, allows.
+    """Encode samples; the tokenizer cuts those that are too long.
 
-    kind:           one of `tasks.KINDS`; it determines which text is cut, and whether the two texts of a sample are
-        joined, with an empty line between, where the tokenizer separates no texts (`separates_texts`).
-    max_length, max_seq_length: most tokens that the model takes, and that a sample has, for a kind with this key.
-    Raises `InputError` that names a sample which cannot be cut to it.
+    kind:           a key of `KINDS`, which decides which text is cut. A kind with `running` texts has the two texts of
+        a sample joined by an empty line if the tokenizer puts no `[SEP]` between them.
+    max_length:     most tokens that the model takes.
+    max_seq_length: most tokens of a sample, if the task sets any.
+    Raises `InputError` with the id of a sample that cannot be cut to this length.
     """
     max_length = min(max_length, max_seq_length or max_length)
     texts = _texts(samples, joined=KINDS[kind].running and not separates_texts(tokenizer))
@@ -181,5 +186,5 @@ def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:
     if any(sample.second is None for sample in samples):
         return ([sample.first for sample in samples],)
     if joined:
-        return ([f"{sample.first}\n\n{sample.second}" for sample in samples],)
+        return ([f"{sample.first}{BETWEEN}{sample.second}" for sample in samples],)
     return [sample.first for sample in samples], [sample.second for sample in samples]

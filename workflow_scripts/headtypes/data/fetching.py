@@ -1,4 +1,4 @@
-"""Fetching a task's data, from wherever they are, as rows of the task's kind."""
+"""Fetching a task's data, from a file, a folder or the Hub, as rows of the task's kind."""
 
 import csv
 import hashlib
@@ -23,13 +23,12 @@ from headtypes.models.records import check_contents, unavailable
 
 
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
-    """Return the rows of a task's data, downloaded where they come from the Hub, and their origin.
+    """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin.
 
-    kind, columns: one of `tasks.KINDS`; names of columns, for a kind that needs them (`Kind.rows_of_file`).
+    kind, columns: a key of `KINDS`; names of the columns of a table, as in `Kind.rows_of_file`.
     source:  as in the configuration: hub with name, revision and split; or file; or folder.
-    The rows are of the kind's class. The origin has task, source, resolved revision, number of rows, and the number of
-    data left out, by their sort.
-    Raises `InputError` if the data cannot be read or do not have the form that the kind requires.
+    The record has task, source, resolved revision, number of rows, and numbers of what was left out.
+    Raises `InputError` if the data cannot be read or do not have the form of this kind.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
     if "hub" in source:
@@ -53,9 +52,9 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
 
 
 def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
-    """Read a data set of the Hub, downloaded if it is not cached, and its origin: hub, name, split, resolved revision.
+    """Return a data set of the Hub, from the cache if it is there, and its origin: hub, name, split, resolved revision.
 
-    source: hub, split and, if given in the configuration, name and revision; key: its key there, for messages.
+    source: hub, split and, if given in the configuration, name and revision; key: the source's key there, for messages.
     Raises `InputError` if it cannot be loaded.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]
@@ -102,11 +101,11 @@ _READERS: dict[str, dict[str, Callable[[str], Any]]] = {
 
 
 def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
-    """Read the data of a file, and their origin: file, sha256, revision (None).
+    """Return the data of a file, and their origin: file, sha256, revision (None).
 
-    form: `json` (for the suffixes `.jsonl` and `.parquet`, a list of objects), `table` (TSV, CSV, JSONL or
-        Parquet, as a DataFrame), or `files`: a list of the path alone.
-    key:  that of the file in the configuration, for messages.
+    form: `Kind.form`: `json` (a list of objects from `.jsonl` and `.parquet`), `table` (a DataFrame from TSV, CSV,
+        JSONL or Parquet), or `files` (a list of the path alone).
+    key:  the file's key in the configuration, for messages.
     Raises `InputError` if the file does not exist or cannot be read.
     """
     if not os.path.isfile(path):
@@ -124,7 +123,7 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
 
 
 def _check_ids(rows: list, where: str) -> None:
-    """Raise `InputError` where two rows have one id, or an id cannot be stored; where: their file or data set."""
+    """Raise `InputError` if two rows have one id, or an id cannot be stored; where: their file or data set."""
     seen: dict[str, int] = {}
     for number, row in enumerate(rows, start=1):
         if (other := seen.setdefault(row.id, number)) != number:

@@ -7,9 +7,7 @@ from headtypes.core.errors import InputError, shortened
 
 
 def looked_in(path: str) -> str:
-    """End a message about a missing file: where a relative path was looked for, and what to do; empty for an absolute
-    one.
-    """
+    """Return the end of a message about a missing file: where it was looked for; empty for an absolute path."""
     if Path(path).is_absolute():
         return ""
     return (
@@ -19,9 +17,9 @@ def looked_in(path: str) -> str:
 
 
 def files_in(folder: str, key: str) -> list[str]:
-    """List the files in a folder and those below it, in the order of their paths, without hidden ones.
+    """List the files in a folder and below, sorted by path, without hidden ones.
 
-    key: that of the folder in the configuration. Raises `InputError` without folder or files, and for several suffixes.
+    key: the folder's key in the configuration. Raises `InputError` without folder or files, and for several suffixes.
     """
     if not os.path.isdir(folder):
         raise InputError(f"{key}: there is no folder {shortened(folder)}{looked_in(folder)}.")

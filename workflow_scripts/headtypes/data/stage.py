@@ -27,7 +27,10 @@ SECTION = "Inputs and fine-tuned models"
 def fetched(
     rule: str, of: Callable, about: str, place: str, names: tuple[str, str], content: str
 ) -> tuple[Result, ...]:
-    """Declare the rows that a rule fetches, and the record of their source; place: their folder; names: of both."""
+    """Declare the two results of a rule that fetches data: the rows, and the record of their source.
+
+    of, about, content: as in `Result`; place: the folder of both below `results/sources`; names: of both results.
+    """
     declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
     path = f"results/sources/{place}/{{task}}"
     return (
@@ -73,7 +76,7 @@ RESULTS = (ROWS, ROWS_RECORD, TEST_ROWS, TEST_RECORD, SAMPLES, QUESTIONS, WINDOW
 
 
 def test(plan: Plan, task: str, **others: str) -> str | list:
-    """Return the sentences on which choices made on a treebank are scored, if it has a file of them."""
+    """Return the path of the sentences of `source.test_file` of a treebank; [] if it has none."""
     return TEST_ROWS.path.format(task=task) if plan.files.of_test(task) else []
 
 
@@ -95,7 +98,6 @@ def sample_inputs(plan: Plan, task: str) -> dict:
 
 @stage(reads="rows", calls="data.encoding:run_questions")
 def sample_questions(plan: Plan, task: str) -> dict:
-    """Spec: number of questions, and their seed unless all are taken."""
     questions = plan.config.tasks[task].questions
     # All questions are all questions under every seed.
     seed = None if questions == "all" else plan.seed("draw_questions", task)
@@ -104,7 +106,7 @@ def sample_questions(plan: Plan, task: str) -> dict:
 
 @stage(reads="questions", calls="data.answering:run", inputs=(RECORD, QUESTIONS))
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
-    """Spec: the shape of a window and, for the answers of language models, the seed of the words that are hidden."""
+    """Return the shape of a window and, for language models, the seed of the masked words."""
     kind = plan.kind_of(task)
     shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
     seed = {"seed": plan.seed("mask_words", task)} if kind.head == LANGUAGE_MODEL else {}
@@ -112,7 +114,7 @@ def prepare_windows(plan: Plan, model: str, task: str) -> dict:
 
 
 def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "test"]) -> dict:
-    """Return the source of a part of a task's data, and its columns; only a file can have a part for tests."""
+    """Return the spec of a rule that fetches a part of a task's data: its source, and the columns of a table."""
     entry = plan.config.tasks[task]
     source, training = entry.source, part == "training"
     if source.hub is not None:
@@ -131,9 +133,7 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
 
 
 def encoding_of(plan: Plan, task: str) -> dict:
-    """Return how samples of a task are encoded: its kind and, where the kind has this key, the most tokens of a
-    sample.
-    """
+    """Return the kind of a task and, if its samples are cut, `max_seq_length`: arguments of `encode_samples`."""
     entry = plan.config.tasks[task]
     kind = KINDS[entry.kind]
     longest = {"max_seq_length": entry.max_seq_length} if "max_seq_length" in kind.keys else {}

@@ -1,4 +1,12 @@
-"""A kind of task: its rows, samples and metrics, what a module of `kinds/` declares, and all kinds by their names."""
+"""Kinds of task: what the module of a kind declares, its rows and samples as files, its metrics, all kinds by name.
+
+The module of a kind lies in `kinds/`, bears its name and has a subclass of `Kind`: how data become rows, how rows
+become samples, and what the configuration needs to know. Measuring attention takes no more. A kind without samples
+(`samples` is not among its keys) is read whole by analyses of its own. A kind with a `head` can be evaluated as well:
+it says what a model reads, should answer and does answer, and how good the answers are.
+
+Planning imports the kinds, and so they import heavy libraries, NumPy included, inside functions alone.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class StrictRecord:
-    """A record that is read only if it has all fields, of the right types, and no others."""
+    """Base of dataclasses that are read from JSON only with all fields, of the right types, and no others."""
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
@@ -36,7 +44,7 @@ Record = TypeVar("Record", bound=StrictRecord)
 
 @dataclass(frozen=True, slots=True)
 class Sample(StrictRecord):
-    """One input of a model: one text, or two texts that it reads together."""
+    """One input of a model, as text: one text, or two texts that a model reads together."""
 
     id: str
     first: str
@@ -48,7 +56,7 @@ def write_records(path: StrPath, records: Sequence[StrictRecord]) -> None:
 
 
 def read_records(path: StrPath, record: type[Record]) -> list[Record]:
-    """Read the records of a file; `InputError` names the damaged line and field, or a file without rows."""
+    """Read a JSON Lines file of records; an `InputError` names the damaged line and field, or a file without lines."""
     adapter, records = _adapter(record), []
     for number, line in numbered_rows(path):
         try:
@@ -65,21 +73,22 @@ def _adapter(record: type[Record]) -> TypeAdapter[Record]:
     return TypeAdapter(record)
 
 
-# Of a table of scores: over how many tokens the sums of a row are. Where it lacks this column, every row counts once.
+# The column of a table of scores with the number of tokens of a row, if its other columns are sums over tokens.
 SIZES = "tokens"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One measure of how well a model does.
+    """A measure of how well a model answers: the mean of a column of its table of scores.
 
-    A *drop* is how much a metric falls, or rises where lower is better; positive is worse.
+    The table has a row for each question, pair or document. If it has the column `SIZES`, the metric is the column's
+    sum divided by the sum of `SIZES`.
 
-    name, unit: in files, and of the metric; title, label: in a sentence, and above a column.
-    column: in a table of scores with a row for each question, pair or document. The metric is its mean or, where the
-        table has `SIZES`, its sum divided by the sum of these.
-    decimals: number that is shown; beside: another number of `Kind.mean_scores` that tables show beside it.
-    note:   the explanation on a page with tables of it.
+    name, unit:     as they stand in files.
+    title, label:   the metric's name in a sentence, and as the header of a column.
+    decimals:       number of decimals that are shown.
+    beside:         another key of `Kind.mean_scores` that tables show too, such as perplexity.
+    note:           explanation on a page that shows the metric.
     """
 
     name: str
@@ -98,7 +107,7 @@ class Metric:
 
     @property
     def reach(self) -> tuple[float, float] | None:
-        """The least and the largest drop that a question can have; None where there is no end."""
+        """The smallest and largest possible drop of one question; None if drops have no bounds."""
         return (-100.0, 100.0) if self.unit == "%" else None
 
     @property
@@ -106,7 +115,7 @@ class Metric:
         return "drop" if self.higher_is_better else "rise"
 
     def drop(self, before, after):
-        """Return the loss from one value to another, numbers or arrays of them; positive if it is for the worse."""
+        """Return how much worse the metric is after a change, in its unit; negative if it is better."""
         return before - after if self.higher_is_better else after - before
 
 
@@ -138,7 +147,7 @@ LOSS = Metric(
     "the loss rises: here too, a positive number is for the worse.",
 )
 
-# Of each kind of task that models answer: its metrics, the main one first, and what rows are called, in the plural.
+# By kind of task that models answer: its metrics, the main one first, and the name of its rows, in the plural.
 MEASURES: dict[str, tuple[tuple[Metric, ...], str]] = {
     "question_answering": ((EXACT_MATCH, F1), "questions"),
     # F1 is no mean over pairs, so that it has no interval.
@@ -151,28 +160,28 @@ MAIN_METRICS: dict[str, Metric] = {metrics[0].name: metrics[0] for metrics, _ in
 
 
 def counted_by(metrics: Collection[Metric]) -> str:
-    """Return the name of the rows ("questions") of the first kind that has all of these metrics."""
+    """Return the plural name of the rows, such as "questions", of the first kind of task with all these metrics."""
     return next((counted for known, counted in MEASURES.values() if set(metrics) <= set(known)), "rows")
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Choose the metric by which heads are compared: for answers F1, which tells worse ones too."""
+    """Choose the metric by which heads are compared: F1 if exact match is among `names`, else the main metric."""
     return F1 if EXACT_MATCH.name in names else next(it for name, it in MAIN_METRICS.items() if name in names)
 
 
-# Of a kind: what a language model answers, with its head for masked words or for the next token.
+# The `head` of a kind that a language model answers, by its head for masked words or for the next token.
 LANGUAGE_MODEL = "language_model"
 
-# How a table's columns are called, by the fields of a row; None for a kind that has no such fields.
+# {field of a row: column of a table}; None for a kind whose data are no tables.
 Columns = Mapping[str, str] | None
-# Takes the number of inputs that there are, and returns the indices of those that are wanted, in rising order.
+# Takes a number of inputs, and returns the indices of those that are drawn, in rising order.
 Draw = Callable[[int], Sequence[int]]
-# Answers by id, and a table of scores with one row for each.
+# {id of a row: answer}, and a table of scores with one row for each question, pair or document.
 Scored = tuple[dict[str, str], "pd.DataFrame"]
 
 
 class Rows(list):
-    """The rows of some data. left_out: how many of the data are not among them, by their sort."""
+    """A list of rows; left_out: {description: number} of the entries of the data that became no row."""
 
     def __init__(self, rows: Iterable, left_out: Mapping[str, int]):
         super().__init__(rows)
@@ -180,7 +189,7 @@ class Rows(list):
 
 
 class DataColumn(NamedTuple):
-    """A column of a table of data: its name unless the configuration gives another one, and what is in it."""
+    """A column of a table of data: its default name, None if it may be absent, and what it holds."""
 
     default: str | None
     doc: str = ""
@@ -192,22 +201,22 @@ ID = DataColumn(None, "Column of the sample's id; without it, the row number.")
 class Kind(ABC):
     """A kind of task.
 
-    name, title: in the configuration, and in a sentence.
-    row:        the class of its rows, a dataclass that is a `records.StrictRecord`.
-    form, formats: how a file of its data is read (`fetching.read_file`): as `json`, as a `table` with named columns, or
-        as `files` that the kind itself reads; and the formats of such a file, in words.
-    keys, source_keys: keys of a task, and of its source, in the configuration that only kinds which name them have.
-    columns:    fields of a row whose column of a table the configuration can name.
+    name, title: its name in the configuration, and in a sentence.
+    row:        the class of its rows, a dataclass and `StrictRecord`.
+    form, formats: how `fetching.read_file` reads a file of its data (`json`; a `table` with named columns; `files` that
+        the kind reads itself), and the formats of such a file in words.
+    keys, source_keys: keys of a task, and of its source, that the configuration allows for this kind and not for all.
+    columns:    fields of a row whose column in a table the configuration can name.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
-    running:    whether a tokenizer that separates no two texts joins those of a sample (`encoding.encode_samples`).
-    head:       the head of the models that answer it (`models.loading.HEADS`), or `LANGUAGE_MODEL`; None if none can.
-    window_keys, answer_keys: keys of the configuration's `windows` that determine what a model reads (in addition to
-        `max_seq_length`), and what it answers.
-    windows_of_row: about how many inputs as long as itself a row becomes, for estimates of time.
-    without_reading: keys of the configuration's `ablation` that mean nothing on it.
-    metrics:    how good answers are, the main one first; counted: the name of rows, in the plural.
-    target_names: arguments of the model's `forward` that take the columns of `training_targets`.
-    answer_columns: names of the values that `read_answers` reads for each window.
+    running:    whether the two texts of a sample are joined into one if the tokenizer puts no `[SEP]` between them.
+    head:       the model head that answers it (a key of `loading.HEADS`, or `LANGUAGE_MODEL`); None if none does.
+    window_keys: keys of the configuration's `windows`, other than `max_seq_length`, that `cut_windows` takes.
+    answer_keys: keys of the configuration's `windows` that `read_answers` takes.
+    windows_of_row: number of inputs that a row becomes, roughly, for estimates of time.
+    without_reading: keys of the configuration's `ablation` that mean nothing for this kind.
+    metrics, counted: its metrics, the main one first, and the plural name of its rows.
+    target_names: arguments of the model's `forward` for the columns of `training_targets`.
+    answer_columns: names of the arrays that `read_answers` returns.
     """
 
     name: ClassVar[str]
@@ -236,19 +245,20 @@ class Kind(ABC):
 
     @abstractmethod
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return the rows of a file's data. Raises `InputError` if they do not have the form that the kind requires.
+        """Return the rows of a file's data. Raises `InputError` if the data do not have the form of this kind.
 
-        data:    as `fetching.read_file` returns them; of the form `files`, the paths of one file or of all of a folder.
-        where, key: the file or folder, and the task's `columns` in the configuration, for messages.
-        columns: {field of a row: column of a table}, if the kind has any.
+        data:    what `fetching.read_file` returns; for the form `files`, the paths of one file or of all in a folder.
+        where:   the file or folder, for messages.
+        key:     the configuration's key of the task's columns, for messages.
+        columns: {field of a row: column of a table}, for a kind with `columns`.
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return the rows of a dataset of the Hub, if the kind supports these; otherwise as `rows_of_file`."""
+        """Return the rows of a dataset of the Hub; arguments and errors as in `rows_of_file`."""
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
-        """Return some of the inputs that the rows contain; draw: gives the indices of some of so many."""
+        """Return the samples that `draw` picks from all samples of the rows; it maps their number to indices."""
         raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")
 
     def cut_windows(
@@ -260,56 +270,55 @@ class Kind(ABC):
         max_seq_length: int,
         **shape: int,
     ) -> Windows:
-        """Encode the rows as a model reads them.
+        """Encode rows as windows that a model reads.
 
-        max_seq_length: most tokens of a window, for a model that takes as many.
-        shape: the kind's `window_keys`; for the answers of a `LANGUAGE_MODEL`, the seed of the words that are hidden.
+        max_seq_length: most tokens of a window; fewer if the model takes fewer.
+        shape: values of the kind's `window_keys`; for kinds whose head is `LANGUAGE_MODEL`, the `seed` of masked words.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
-        """Return the correct class of each of the head's softmaxes, such as start and end token: [window, softmax] int.
+        """Return the correct class of each softmax of the model head, such as first and last token of an answer.
 
-        Rows of windows without an answer are negative. Where windows have targets of their own, the number of tokens to
-        predict.
+        Returns [window, softmax] int, negative where a window holds no answer; for a language model [window, 1], the
+        number of tokens to predict.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
-        """Return the targets from which a new model learns, none of them negative, and the names of its labels, if
-        any.
-        """
+        """Return targets for fine-tuning, [window, softmax] int >= 0, and the names of the labels or None."""
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
-        """Return the logits of each of the head's softmaxes, [input, class, softmax]; mask: [input, token] 1 for a real
-        token.
-        """
+        """Return the logits of a model's output, [input, class, softmax]; mask: [input, token], 0 for padding."""
         return output.logits[:, :, None]
 
     def check_answerable(self, rows: Sequence, windows: Windows, record: ModelRecord) -> None:
-        """Raise `InputError` unless the rows are those of the windows and the model can answer them."""
+        """Raise `InputError` unless the windows were built from these rows and the model knows their labels."""
         from headtypes.data.windows import check_same
 
         check_same(rows, windows)
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> tuple[np.ndarray, ...]:
-        """Return the values in the model's output for a batch: an array [window] for each of `answer_columns`.
+        """Return one array [window] for each of `answer_columns`, from the model's output for a batch.
 
-        sentences: [token] for each window, numbered as in `windows.Windows`; settings: the kind's `answer_keys`.
+        sentences: one array per window: the sentence number of each token, as in `windows.Windows`.
+        settings:  values of the kind's `answer_keys`.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def score_answers(
         self, rows: Sequence, windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
     ) -> Scored:
-        """Return answers by id, and a table of scores with a row for each; values: [window] for each of
-        `answer_columns`.
+        """Return {id: answer} and a table of scores with one row for each question, pair or document.
+
+        values: the arrays of `read_answers` for all windows; of a language model, the loss and number of predicted
+            tokens of each window.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """Return the metrics and the number of answers (`n_` and the name of these), from the table of scores."""
+        """Return each metric, in its unit, and the number of rows of the table of scores, such as `n_questions`."""
         means = {metric.name: float(scores[metric.column].mean()) for metric in self.metrics}
         return {**means, f"n_{self.counted}": len(scores)}
 
@@ -319,7 +328,7 @@ _ROW_1 = "row 1 is the first below a header"
 
 
 class TableKind(Kind):
-    """A kind of task whose rows are those of a table, from a file or from a dataset of the Hub."""
+    """A kind of task whose data are a table with named columns, in a file or on the Hub."""
 
     form = "table"
 
@@ -328,9 +337,9 @@ class TableKind(Kind):
 
 
 def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> Any:
-    """Return a table (a pandas.DataFrame) whose columns have text for names; where, key: as in `Kind.rows_of_file`.
+    """Return a pandas.DataFrame with its column names as text; where, key: as in `Kind.rows_of_file`.
 
-    Raises `InputError` where it has no rows, or lacks one of the columns.
+    Raises `InputError` if it has no rows, or lacks one of `columns`.
     """
     if data.empty:
         raise InputError(f"{where} has no rows.")
@@ -344,7 +353,7 @@ def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> An
 
 
 def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
-    """Return the texts of two columns of a table. Raises `InputError` where a row has none in one of them."""
+    """Return the texts of each column, [column][row]; where: the file. Raises `InputError` for a row without text."""
     texts = [table[column].to_numpy(object) for column in columns]
     for row, of_row in enumerate(zip(*texts, strict=True), start=1):
         if not all(isinstance(text, str) and text.strip() for text in of_row):
@@ -353,9 +362,7 @@ def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
 
 
 def read_ids(table: Any, where: str, column: str | None) -> list[str]:
-    """Return the ids of a table's rows, as text; without a column, their numbers. Raises `InputError` for a truth
-    value.
-    """
+    """Return the id of each row as text, from a column, or numbered from 0 without one; where: the file."""
     ids = range(len(table)) if column is None else plain_values(table, where, column)
     for row, id_ in enumerate(ids, start=1):
         if isinstance(id_, bool):
@@ -364,7 +371,7 @@ def read_ids(table: Any, where: str, column: str | None) -> list[str]:
 
 
 def plain_values(table: Any, where: str, column: str) -> list[str | int | bool]:
-    """Return ids or labels as they go into JSON: text and whole numbers."""
+    """Return a column of ids or labels. Raises `InputError` for other values than text and whole numbers."""
     plain = []
     for row, value in enumerate(table[column].to_numpy(object), start=1):
         if isinstance(value, float) and value.is_integer():
@@ -377,7 +384,7 @@ def plain_values(table: Any, where: str, column: str) -> list[str | int | bool]:
     return plain
 
 
-# The class of each kind, which stands in the module of the kind's name, in the order in which documentation lists them.
+# {name of a kind, and of its module: its class}, in the order in which the documentation lists them.
 _CLASSES = {
     "question_answering": "QuestionAnswering",
     "sentence_pair": "SentencePair",
@@ -393,8 +400,6 @@ def module_of(kind: str) -> str:
 
 
 class _Kinds(Mapping[str, Kind]):
-    """The kinds by their names."""
-
     def __getitem__(self, name: str) -> Kind:
         return _loaded(name, _CLASSES[name])
 
@@ -414,5 +419,5 @@ KINDS: Mapping[str, Kind] = _Kinds()
 
 
 def read_rows(path: StrPath, kind: str) -> list:
-    """Read the rows of a task of some kind, as `tasks.write_records` wrote them; errors as in `read_records`."""
+    """Read the rows of a task of this kind from JSON Lines; errors as in `read_records`."""
     return read_records(path, KINDS[kind].row)

@@ -1,4 +1,4 @@
-"""Windows of encoded questions and pairs, with the sentence and the character offsets of each token, and their file."""
+"""Windows: what a model reads of a question, pair or text, with sentence and characters of each token; their file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,19 +21,20 @@ _WIDE_SPACE = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of all questions, by question, then by position; window `w` has the tokens offsets[w]:offsets[w + 1].
+    """Windows of questions, pairs or documents ("questions" below), by question, then by position in it.
 
-    A sentence pair is a question with one window, a document one whose windows are its segments.
+    Window `w` has the tokens offsets[w]:offsets[w + 1]. A pair has one window, a document one for each segment.
 
     input_ids       int32 [token]
     token_type_ids  int8 [token], or None for a model without segments
-    sentence        int32 [token]: -1 special token, 0 question, from 1 the sentences of the whole context; of a text,
-                    from 0 the sentences of the segment
-    char_start, char_end: int32 [token], into the context, the end exclusive; -1 where the token is not of the context
+    sentence        int32 [token], number of the token's sentence, -1 for a special token: of a question and context, or
+                    a pair, 0 is the first text, and 1, 2, ... the sentences of the second; of all others, 0, 1, ...
+    char_start, char_end: int32 [token], into the second text, the end exclusive; -1 for a token outside of it
     offsets         int64 [window + 1]
-    question        int32 [window], index into `question_ids`, the questions' ids in their order
-    targets         int32 [token]: the token that a language model is to predict here; -1 for none. None for a
-                    task whose answers are others
+    question        int32 [window], index into `question_ids`
+    question_ids    [question]
+    targets         int32 [token]: the token that a language model is to predict here, -1 for none; None for a
+                    task that needs no language model
     """
 
     input_ids: np.ndarray
@@ -56,16 +57,14 @@ class Windows:
 
     @property
     def predicted_tokens(self) -> np.ndarray:
-        """Number of tokens of each window that a language model is to predict: [window] int64."""
+        """The number of tokens of each window that a language model is to predict, [window] int64."""
         return np.array([int((self.targets[self.tokens(window)] >= 0).sum()) for window in range(len(self))], np.int64)
 
     def __len__(self) -> int:
         return len(self.question)
 
     def of_questions(self, questions: np.ndarray) -> "Windows":
-        """Select the windows of some questions, given by their indices in `question_ids`, [question] in rising
-        order.
-        """
+        """Select the windows of some questions; questions: rising indices into `question_ids`."""
         chosen = np.flatnonzero(np.isin(self.question, questions))
         ranges = [np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen]
         tokens = np.concatenate([np.empty(0, np.int64), *ranges])
@@ -88,9 +87,9 @@ def joined_windows(
     characters: tuple[Sequence[np.ndarray], Sequence[np.ndarray]] | None = None,
     targets: Sequence[np.ndarray] | None = None,
 ) -> Windows:
-    """Make windows of a task's rows from the arrays of each, [token].
+    """Make windows of a task's rows, from one array [token] for each window.
 
-    owners: index of the row of each window; characters: char_start and char_end, where there is a context.
+    owners: index of the row of each window; characters: char_start and char_end; None if no answer is cut from a text.
     """
 
     def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:
@@ -111,25 +110,45 @@ def joined_windows(
     )
 
 
-def arrays_of_pair(encoding: Encoding, second: str, boundaries: np.ndarray) -> list[np.ndarray]:
-    """Return token ids and types, sentence, char_start and char_end of a pair of texts, as `joined_windows` takes them.
+def windows_of_pairs(
+    rows: Sequence,
+    owners: Sequence[int],
+    encodings: Sequence[Encoding],
+    texts: Sequence[tuple[str, str]],
+    token_types: Sequence | None,
+) -> Windows:
+    """Make windows of pairs of texts; all lists but `rows` have one entry for each window.
 
-    second: the second text, whose sentences are numbered from 1; boundaries: of these, from `split_sentences`.
+    owners: index of its row; texts: the two texts that the encoding is of; token_types: of its tokens, None for a model
+        without segments.
     """
-    # None, of special tokens, becomes NaN.
-    part = np.array(encoding.sequence_ids, dtype=float)
-    of_second = part == 1
-    characters = zip(encoding.offsets, of_second, strict=True)
-    offsets = np.array([without_space(second, *span) if is_second else (-1, -1) for span, is_second in characters])
-    sentence = np.where(part == 0, 0, -1)
-    sentence[of_second] = 1 + sentence_of(offsets[of_second, 0], boundaries)
-    return [np.array(array, np.int32) for array in (encoding.ids, encoding.type_ids, sentence, *offsets.T)]
+    boundaries = {second: split_sentences(second) for _, second in texts}
+    sentences, characters = [], []
+    for encoding, pair in zip(encodings, texts, strict=True):
+        part, spans = token_spans(encoding, *pair)
+        sentence = np.where(part == 1, 1 + sentence_of(spans[:, 0], boundaries[pair[1]]), part)
+        sentences.append(sentence)
+        characters.append(np.where(part == 1, spans.T, -1))
+    ids = [encoding.ids for encoding in encodings]
+    return joined_windows(rows, owners, ids, token_types, sentences, characters=tuple(zip(*characters, strict=True)))
+
+
+def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the text that each token is of, [token] int, and its characters there, [token, 2] int, the end exclusive.
+
+    Texts are numbered from 0; a special token has -1 and (-1, -1). White space around a token is not among its
+    characters: it would belong to the preceding sentence and begin answers.
+    """
+    part = np.array([-1 if number is None else number for number in encoding.sequence_ids], int)
+    spans = [
+        (-1, -1) if number < 0 else without_space(texts[number], *span)
+        for number, span in zip(part, encoding.offsets, strict=True)
+    ]
+    return part, np.array(spans, int).reshape(-1, 2)
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return start and end of a token without its space, which would belong to the preceding sentence and begin
-    answers.
-    """
+    """Return start and end of a token in its text, without white space around the token."""
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end
@@ -139,7 +158,7 @@ def without_space(text: str, start: int, end: int) -> tuple[int, int]:
 def split_sentences(text: str) -> np.ndarray:
     """Return start and end of each sentence of an English text, in characters: int32 [sentence, 2].
 
-    White space after a sentence belongs to it; white space alone is none.
+    White space after a sentence belongs to the sentence; white space alone is no sentence.
     """
     pieces = get_sentence_boundaries("en", text.translate(_WIDE_SPACE))
     spans = [(piece["start_index"], piece["end_index"]) for piece in pieces if not piece["text"].isspace()]
@@ -147,15 +166,16 @@ def split_sentences(text: str) -> np.ndarray:
 
 
 def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
-    """Return the sentence in which each token starts, int32 [token] from 0; between two, the first of them.
+    """Return the number of the sentence in which each token starts, [token] int32 from 0.
 
-    offsets: int [token], first character of each; boundaries: int [sentence, 2] from `split_sentences`.
+    offsets: [token] int, first character of each token; boundaries: [sentence, 2] int from `split_sentences`. A token
+    between two sentences is of the first one.
     """
     return np.maximum(np.searchsorted(boundaries[:, 0], offsets, side="right") - 1, 0).astype(np.int32)
 
 
 def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> tuple[list, Windows]:
-    """Draw some of the questions with their windows, in their order; all of them for "all", or if there are no more."""
+    """Draw some rows with their windows, in their order; all for "all", or if there are no more than `questions`."""
     if questions == "all" or questions >= len(rows):
         return rows, windows
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))
@@ -163,19 +183,19 @@ def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> 
 
 
 def check_finite(values: np.ndarray, what: str) -> None:
-    """Raise `InputError` where a model's values are not finite; what: subject and verb, such as `logits are`."""
+    """Raise `InputError` unless a model's values are finite; what: subject and verb, such as `logits are`."""
     if not np.isfinite(values).all():
         raise InputError(f"The model's {what} not finite; run it in float32 or bfloat16, or check its weights.")
 
 
 def check_same(rows: Sequence, windows: Windows) -> None:
-    """Raise `InputError` if the windows were built from other questions or pairs than these."""
+    """Raise `InputError` unless the windows were built from these rows."""
     if [row.id for row in rows] != windows.question_ids:
         raise InputError("The windows were built from other questions or pairs than these; build them again.")
 
 
 def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
-    """Write windows and their provenance as HDF5: one compressed data set with checksums for each array."""
+    """Write windows and their provenance as HDF5: a compressed data set with checksums for each array of `Windows`."""
     names = (*_OF_TOKENS, "offsets", "question")
     arrays = {name: getattr(windows, name) for name in names}
     arrays["question_ids"] = np.char.encode(windows.question_ids, "utf-8")
@@ -189,7 +209,7 @@ def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
 
 
 def read_windows(path: StrPath) -> Windows:
-    """Read the windows of a file; `InputError` if it is damaged or holds none."""
+    """Read the file of `write_windows`. Raises `InputError` if it is damaged or holds no windows."""
     with undamaged(path, "is not a file of windows"):
         with h5py.File(path) as file:
             arrays = {name: data[:] for name, data in file.items()}

@@ -15,9 +15,12 @@ from headtypes.models.model_config import body_of, config_of, headed_layers, is_
 from headtypes.models.placement import replace_for
 from headtypes.models.records import ModelRecord, write_model_record
 
+# Some families compute attention themselves. While heads are read, the one function that does is replaced by one that
+# hands the same queries, keys, values and biases to the interface; tests compare both.
+
 
 class _Given(threading.local):
-    """The `forward` that the current forward pass of a model was given, in each thread."""
+    """The argument `forward` of the model's current forward pass, in each thread."""
 
     forward: Any = None
 
@@ -32,7 +35,7 @@ class _Given(threading.local):
 
 
 class _Attend:
-    """The attention function of a module."""
+    """The attention function for a module, to which the argument `forward` is added."""
 
     def __init__(self, module: nn.Module, implementation: str, given: _Given):
         self._module, self._implementation, self.given = module, implementation, given
@@ -91,9 +94,7 @@ def _gptj(module: nn.Module, attend: _Attend, query, key, value, attention_mask=
 
 
 def _stablelm(module: nn.Module, attend: _Attend, *args, **kwargs):
-    """Compute `StableLmAttention.forward`, which uses the interface, but to which its model does not hand `forward`
-    on.
-    """
+    """Compute `StableLmAttention.forward`, to which its model does not hand `forward` on."""
     return type(module).forward(module, *args, **kwargs, forward=attend.given.forward)
 
 
@@ -108,14 +109,14 @@ _OWN = {
 
 
 def computes_attention_itself(model: nn.Module) -> bool:
-    """Tell whether a model is of a family in which a function is replaced."""
+    """Tell whether a model has a method that `through_interface` replaces."""
     return any(type(module).__name__ in _OWN for module in model.modules())
 
 
 def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
-    """Let a model compute its attention through a function of the interface, until what is returned is closed.
+    """Make a model compute its attention by a registered function of the interface, until the returned stack is closed.
 
-    implementation: the function's name. What the model is called with as `forward` reaches it as a keyword argument.
+    implementation: the function's name. The model's argument `forward` reaches the function as a keyword argument.
     """
     before, given = model.config._attn_implementation, _Given()
     with ExitStack() as restored:
@@ -148,10 +149,10 @@ _PROBE = "headtypes_probe"
 
 
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
-    """Raise `InputError` where a layer's attention is more than `hook.Layer` computes.
+    """Raise `InputError` if a layer's attention is more than `hook.Layer` computes.
 
     mask, arguments: what the layer passes to its attention function. An argument that is not known to be harmless is an
-        error, since ignoring it would silently compute another attention than the model's.
+        error, since without it another attention than the model's would be computed.
     """
     for name, value in arguments.items():
         if value is not None and not isinstance(value, bool) and name not in _HARMLESS | _COMPUTED:
@@ -167,7 +168,7 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
 
 
 def check_layers(model: torch.nn.Module, attentions: int) -> None:
-    """Raise `InputError` unless a forward pass had exactly one attention, of so many, per layer that has heads."""
+    """Raise `InputError` unless a forward pass had one attention for each layer with heads; attentions: its number."""
     name, layers = type(model).__name__, len(headed_layers(model.config))
     if attentions < layers:
         raise InputError(
@@ -182,7 +183,6 @@ def check_layers(model: torch.nn.Module, attentions: int) -> None:
 
 
 def check_number_of_heads(model: torch.nn.Module, heads: int) -> None:
-    """Raise `InputError` unless a layer has as many heads as the config of its model says."""
     said = model.config.num_attention_heads
     if heads != said:
         raise InputError(
@@ -192,9 +192,9 @@ def check_number_of_heads(model: torch.nn.Module, heads: int) -> None:
 
 
 def check_model(record: ModelRecord) -> None:
-    """Raise `InputError` where the heads of a fetched model cannot be read and ablated.
+    """Raise `InputError` if the heads of a fetched model cannot be read and ablated.
 
-    The model runs on three tokens with tensors that have shapes but no values. A few architectures need values; for
+    The model runs on three tokens, with tensors that have shapes but no values. A few architectures need values; for
     them the first real forward pass decides (`hook.run`).
     """
     try:

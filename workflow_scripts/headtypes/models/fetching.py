@@ -35,12 +35,13 @@ _NUMBERS = ("F64", "F32", "F16", "BF16", "float64", "float32", "float16", "bfloa
 
 
 def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRecord:
-    """Find a model's files, downloading them where they come from the Hub, and return their record.
+    """Find a model's files, downloading them if they come from the Hub, and return their record.
 
-    source: as in the configuration: hub with revision, or folder, or package with subfolder, or gguf, the path of a
-        file, or with package its name in there; and pickle.
+    model:  its name in the configuration.
+    source: as in the configuration: hub with revision; folder; package with subfolder; or gguf, a path, or with package
+        a name in it; and pickle.
     sha256: the SHA-256 that its only file of weights must have.
-    Raises `InputError` when the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
+    Raises `InputError` if the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
     """
     key = f"models.{model}"
     pickle = source.get("pickle", False)
@@ -99,9 +100,9 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
 def fetch_snapshot(
     key: str, repository: str, revision: str | None, patterns: Iterable[str], otherwise: Iterable[str] = ()
 ) -> Path:
-    """Download the files of a model that match patterns and return their folder in the cache, named by the commit.
+    """Download the files of a model that match patterns; return their folder in the cache, named by the commit.
 
-    key: that of the source in the configuration; otherwise: patterns to take if the first match no file of weights.
+    key: the source's in the configuration; otherwise: patterns to take if the first match no weights.
     Raises `InputError` if the files cannot be had.
     """
     with told(unavailable(key, repository, revision)):
@@ -114,15 +115,15 @@ def fetch_snapshot(
 
 
 def load_tokenizer(record: ModelRecord):
-    """Load the fast tokenizer of a fetched model. Raises `InputError` where there is none, or its files changed."""
+    """Load the fast tokenizer of a fetched model. Raises `InputError` if it has none, or its files have changed."""
     check_files(record, record.files)
     return _tokenizer_of(f"models.{record.name}: {record.folder}", record.folder, record.gguf)
 
 
 def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
-    """Raise `InputError` where a model's files are no longer what was fetched, by SHA-256 and not by age.
+    """Raise `InputError` if a model's files have changed since the model was fetched.
 
-    expected: SHA-256 by file, of `record.weights` or `record.files`.
+    expected: {file: SHA-256}, `record.weights` or `record.files`.
     """
     present = {file.name for file in weight_files(record.folder, record.pickle, record.gguf)}
     changed = sorted(present ^ set(record.weights))
@@ -163,10 +164,10 @@ def _is_size(value: Any) -> bool:
 
 
 def _numbers(key: str, file: Path, is_quantised: bool) -> int:
-    """Count the numbers that a file of weights holds, whatever their precision.
+    """Return the number of parameters in a file of weights.
 
-    Raises `InputError` for integers that stand for numbers and config.json does not say so: Transformers would take
-    them.
+    Raises `InputError` for weights in integers unless config.json says that they are quantised; key: the model's in the
+    configuration.
     """
     with told(f"{key}: {file} is damaged"):
         if file.suffix == ".gguf":
@@ -198,7 +199,7 @@ def _numbers(key: str, file: Path, is_quantised: bool) -> int:
 
 
 def _shape(where: str, folder: StrPath, gguf: str | None) -> dict:
-    """Return the fields of `ModelRecord` that config.json and the tokenizer give; check that these two fit together."""
+    """Return the fields of `ModelRecord` that config.json and tokenizer give; check that the two fit together."""
     with told(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):
         config = AutoConfig.from_pretrained(**pretrained(folder, gguf))
     if "text_config" in config.sub_configs:

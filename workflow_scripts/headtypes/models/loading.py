@@ -29,7 +29,7 @@ from transformers.utils import logging
 from headtypes.core.errors import InputError, told
 from headtypes.core.machine import arithmetic
 from headtypes.models.fetching import check_files
-from headtypes.models.model_config import body_of, check_padding, config_of, language_head
+from headtypes.models.model_config import body_of, check_padding, config_of
 from headtypes.models.placement import gpus_for, keep_to_gpus, limits_of, places
 from headtypes.models.records import ModelRecord
 
@@ -44,7 +44,7 @@ logging.set_verbosity_error()
 
 
 class MissingHeadError(InputError):
-    """A model lacks the head that is asked for; why: the reason without its subject, such as `has no ...`."""
+    """A model lacks a model head; where, why, remedy: subject, predicate (`has no ...`) and advice of the message."""
 
     def __init__(self, where: str, why: str, remedy: str):
         super().__init__(f"{where} {why}; {remedy}.")
@@ -52,11 +52,12 @@ class MissingHeadError(InputError):
 
 
 class Head(NamedTuple):
-    """A head by which a model answers.
+    """A model head.
 
-    auto, types: the class that loads a model with this head, and the types of models that it knows; in_words: for
-        messages.
-    pooled: whether it reads a single token of a sample, through a pooler where the model has one.
+    auto:     the class of Transformers that loads a model with this head.
+    types:    {type of model: class} of all types that have it.
+    in_words: its name, for messages.
+    pooled:   whether it reads a single token of a sample, through a pooler if the model has one.
     """
 
     auto: type
@@ -79,12 +80,11 @@ HEADS = {
 
 
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
-    """Load a fetched model for inference, in evaluation mode, on the GPU where there is one.
+    """Load a fetched model for inference, in evaluation mode, on the GPU if there is one.
 
-    precision: float32, bfloat16 or float16, whatever the file holds (`computed_in`); head: one of `HEADS`.
-    Raises `InputError` when its files have changed since it was fetched or it does not load, and `MissingHeadError`
-    when Transformers has no such head for it or the weights lack it, so that Transformers has filled it with random
-    numbers. Whether heads can be read is checked by `architectures.check_model` and `hook.run`.
+    precision: float32, bfloat16 or float16, whatever the file holds (see `computed_in`); head: a key of `HEADS`.
+    Raises `InputError` if its files have changed or it does not load, and `MissingHeadError` if Transformers has no
+    such head for it, or the weights lack it.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
@@ -96,7 +96,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     if record.model_type not in types:
         why = f"has no {in_words} in Transformers"
         raise MissingHeadError(f"{where}, of type {record.model_type},", why, "name another model")
-    if head == "causal_lm" and language_head(record) != head:
+    if head == "causal_lm" and record.language_head != head:
         why = "reads a text both ways, and so predicts no token from those before it"
         raise MissingHeadError(where, why, "name a causal language model")
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
@@ -148,9 +148,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
 
 
 def computed_in(precision: str, what: str) -> str:
-    """Return the precision in which a model is computed (`processor.arithmetic`); print a line where it is not
-    `precision`.
-    """
+    """Return the precision in which this processor computes, and print it if it is another; what: the work."""
     computed = arithmetic(precision)
     if computed != precision:
         print(f"{what}: in {computed}, since this processor has no instructions for {precision}", file=sys.stderr)
@@ -169,7 +167,7 @@ def _places(record: ModelRecord, precision: str) -> dict[str, Any]:
 
 
 def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[str] = ("pooler",)) -> list[str]:
-    """List the weights that a file lacked; report: of loading it; unread: parts that may be missing."""
+    """List the weights that a file lacked; report: of `from_pretrained`; unread: parts that a file may lack."""
     return sorted(
         key
         for key in report["missing_keys"]
@@ -180,10 +178,10 @@ def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[st
 
 
 def check_left_over(where: str, model: PreTrainedModel, names: Iterable[str]) -> None:
-    """Raise `InputError` where the model should have taken some of these weights of its file and did not.
+    """Raise `InputError` if a model leaves over weights of its file that change what it computes.
 
-    Heads of other tasks, poolers and decoders may be left over, and buffers that Transformers computes. Scales of
-    quantised weights, biases, further layers and adapters change what the model computes.
+    names: all weights left over. Model heads of other tasks, poolers, decoders and computed buffers may be among them;
+    scales of quantised weights, biases, further layers and adapters may not. where: the model, for the message.
     """
     prefix, modules = f"{model.base_model_prefix}.", dict(model.named_modules())
     parts = dict(model.base_model.named_children())

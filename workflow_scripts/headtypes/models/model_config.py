@@ -1,4 +1,4 @@
-"""Facts of a model's config.json, without loading it: heads, longest input, padding token, head for language."""
+"""Facts of a model's config.json, without loading it: layers, heads, longest input, padding token."""
 
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.auto.modeling_auto import (
@@ -27,7 +27,7 @@ _HEADLESS = ("conv", "linear_attention", "mamba", "mlp", "moe", "recurrent")
 
 
 def config_of(record: ModelRecord) -> PreTrainedConfig:
-    """Read the config.json of a fetched model by Transformers, without options that change only how it is computed."""
+    """Read the config.json of a fetched model, without options that change only how the model is computed."""
     config = AutoConfig.from_pretrained(**record.pretrained)
     # What a config.json names may be code from the Hub, or a package that not every machine has.
     config._attn_implementation = config._experts_implementation = None
@@ -43,38 +43,33 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
 
 
 def body_of(model: PreTrainedModel) -> PreTrainedModel:
-    """Return the part of a model whose heads are read: without the head that answers and, where it has one, its
-    decoder.
-    """
+    """Return the part of a model whose heads are read, without its model head; of an encoder-decoder, the encoder."""
     body = model.base_model
     return body.get_encoder() if body.config.is_encoder_decoder else body
 
 
-def heads_of(config: PreTrainedConfig) -> int:
-    """Return the number of heads of a layer. Raises `InputError` where the model has no attention."""
-    if not hasattr(config, "num_attention_heads"):
-        raise InputError(f"a {config.model_type} model has no attention heads; name a Transformer.")
-    return config.num_attention_heads
-
-
 def headed_layers(config: PreTrainedConfig) -> list[int]:
-    """List the layers that have attention heads, from 0: all but in a hybrid. Heads are numbered by these."""
+    """List the layers with attention heads, from 0; only a hybrid has others. Heads are numbered by this list."""
     kinds = getattr(config, "layer_types", None) or [""] * config.num_hidden_layers
     return [layer for layer, kind in enumerate(kinds) if kind not in _HEADLESS]
 
 
 def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
-    return len(headed_layers(model.config)), heads_of(model.config)
+    """Return the number of layers with heads and of heads in each. Raises `InputError` for a model without heads."""
+    config = model.config
+    if not hasattr(config, "num_attention_heads"):
+        raise InputError(f"a {config.model_type} model has no attention heads; name a Transformer.")
+    return len(headed_layers(config)), config.num_attention_heads
 
 
 def padding_token(config: PreTrainedConfig) -> int | None:
-    """Return the id of the padding token; None where config.json has none, has -1, or has one without a vector."""
+    """Return the id of the padding token; None if the model has no embedding for one."""
     token = config.pad_token_id
     return token if token is not None and 0 <= token < config.vocab_size else None
 
 
 def check_padding(config: PreTrainedConfig, where: str) -> None:
-    """Raise `InputError` where a classification head could not find the ends of texts in a batch; where: the model."""
+    """Raise `InputError` unless a classification head can find the end of a text in a batch; where: the model."""
     if padding_token(config) is None:
         raise InputError(
             f"{where} has no pad_token_id in its config.json, which a classification head needs to find the end of "
@@ -83,7 +78,7 @@ def check_padding(config: PreTrainedConfig, where: str) -> None:
 
 
 def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase | None = None) -> int:
-    """Return the largest number of tokens that the model takes, or, if a tokenizer is given, that both take."""
+    """Return the length of the longest input, in tokens, of the model and, if given, of its tokenizer."""
     positions = getattr(config, "max_position_embeddings", None) or 0
     # Where there is no limit, some say -1.
     positions = positions if positions > 0 else 10**9
@@ -92,15 +87,10 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase |
     return positions if tokenizer is None else int(min(positions, tokenizer.model_max_length))
 
 
-def language_head(record: ModelRecord) -> str:
-    """Return the name in `loading.HEADS` of a language model's head: for masked words, unless it is causal."""
-    return "causal_lm" if record.causal else "masked_lm"
-
-
 def is_causal(config: PreTrainedConfig) -> bool:
-    """Tell whether tokens see only those before them: the type has no head for masked words, or it is a decoder.
+    """Tell whether a token attends only to those before it: for decoders, and types without a head for masked words.
 
-    A decoder whose config.json says so looks both ways (EmbeddingGemma).
+    A decoder whose config.json says so attends to all (EmbeddingGemma).
     """
     looks_both_ways = config.model_type == "gemma3_text" and config.use_bidirectional_attention
     if config.is_encoder_decoder or looks_both_ways or not getattr(config, "is_causal", True):

@@ -1,4 +1,4 @@
-"""Places of a model: the GPUs that a process takes, and the layers that lie on several, in memory or on disk.
+"""Places of a model: the GPUs that a process takes; the layers of a larger model, on several GPUs, in memory, on disk.
 
 Planning imports this module, and so nothing heavy is imported at the top.
 """
@@ -25,9 +25,9 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def visible_gpus(named: str | None, nodes: int) -> list[str]:
-    """List the GPUs that processes may use, by their CUDA names, once per process that may take it at a time.
+    """List the GPUs that processes may use, by their CUDA names; a name that stands twice may be taken by two.
 
-    named: CUDA_VISIBLE_DEVICES, read up to the first entry that is not a GPU, such as -1; None where it is not set.
+    named: CUDA_VISIBLE_DEVICES, read up to the first entry that is no GPU, such as -1; None if it is not set.
     nodes: number of the machine's GPUs.
     """
     if named is None:
@@ -40,7 +40,7 @@ def visible_gpus(named: str | None, nodes: int) -> list[str]:
 def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
     """Reserve a GPU by a lock file in `folder`, waiting while other processes hold all of them.
 
-    Returns the GPU and its lock, which the system releases when the file is closed or the process ends in any way.
+    Returns the GPU and the lock file; the system frees the GPU when the file is closed or the process ends.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Every GPU is given to one process before any is given to a second.
@@ -63,10 +63,10 @@ def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
 
 @cache
 def keep_to_gpus(number: int) -> list[TextIO]:
-    """Take some of this machine's GPUs, until the process ends, and hide the others from CUDA, before it starts.
+    """Take this many of the machine's GPUs until the process ends, hide all others from CUDA, and return the locks.
 
-    If no more than these have been chosen already, by a cluster or by the user, no lock is taken: each job may see its
-    own under the same names.
+    If a cluster or the user has chosen no more than these, no lock is taken: each job may see its own GPU under the
+    same name.
     """
     named = os.environ.get(VISIBLE)
     gpus = visible_gpus(named, sum(map(_opens, _nodes())))
@@ -102,9 +102,7 @@ _memory_of: dict[str, Mapping[str, float] | None] = {}
 
 
 def limit(model: str, memory: Mapping[str, float] | None) -> None:
-    """Remember how many GB of a model's weights may lie in each place, outside its record, so that nothing runs
-    again.
-    """
+    """Remember how many GB of a model's weights may lie in each place (gpu, cpu), for `limits_of`."""
     _memory_of[model] = memory
 
 
@@ -113,7 +111,7 @@ def limits_of(model: str) -> Mapping[str, float] | None:
 
 
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
-    """Return the number of GPUs that the weights of a model need; memory: GB by place, as in the configuration."""
+    """Return the number of GPUs that a model's weights need; memory: GB by place, as in the configuration."""
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))
 
@@ -121,7 +119,7 @@ def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None
 def places(memory: Mapping[str, float], gpus: int, folder: str) -> dict[str, Any]:
     """Return the arguments of `from_pretrained` that say where layers lie.
 
-    gpus: number of GPUs that the process has; folder: for layers on disk.
+    memory: GB by place; gpus: number of GPUs of the process; folder: for layers on disk.
     """
     most = {gpu: int(memory["gpu"] * GB) for gpu in range(gpus)} if "gpu" in memory else {}
     if "cpu" in memory:
@@ -142,7 +140,7 @@ def device_of(model: "nn.Module") -> "torch.device":
 
 @contextmanager
 def at_hand(module: "nn.Module") -> Iterator[None]:
-    """Bring the weights of a module to its device while the context lasts, if they lie elsewhere."""
+    """Bring a module's weights to its device while the context lasts."""
     with ExitStack() as entered:
         if hasattr(module, "_hf_hook"):
             from accelerate.utils import align_module_device
@@ -152,7 +150,7 @@ def at_hand(module: "nn.Module") -> Iterator[None]:
 
 
 def replace_for(stack: ExitStack, module: "nn.Module", name: str, value: Callable) -> None:
-    """Replace a method of one module until a stack is closed, also where accelerate has replaced it before."""
+    """Replace a method of one module until `stack` is closed, also if accelerate has replaced the method before."""
     if name in vars(module):
         stack.callback(setattr, module, name, vars(module)[name])
     else:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, reach_disk, read_json, sha256_file, undamaged, write_json
@@ -42,16 +42,16 @@ PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
 
 
 def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
-    """List the files that loading a model reads from its folder, sorted; pickle: whether its weights may be one."""
+    """List the files that a model is loaded from, sorted; pickle: whether weights in a pickle are among them."""
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
     files = Path(folder).iterdir() if Path(folder).is_dir() else ()
     return sorted(file for file in files if file.is_file() and any(fnmatchcase(file.name, form) for form in patterns))
 
 
 def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None) -> list[Path]:
-    """List the files of weights that Transformers loads from a model's folder, sorted; [] where there are none.
+    """List the files of weights that Transformers loads from a model's folder, sorted; [] if there are none.
 
-    These are the file in GGUF, or model.safetensors, or those that its index names; else, where `pickle` allows it, the
+    They are the file in GGUF, or model.safetensors, or those that its index names; else, if `pickle` allows it, the
     same of pytorch_model.bin. Raises `InputError` for an index that names none.
     """
     if gguf is not None:
@@ -74,7 +74,7 @@ def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None)
 
 
 def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
-    """Return the folder of a model's files, and for a model in GGUF the name of its only file, else None.
+    """Return the folder of a model's files and, for a model in GGUF, the name of its file.
 
     source: as in the configuration. The folder is None for a model of the Hub, one that the workflow makes, and one in
         a package that is not installed.
@@ -91,10 +91,7 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
 
 
 def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the config.json of a model; {} where it is not known before the model is fetched, or is no mapping.
-
-    source: as in the configuration.
-    """
+    """Read the config.json of a model; {} before a model of the Hub is fetched. source: as in the configuration."""
     folder, gguf = place_of(source)
     file = None if folder is None or gguf else Path(folder, "config.json")
     read = read_json(file) if file is not None and file.is_file() else None
@@ -102,7 +99,7 @@ def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:
-    """Return the arguments by which `from_pretrained` of Transformers finds a model's files, in its folder alone."""
+    """Return the arguments with which `from_pretrained` of Transformers reads this folder, or file in GGUF, alone."""
     alone = folder if gguf is None else _folder_of(os.path.abspath(Path(folder, gguf)))
     arguments = {"pretrained_model_name_or_path": str(alone), "local_files_only": True, "trust_remote_code": False}
     return arguments if gguf is None else {**arguments, "gguf_file": gguf}
@@ -118,14 +115,15 @@ def _folder_of(file: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord:
-    """A model whose files have been found: their folder, their hashes, and the model's shape.
+    """A model whose files have been found.
 
-    name:          in the config; folder: of its files on this machine.
-    hub, package, revision: where it was fetched from, if it was; the revision as the Hub resolved it.
-    weights, files: SHA-256 of each file of weights, and of each other file that model and tokenizer are loaded from.
+    name:          in the configuration; folder: of its files on this machine.
+    hub, package, revision: its source, if it has one; the revision as the Hub resolved it.
+    weights:       {file: SHA-256} of its weights.
+    files:         {file: SHA-256} of all else that the model and its tokenizer are loaded from.
     pickle:        whether the weights are a pickle.
     reader:        for a model in GGUF, the version of the package `gguf`, on which its numbers depend.
-    parameters:    how many numbers the weights hold.
+    parameters:    number of its parameters.
     model_type, architectures: as in its `config.json`.
     layers, heads, width: number of layers, of heads in a layer, and of channels of a token between layers.
     causal:        whether it is a decoder; max_length: tokens of its longest input.
@@ -154,6 +152,10 @@ class ModelRecord:
         return next((name for name in self.weights if name.endswith(".gguf")), None)
 
     @property
+    def language_head(self) -> Literal["causal_lm", "masked_lm"]:
+        return "causal_lm" if self.causal else "masked_lm"
+
+    @property
     def pretrained(self) -> dict[str, Any]:
         return pretrained(self.folder, self.gguf)
 
@@ -163,7 +165,7 @@ def write_model_record(path: StrPath, record: ModelRecord) -> None:
 
 
 def read_model_record(path: StrPath) -> ModelRecord:
-    """Read a record; raises `InputError` where the file is damaged or the model's folder is gone."""
+    """Read a record. Raises `InputError` if the file is damaged or the model's folder is gone."""
     content = read_json(path)
     with undamaged(path, "is not a record of a model"):
         lacking = [field.name for field in fields(ModelRecord) if field.name not in content]
@@ -178,14 +180,14 @@ def read_model_record(path: StrPath) -> ModelRecord:
 
 
 def unavailable(key: str, repository: str, revision: str | None) -> str:
-    """Begin the message about an error of the Hub or its cache; key: that of the source in the configuration."""
+    """Return the beginning of a message about an error of the Hub; key: the source's key in the configuration."""
     return f"{key}: {repository}{f' ({revision})' if revision else ''} cannot be had from the Hub or the local cache"
 
 
 def check_contents(where: str, folder: Path) -> None:
-    """Compare each large file of a snapshot with the SHA-256 that the Hub gave, by which the cache names its content.
+    """Compare each large file of a snapshot with its SHA-256 on the Hub, by which the cache names it.
 
-    The Hub's client compares lengths alone. A file that differs is removed, to be downloaded anew, and `InputError`
+    The Hub's client compares lengths alone. A file that differs is removed, to be downloaded again, and `InputError`
     raised; where: the repository.
     """
     for file in filter(Path.is_symlink, folder.rglob("*")):
@@ -205,7 +207,7 @@ def save_model(
     out_folder: Path,
     beside: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the folder under a temporary name and move it into place whole; beside: further files, as JSON."""
+    """Write a model's folder under a temporary name and move it into place; beside: {name: contents} of JSON files."""
     temporary = out_folder.with_name(f".{out_folder.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     # In one file, as the rule expects it.

@@ -6,9 +6,9 @@ from headtypes.core.stage import Plan, Result, given, stage
 
 @stage(calls="models.architectures:run")
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Spec: source of the model and, for a file in GGUF, the version of its reader.
+    """Return the source of the model and, for a file in GGUF, the version of its reader.
 
-    The job checks the SHA-256 of weights, and `models.placement` tells jobs where they lie; neither changes a result.
+    The SHA-256 of its weights and the place of its layers are left out: neither changes a result.
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": version_of("gguf")} if source.get("gguf") else {}

@@ -6,7 +6,7 @@ from headtypes.core.errors import InputError
 def added_tokens(tokenizer, where: str = "the model") -> set[int]:
     """Return the ids of the tokens that a tokenizer adds to one text or two.
 
-    Raises `InputError` where it does not say what they are, so that they would count as ordinary ones.
+    Raises `InputError` if config files do not name such a token, which would count as an ordinary one.
     """
     added: dict[int, str] = {}
     for encoded in (tokenizer("a"), tokenizer("a", "b")):

@@ -40,9 +40,9 @@ _COPIED, _BATCHES = 0.95, 10
 
 
 def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800) -> None:
-    """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies; save it as `out_folder`.
+    """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies, and save it.
 
-    layers: of the model; seed: of its weights and of the sequences; steps: updates, at most.
+    layers: number of its layers; seed: of its weights and of the sequences; steps: most updates.
 
     The loss is that of the repeated words. It runs on the CPU, in one thread, so that equal seeds give equal models.
     `training.json` has the number of steps, whether the model copies, and the share of repeated tokens that it
@@ -76,7 +76,7 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
 
 @contextmanager
 def _alone(seed: int) -> Iterator[None]:
-    """Use one thread and seed the global generator while the context lasts; restore both."""
+    """Use one thread and seed the global generator while the context lasts, and restore both afterwards."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -90,7 +90,7 @@ def _alone(seed: int) -> Iterator[None]:
 def _train(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator, steps: int, name: str
 ) -> list[float]:
-    """Train, and return for each step the share of repeated tokens predicted before the model learnt from them."""
+    """Train the model; return, for each step, the share of repeated tokens predicted before they are learned."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / _WARMUP))
     shares: list[float] = []
@@ -114,7 +114,7 @@ def _train(
 def _draw(
     tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator
 ) -> tuple[Int64[torch.Tensor, "sequence token"], Bool[torch.Tensor, "sequence next"]]:
-    """Draw sequences, and mark the tokens after the first of each that follow from the tokens before."""
+    """Draw token ids of sequences; mark the tokens, without the first of each, that repeat earlier ones."""
     words = np.arange(len(tokenizer.all_special_ids), len(tokenizer))
     periods = rng.integers(*_PERIODS, _BATCH)
     drawn = rng.permuted(np.tile(words, (_BATCH, 1)), axis=1)[:, :_LENGTH]

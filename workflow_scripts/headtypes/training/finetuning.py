@@ -32,13 +32,13 @@ _STRETCH = 50
 
 
 def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.Generator) -> list[int]:
-    """Plan the order in which examples are learned: `batch_size` times `steps` of their indices, batch after batch.
+    """Return the order in which examples are learned: `batch_size` times `steps` indices, batch after batch.
 
-    lengths: [example] tokens of each.
+    lengths: [example] number of tokens.
 
     Every example is used once before any is used again. Within each stretch of batches, examples are grouped by length,
-    so that there is little padding, and the batches are shuffled. Transformers' own `group_by_length` leaves them
-    longest first and draws anew in every epoch; here the whole run is planned, so that a resumed one continues exactly.
+    so that there is little padding, and the batches are shuffled. Transformers' own `group_by_length` draws anew in
+    every epoch; here the whole run is planned, so that a resumed one continues exactly.
     """
     wanted = batch_size * steps
     passes = -(-wanted // len(lengths))
@@ -54,7 +54,7 @@ def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.
 class PlannedExamples(torch.utils.data.Dataset):
     """Windows with their targets, in a planned order, as arguments of a model's `forward`.
 
-    targets: [window, softmax] int; target_names: of its columns; order: indices of windows.
+    targets: [window, softmax] int; target_names: names of its columns; order: indices of windows.
     """
 
     def __init__(self, windows: Windows, targets: np.ndarray, target_names: Sequence[str], order: Sequence[int]):
@@ -73,9 +73,9 @@ class PlannedExamples(torch.utils.data.Dataset):
 
 
 def padding_collator(pad_token: int) -> Callable[[list[dict]], dict[str, torch.Tensor]]:
-    """Make a collator that pads examples on the right, so that positions of answers remain valid.
+    """Return a collator that pads examples on the right, so that positions of answers remain valid.
 
-    pad_token: of the model itself, since classification heads of decoders find the end of a text by it.
+    pad_token: the model's own, since a decoder's classification head finds the end of a text by it.
     """
 
     def collate(examples: list[dict]) -> dict[str, torch.Tensor]:
@@ -97,14 +97,14 @@ _WARMUP = 0.1
 
 
 def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, kind: str, **settings) -> None:
-    """Fine-tune a fetched model on a task's training data, and save it with its tokenizer as `out_folder`.
+    """Fine-tune a fetched model on the training data of a task, and save it with its tokenizer.
 
-    rows, kind: training data of a kind on which models are fine-tuned (`Kind.is_learned`); their labels, if any, become
-        those of the saved model.
+    rows, kind: training data, and their kind, which is learned (`Kind.is_learned`); their labels, if any, become those
+        of the saved model.
     settings: fields of `FinetuningSettings`.
 
-    Nothing is fetched from the network. If it was killed, it resumes from its last complete checkpoint, with the same
-    result. Raises `InputError` if the model's inputs are too short, or it does not load or diverges.
+    If it was killed, it resumes from its last complete checkpoint, with the same result. Raises `InputError` if the
+    model's inputs are too short, or if it does not load or diverges.
     """
     chosen, learned = FinetuningSettings(**settings), KINDS[kind]
     if chosen.max_seq_length > record.max_length:
@@ -127,7 +127,7 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, 
 def _load(
     auto_class: type, record: ModelRecord, settings: FinetuningSettings, labels: Sequence[str] | None
 ) -> PreTrainedModel:
-    """Load a model; weights that its checkpoint lacks (the new head) are drawn from the seed."""
+    """Load a model; weights that its checkpoint lacks, such as a new model head, are drawn from the seed."""
     torch.manual_seed(settings.seed)
     folder = record.folder
     with told(f"{folder} does not load as a model that can be fine-tuned"):
@@ -230,7 +230,7 @@ def _finetune(
 
 
 def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, settings: FinetuningSettings) -> str:
-    """Return a digest of everything that the result depends on, so that a checkpoint of another run is not resumed."""
+    """Return a digest of all that the result depends on, so that a checkpoint of another run is not resumed."""
     digest = hashlib.sha256(canonical_json(settings.model_dump()).encode())
     for array in (windows.input_ids, windows.token_type_ids, windows.offsets, targets):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
@@ -241,10 +241,9 @@ def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, 
 
 
 def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
-    """Return the last complete checkpoint of a run, or None; empty the folder if its fingerprint is another run's.
+    """Return the last complete checkpoint of a run, or None; if its fingerprint is another run's, empty the folder.
 
-    Trainer writes trainer_state.json last, and only then removes the previous checkpoint, so a checkpoint whose state
-    can be read is complete. Others are removed.
+    Trainer writes trainer_state.json last, so a checkpoint whose state can be read is complete. Others are removed.
     """
     run = checkpoints / "run.json"
     if checkpoints.exists() and (not run.exists() or read_json(run) != fingerprint):

@@ -11,7 +11,7 @@ Positive = Annotated[int, Field(ge=1)]
 
 
 class Learning(BaseModel):
-    """The settings that a user can choose.
+    """The settings of fine-tuning that a user can choose.
 
     The defaults are those of Devlin et al. 2019 for SQuAD v1.1 (section 4.2, run_squad). For sentence pairs, they used
     3 epochs, batches of 32, the best of four learning rates, 2e-5 among them (section 4.1), and 128 tokens (the
@@ -39,6 +39,6 @@ class Learning(BaseModel):
 
 
 class FinetuningSettings(Learning):
-    """The settings of `Learning`, and the seed of all random draws."""
+    """All settings of fine-tuning: those of `Learning`, and the seed of all random draws."""
 
     seed: NonNegativeInt = 0

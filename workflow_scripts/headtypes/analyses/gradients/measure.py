@@ -25,7 +25,7 @@ from headtypes.data.encoding import SPECIAL_KINDS, Encoded, mask_words, sample_q
 from headtypes.data.tasks import KINDS, Sample, read_records, read_rows
 from headtypes.data.windows import Windows, draw_part, read_windows
 from headtypes.models.loading import MissingHeadError
-from headtypes.models.model_config import language_head, layers_and_heads
+from headtypes.models.model_config import layers_and_heads
 from headtypes.models.records import ModelRecord, read_model_record
 
 # Logits over the vocabulary that are computed at a time; of GPT-2's, those of 1,300 tokens.
@@ -150,7 +150,7 @@ def measure_text_gradients(
     texts: samples of a task of some kind, of which at most `samples` are drawn by the seed; settings: of `ModelOnTask`.
     There are no values where the weights hold no head for these, which Transformers would fill with random numbers.
     """
-    head = language_head(record)
+    head = record.language_head
     run = ModelOnTask(record, task=f"{task}, gradients", head=head, **settings)
     if lacking := _lacking(run):
         return _nothing(record, lacking)

@@ -14,7 +14,7 @@ from headtypes.data.tasks import Kind, Rows, StrictRecord
 
 @dataclass(frozen=True, slots=True)
 class Mention(StrictRecord):
-    """Words that refer to an entity: from `start` to `end`, both included, counted from 0 in the document."""
+    """A mention of an entity: the words `start` to `end`, both included, counted from 0 in the document."""
 
     start: int
     end: int
@@ -23,16 +23,14 @@ class Mention(StrictRecord):
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedSentence(StrictRecord):
-    """A sentence of a document with mentions; every list has one entry for each word.
+    """A sentence of a document with mentions; every tuple has one entry for each word.
 
-    words:     as they are written, not re-cased.
-    heads:     as in `treebank.Sentence`, counted within the sentence; None if there is no dependency tree.
-    relations: likewise.
-    upos, xpos: universal and language-specific parts of speech (CoNLL-2012 has the latter alone); empty where there is
-        none.
-    numbers:   the feature Number (`Sing`, `Plur`, ...); empty where there is none.
-    parse:     the pieces of a bracketed parse, such as `(NP*`; None if there is none.
-    speakers:  who says each word; empty where that is not known.
+    words:     as they are written.
+    heads, relations: as in `treebank.Sentence`; None without a dependency tree.
+    upos, xpos: universal and language-specific part of speech (CoNLL-2012 has xpos alone); empty if missing.
+    numbers:   the feature Number (`Sing`, `Plur`, ...); empty if missing.
+    parse:     the word's part of a bracketed parse, such as `(NP*`; None without a parse.
+    speakers:  the speaker of each word; empty if unknown.
     """
 
     words: tuple[str, ...]
@@ -47,10 +45,10 @@ class AnnotatedSentence(StrictRecord):
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedDocument(StrictRecord):
-    """A document with the mentions of those entities that have two or more.
+    """A document with the mentions of all entities that are mentioned twice or more.
 
-    mentions: in the order of their first words; of those, the longer first.
-    left_out: mentions that are not one span of words, and therefore are not among `mentions`.
+    mentions: in the order of their first words; of those with the same first word, the longer first.
+    left_out: number of mentions that are not one span of words, and so not in `mentions`.
     """
 
     id: str
@@ -64,7 +62,7 @@ class AnnotatedDocument(StrictRecord):
 
 
 class Coreference(Kind):
-    """Documents whose coreferent mentions the heads are asked to find (Clark et al. 2019, section 4.3)."""
+    """Documents whose coreferent mentions heads find (Clark et al. 2019, section 4.3)."""
 
     name = "coreference"
     row = AnnotatedDocument
@@ -75,7 +73,7 @@ class Coreference(Kind):
     source_keys = ("folder",)
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the documents of files in CoNLL-U or CoNLL-2012, in their order."""
+        """Return the documents of CoNLL-U or CoNLL-2012 files; those without a mention are left out."""
         read = [document for file in data for document in _read(file)]
         with_mentions = [document for document in read if document is not None]
         if not with_mentions:
@@ -101,9 +99,9 @@ _ID_ALONE = re.compile("(.+)()")
 
 
 class DocumentBuilder:
-    """A document under construction, to which sentences and mentions are added.
+    """A document to which sentences and mentions are added.
 
-    path, line: where it begins; entity: the pattern of ids of entities.
+    path, line: where it begins, for messages; entity: the pattern of an entity's id.
     """
 
     def __init__(self, id_: str, path: str, line: int, entity: re.Pattern):
@@ -116,12 +114,11 @@ class DocumentBuilder:
         self._words, self._left_out, self._marked = 0, 0, False
 
     def mark(self, marks: str, line: int, start: int, end: int) -> None:
-        """Open and close mentions.
+        """Open and close mentions at a word.
 
-        marks:      brackets with ids of entities, one after the other, such as `(1(2)` or `3)4)`.
-        start, end: the words, counted in the sentence, where a mention opens or closes; for an empty node, the next and
-            the previous word.
-        Raises `InputError` with file and line if the marks cannot be read or a mention is closed that is not open.
+        marks:      brackets with ids of entities, such as `(1(2)` or `3)4)`.
+        start, end: the word's index in its sentence; for an empty node, of the next word and of the previous one.
+        Raises `InputError` if the marks cannot be read, or if they close a mention that is not open.
         """
         brackets = list(_MARK.finditer(marks))
         if "".join(match[0] for match in brackets) != marks or not all(match[1] or match[3] for match in brackets):
@@ -149,7 +146,7 @@ class DocumentBuilder:
             self._left_out += 1
 
     def end_sentence(self, sentence: AnnotatedSentence) -> None:
-        """Add the sentence whose mentions have been marked; raises `InputError` where one of them is still open."""
+        """Add the sentence whose mentions have been marked. Raises `InputError` if one of them is still open."""
         for (name, part), openings in self._open.items():
             if openings:
                 problem = f"the mention of the entity {name}{part} that opens here is not closed in its sentence"
@@ -158,9 +155,7 @@ class DocumentBuilder:
         self._words += len(sentence.words)
 
     def finish(self) -> AnnotatedDocument | None:
-        """Return the document; None where nothing in it is marked as a mention. Raises `InputError` if it has no
-        words.
-        """
+        """Return the document; None if nothing is marked as a mention. Raises `InputError` if it has no words."""
         if not self._sentences:
             raise malformed(self._path, self._line, f"the document {self.id} that begins here has no words")
         if not self._marked:
@@ -179,10 +174,10 @@ _NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 
 
 def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
-    """Yield the documents of a file, each of which begins at `# newdoc`; None for one without mentions.
+    """Yield the documents of a CoNLL-U file, each of which begins at `# newdoc`; None for one without mentions.
 
-    A file without `# newdoc` is one document. Without an id, a document is named by the file and, from the second on,
-    its number. `InputError` names file and line.
+    A file without `# newdoc` is one document. A document without an id is named by the file and, from the second on,
+    its number. Raises `InputError` with the line of a mistake.
     """
     builder, number, declared = None, 0, 0
     for block in conllu.read_blocks(path):
@@ -209,9 +204,7 @@ def _name(path: str, number: int) -> str:
 
 
 def _beginning(block: conllu.SentenceLines) -> tuple[int, str | None] | None:
-    """Return the line of the comment that begins a document, and the document's id or None; None without such a
-    comment.
-    """
+    """Return line and id (None without one) of the comment that begins a document; None without that comment."""
     for line, comment in block.comments:
         if match := _NEWDOC.fullmatch(comment):
             return line, match[1]
@@ -272,9 +265,9 @@ _NONE = ("-", "_")
 
 
 def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
-    """Yield the documents of a file, one for each part, named `NAME/PART`; None for one without mentions.
+    """Yield the documents of a CoNLL-2012 file, one for each part, named `NAME/PART`; None for one without mentions.
 
-    Raises `InputError` with file and line of a malformed one.
+    Raises `InputError` with the line of a mistake.
     """
     builder, begun, number = None, 0, 0
     lines: list[conllu.Line] = []
@@ -333,7 +326,7 @@ def _end_sentence(builder: DocumentBuilder, lines: list[conllu.Line], path: str)
 
 
 def _parse(lines: list[conllu.Line], path: str) -> tuple[str, ...] | None:
-    """Return the bits of a sentence's parse, checked; None if no word has one."""
+    """Return each word's part of a bracketed parse, checked; None if no word has one."""
     bits = tuple(columns[_PARSE] for _, columns in lines)
     if all(bit in _NONE for bit in bits):
         return None

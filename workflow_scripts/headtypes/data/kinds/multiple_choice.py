@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceQuestion(StrictRecord):
-    """A question, or the beginning of a text, with the answers that it may have and the index of the right one."""
+    """A question, or the beginning of a text, with its possible answers and the index of the right one."""
 
     id: str
     question: str
@@ -29,7 +29,7 @@ class ChoiceQuestion(StrictRecord):
 
 
 class MultipleChoice(TableKind):
-    """Questions with choices; a language model chooses by how likely each is after the question."""
+    """Questions with choices, of which a language model takes the likeliest after the question."""
 
     name = "multiple_choice"
     row = ChoiceQuestion
@@ -50,11 +50,11 @@ class MultipleChoice(TableKind):
     without_reading = ("sentences", "uniform_over_padding")
 
     def rows_of_file(self, data, where, key, columns):
-        """Read the questions of a table (a pandas.DataFrame), such as JSON Lines.
+        """Read the questions of a table (a pandas.DataFrame).
 
-        columns: those of question, choices and answer and, if there is one, of id. Choices are a list of texts, and the
-            answer is the index of the right one, from 0; or {"text": texts, "label": names}, and it is one of these
-            names (ARC).
+        columns: {"question": column, "choices": column, "answer": column} and, if there is one, "id". Choices are a
+            list of texts, and the answer is an index from 0; or choices are {"text": texts, "label": names}, and the
+            answer is one of the names (ARC).
         """
         table = checked_table(data, where, key, columns.values())
         ids = read_ids(table, where, columns.get("id"))
@@ -74,22 +74,19 @@ class MultipleChoice(TableKind):
         return build_choices(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
 
     def answer_targets(self, rows, windows, record):
-        """Return [window, 1] int64: the number of tokens of a right choice, which are to be predicted; -1 for a wrong
-        choice.
-        """
+        """Return the number of tokens to predict, [window, 1]: those of a right choice; -1 for a wrong choice."""
         import numpy as np
 
         right = np.concatenate([np.arange(len(row.choices)) == row.answer for row in rows])
         return np.where(right, windows.predicted_tokens, -1)[:, None]
 
     def score_answers(self, rows, windows, record, values):
-        """Return the texts that are chosen by their whole likelihood, the first of equal ones, and a row for each
-        question.
+        """Return {id of a question: the choice that is likeliest after it}, and a row for each question.
 
-        The likelihood of a choice is the sum of the logarithms of its tokens' after the question, in nats; normalised,
-        that sum divided by the number of characters (`acc_norm` of the Language Model Evaluation Harness).
+        Its log-likelihood is the sum over the choice's tokens, in nats; normalised, this sum divided by the choice's
+        characters (`acc_norm` of the Language Model Evaluation Harness). Of equal choices, the first counts.
 
-        values: for each choice of each question, in their order, its loss and tokens, [choice].
+        values: loss and tokens of each choice of each question, in their order, each [choice].
         A row has id, answer, predicted and predicted_normalised (indices of choices, from 0), correct and
         correct_normalised (0 or 100), and log_likelihood, of the right choice.
         """
@@ -117,7 +114,7 @@ class MultipleChoice(TableKind):
 
 
 def _read(id_: str, question: Any, choices: Any, answer: Any) -> ChoiceQuestion:
-    """Make a question of the values of its columns. Raises `ValueError` that says what is wrong with the row."""
+    """Make a question of the values of a row. Raises `ValueError` that says what is wrong with the row."""
     if not isinstance(question, str) or not question.strip():
         raise ValueError("has no text in the column of the question.")
     named = isinstance(choices, Mapping)
@@ -148,30 +145,26 @@ def _listed(values: Any) -> list:
 def build_choices(
     questions: Sequence[ChoiceQuestion], tokenizer: PreTrainedTokenizerBase, *, max_length: int
 ) -> Windows:
-    """Encode each question with each of its choices, a space between them, as one running text.
+    """Encode each question with each of its choices, a space between them, as one text.
 
-    max_length: tokens of the longest window; a longer question loses its first tokens.
-    Returns windows by question, then by choice, whose targets are the tokens that reach into the choice; sentences are
-    numbered from 0, and char_start and char_end are -1.
-    Raises `InputError` where a choice leaves no room for a token of its question.
+    max_length: most tokens of a window; a longer question loses its first tokens.
+    Returns windows by question, then by choice, whose targets are the tokens of the choice.
+    Raises `InputError` if a choice has no token, or leaves no room for a token of its question.
     """
     import numpy as np
 
-    from headtypes.data.windows import joined_windows, sentence_of, split_sentences, without_space
+    from headtypes.data.windows import joined_windows, sentence_of, split_sentences, token_spans
 
     texts = [question.text(choice) for question in questions for choice in range(len(question.choices))]
     question_of_text = [index for index, question in enumerate(questions) for _ in question.choices]
-    encoded = tokenizer(texts, truncation=False, padding=False, return_offsets_mapping=True, verbose=False)
+    encoded = tokenizer(texts, truncation=False, padding=False, verbose=False)
     ids, sentences, targets = [], [], []
-    for number, (index, text) in enumerate(zip(question_of_text, texts, strict=True)):
-        question = questions[index]
-        tokens = np.array(encoded["input_ids"][number])
-        # None, of special tokens, becomes NaN.
-        ordinary = np.array(encoded.sequence_ids(number), dtype=float) == 0
-        characters = np.array(encoded["offset_mapping"][number])
-        in_choice = ordinary & (characters[:, 1] > len(question.question))
-        starts = np.array([without_space(text, *ends)[0] for ends in characters.tolist()])
-        sentence = np.where(ordinary, sentence_of(starts, split_sentences(text)), -1)
+    for index, text, encoding in zip(question_of_text, texts, encoded.encodings, strict=True):
+        question, tokens = questions[index], np.array(encoding.ids)
+        part, spans = token_spans(encoding, text)
+        ordinary, ends = part == 0, np.array(encoding.offsets)[:, 1]
+        in_choice = ordinary & (ends > len(question.question))
+        sentence = np.where(ordinary, sentence_of(spans[:, 0], split_sentences(text)), -1)
         if not in_choice.any():
             raise InputError(f"question {question.id}: one of its choices has no tokens; leave it out of the data.")
         kept, of_question = np.ones(len(tokens), bool), np.flatnonzero(ordinary & ~in_choice)

@@ -26,9 +26,10 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 @dataclass(frozen=True, slots=True)
 class Question(StrictRecord):
-    """A question about a context, with reference answers and the character of the context at which each starts.
+    """A question about a context, with its reference answers.
 
-    article: the title of the article that the context is part of.
+    article:       title of the article that the context is part of.
+    answer_starts: the character of the context at which each answer begins.
     """
 
     id: str
@@ -58,7 +59,7 @@ class QuestionAnswering(Kind):
     answer_columns = ("score", "start", "end")
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the questions of SQuAD's JSON (Rajpurkar et al. 2016), or of a list of rows as a dataset has them."""
+        """Return the questions of SQuAD's JSON (Rajpurkar et al. 2016), or of rows as `rajpurkar/squad` has them."""
         if isinstance(data, list):
             return questions_from_rows(data, where)
         try:
@@ -89,7 +90,6 @@ class QuestionAnswering(Kind):
         return [Sample(rows[index].id, rows[index].question, rows[index].context) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length, **shape):
-        """Cut sliding windows (`build_windows`); `InputError` where they are longer than the model takes."""
         if max_seq_length > record.max_length:
             raise InputError(
                 f"Windows of {max_seq_length} tokens are longer than the model's {record.max_length}; "
@@ -101,13 +101,11 @@ class QuestionAnswering(Kind):
         return answer_positions(rows, windows)
 
     def training_targets(self, rows, windows):
-        """Return `answer_positions`, with the first token (`[CLS]`) where a window lacks the answer, as in
-        run_squad.
-        """
+        """Return first and last token of each window's answer, [window, 2]; 0 and 0, the `[CLS]`, without an answer."""
         return answer_positions(rows, windows).clip(0), None
 
     def answer_logits(self, output, mask):
-        """Return the logits of the first and of the last token; padding cannot be an answer."""
+        """Return the logits of an answer's first and last token, [input, token, 2]; -inf for padding."""
         import torch
 
         logits = torch.stack([output.start_logits, output.end_logits], dim=2)
@@ -128,14 +126,13 @@ class QuestionAnswering(Kind):
 
 
 def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[Question]:
-    """Make questions of rows as the dataset `rajpurkar/squad` has them, in their order.
+    """Make questions of rows as in the dataset `rajpurkar/squad`, in their order.
 
-    rows: each with `id` (text, or a whole number), `context`, `question` and `answers`, two equally long lists `text`
-        and `answer_start` (characters into the context); and `title`, without which each context is an article of its
-        own.
-    source: the file or dataset, for the messages.
-    Raises `InputError` that names the question and what to do: no text, no answer (SQuAD v2), or an answer that the
-    context does not have at its start.
+    rows:   mappings with `id` (text or a whole number), `context`, `question`, `answers` (equally long lists `text` and
+        `answer_start`) and, if known, `title`. Without titles, each context counts as an article.
+    source: the file or dataset, for messages.
+    Raises `InputError` with the question's id if it lacks text or answers (SQuAD v2), or if the context does not have
+    an answer at its start.
     """
     contexts: dict[str, str] = {}
     questions = [_question(row, number, source, contexts) for number, row in enumerate(rows, start=1)]
@@ -145,10 +142,7 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[
 
 
 def _question(row: Mapping[str, Any], number: int, source: str, contexts: dict[str, str]) -> Question:
-    """Make a question of a row.
-
-    contexts: {context: name} of the contexts without a title; a new one is added.
-    """
+    """Make a question of a row; contexts: {context: name} of all without a title, which may grow by one."""
     try:
         name, context, text = (row[key] for key in ("id", "context", "question"))
         # True would count as 1.
@@ -196,15 +190,14 @@ def build_windows(
 ) -> Windows:
     """Cut questions with their contexts into sliding windows, as the original run_squad of BERT does.
 
-    tokenizer: a fast one; its own truncation and padding are ignored.
-    max_seq_length: most tokens in a window.
-    doc_stride: tokens from the start of one window's context to that of the next (Hugging Face's `stride` is the
-        overlap).
+    tokenizer:        a fast one; its own truncation and padding are ignored.
+    max_seq_length:   most tokens of a window.
+    doc_stride:       tokens from the start of one window's context to the start of the next one's.
     max_query_length: most tokens of a question, of which the first are kept.
 
     Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
     """
-    from headtypes.data.windows import arrays_of_pair, joined_windows, split_sentences
+    from headtypes.data.windows import windows_of_pairs
 
     backend = copy.deepcopy(tokenizer.backend_tokenizer)
     backend.no_truncation()
@@ -213,7 +206,6 @@ def build_windows(
     plain, n_special = copy.deepcopy(backend), backend.num_special_tokens_to_add(is_pair=True)
     # What adds special tokens also corrects offsets, which may happen once.
     plain.post_processor = None
-    boundaries = {context: split_sentences(context) for context in {question.context for question in questions}}
     windows, owners = [], []
     for index, question in enumerate(questions):
         asked, context = plain.encode(question.question), plain.encode(question.context)
@@ -228,16 +220,16 @@ def build_windows(
         # Like run_squad, never advance by more than a window holds, so that no token is skipped.
         context.truncate(room, stride=room - min(doc_stride, room))
         for part in (context, *context.overflowing):
-            window = backend.post_process(asked, part)
-            windows.append(arrays_of_pair(window, question.context, boundaries[question.context]))
+            windows.append(backend.post_process(asked, part))
             owners.append(index)
-    ids, types, sentence, *characters = zip(*windows, strict=True)
+    texts = [(questions[index].question, questions[index].context) for index in owners]
     has_types = "token_type_ids" in tokenizer.model_input_names
-    return joined_windows(questions, owners, ids, types if has_types else None, sentence, characters=characters)
+    types = [window.type_ids for window in windows] if has_types else None
+    return windows_of_pairs(questions, owners, windows, texts, types)
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
-    """Find the first and last token of each question's first answer, [window, 2] int64; -1 where it is not whole."""
+    """Return the first and last token of each question's first answer, [window, 2] int64; -1 if the window cuts it."""
     import numpy as np
 
     from headtypes.data.windows import check_same
@@ -256,9 +248,10 @@ def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndar
 
 
 class Spans(NamedTuple):
-    """The best answer span of each window: start plus end logit, and first and last token, counted within the window.
+    """The best answer span of each window; each field is an array [window].
 
-    score float64, start and end int64, each [window]; -inf and -1 where the window has no context.
+    score:      start logit plus end logit, float64; -inf in a window without context.
+    start, end: index of the first and last token in the window, int64; -1 in a window without context.
     """
 
     score: np.ndarray
@@ -269,14 +262,14 @@ class Spans(NamedTuple):
 def best_spans(
     start_logits: np.ndarray, end_logits: np.ndarray, context_mask: np.ndarray, max_answer_length: int = 30
 ) -> Spans:
-    """Find the span of context tokens with the largest sum of start and end logit in each window.
+    """Return, for each window, the span of context tokens with the largest sum of start and end logit.
 
-    start_logits, end_logits: float [window, token], any precision; padding may hold anything.
-    context_mask: bool [window, token], true on the context, which is one stretch; max_answer_length: tokens of a span.
+    start_logits, end_logits: float [window, token]; padding may hold anything.
+    context_mask:      bool [window, token], true on the context, which is one stretch.
+    max_answer_length: most tokens of a span.
 
-    Among equal spans, the one that starts first is taken, then the one that ends first; sums are in double precision,
-    so
-    that rounding creates no ties. Raises `InputError` if a logit of the context is not finite.
+    Of equal spans, the one that starts first is taken, then the one that ends first. Sums are in double precision, to
+    create no ties. Raises `InputError` if a logit of the context is not finite.
     """
     import numpy as np
 
@@ -306,13 +299,10 @@ def best_spans(
 
 
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
-    """Return each question's answer by id: the best span over its windows, the first of equal ones, cut from the
-    context.
+    """Return {id of a question: text of its best span over all its windows}; of equal spans, the first.
 
-    questions: those that the windows were built from; spans: of all windows, in their order.
-
-    The original run_squad considers a start only in the window in which the token has most context, and only the twenty
-    best starts and ends; here every span is considered.
+    windows, spans: of all questions. The original run_squad considers only the twenty best starts and ends, and a start
+    only in the window in which its token has most context; here every span is considered.
     """
     import numpy as np
 
@@ -332,13 +322,11 @@ def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spa
 
 
 def score_predictions(questions: Sequence[Question], predictions: Mapping[str, str]) -> pd.DataFrame:
-    """Score every question's answer: id, article, exact_match (0 or 100), f1 (0..100), in their order.
+    """Return a row for each question: id, article, exact_match (0 or 100), f1 (0..100).
 
-    predictions: answer text by question id; those of other questions are ignored, as in the official evaluator. A
-    missing one, which that evaluator counts as wrong, is a `KeyError`, so that an incomplete run shows.
-
-    An answer matches exactly where it equals one of the question's, both normalised; F1 is the largest over these.
-    Rajpurkar et al. 2016, section 6.1.
+    predictions: {id of a question: answer}. A missing one is a `KeyError`, though the official evaluator counts it as
+    wrong, so that an incomplete run shows. An answer is compared with each reference answer, both normalised; the best
+    counts. Rajpurkar et al. 2016, section 6.1.
     """
     import pandas as pd
 
@@ -357,10 +345,7 @@ def normalize_answer(text: str) -> str:
 
 
 def _f1(predicted: str, answer: str) -> float:
-    """Return the F1 of the words (as multisets) of two normalised answers, 0..1.
-
-    Without a shared word it is 0, even where neither has a word, as in the evaluator of v1.1 and unlike that of v2.
-    """
+    """Return the F1 of two normalised answers as multisets of words, 0..1; 0 if they share no word (SQuAD v1.1)."""
     words, others = predicted.split(), answer.split()
     common = (Counter(words) & Counter(others)).total()
     return 2 * common / (len(words) + len(others)) if common else 0.0

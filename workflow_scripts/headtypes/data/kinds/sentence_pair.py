@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pair(StrictRecord):
-    """Two sentences, or longer texts, and their label; None if the data have no labels."""
+    """Two texts, such as sentences, and their label; None if the data have no labels."""
 
     id: str
     first: str
@@ -41,7 +41,7 @@ class Pair(StrictRecord):
 
 
 class SentencePair(TableKind):
-    """Pairs of sentences with a label."""
+    """Pairs of texts with a label, which a classifier predicts."""
 
     name = "sentence_pair"
     row = Pair
@@ -62,9 +62,8 @@ class SentencePair(TableKind):
     def rows_of_file(self, data, where, key, columns):
         """Read the pairs of a table (a pandas.DataFrame).
 
-        columns: those of first, second and, if there are any, label and id; `labels`: a model's name of each label, or
-            None
-            where rows with it are left out.
+        columns: {"first": column, "second": column} and, if there are any, "label" and "id"; "labels" maps labels to
+            those of a model, and to None those whose rows are left out.
         """
         columns = dict(columns)
         called = columns.pop("labels", {})
@@ -88,21 +87,18 @@ class SentencePair(TableKind):
         return Rows(pairs, {"rows whose label is null in labels": len(table) - len(pairs)})
 
     def draw_samples(self, rows, draw):
-        return [Sample(rows[index].id, rows[index].first, rows[index].second) for index in draw(len(rows))]
+        return [_sample(rows[index]) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
         return build_pairs(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
 
     def answer_targets(self, rows, windows, record):
-        """Return the index of each pair's label among the model's: [pair, 1] int64."""
         return _numbers_for(rows, record)[:, None]
 
     def training_targets(self, rows, windows):
-        """Return the index of each pair's label among the sorted labels of all rows, [pair, 1] int64, and these labels.
+        """Return the index of each pair's label among the sorted labels, [pair, 1] int64, and the sorted labels.
 
-        Labels are compared as text: JSON may have 1 and "1". Raises `InputError` where a model could not tell two
-            labels
-        apart.
+        Labels are compared as text, since JSON may have 1 and "1". Raises `InputError` if two differ in case alone.
         """
         import numpy as np
 
@@ -113,7 +109,6 @@ class SentencePair(TableKind):
         return np.array([[indices[str(row.label)]] for row in rows]), labels
 
     def check_answerable(self, rows, windows, record):
-        """Raise `InputError` also where a pair has no label, or one that the model does not know."""
         super().check_answerable(rows, windows, record)
         _numbers_for(rows, record)
 
@@ -131,9 +126,7 @@ class SentencePair(TableKind):
         return dict(zip(ids, scores["predicted"], strict=True)), scores
 
     def mean_scores(self, scores):
-        """Return accuracy in percent and the number of pairs; with two labels also F1 of the second in percent (GLUE,
-        MRPC).
-        """
+        """Return the number of pairs, the accuracy and, with two labels, F1 of the second (GLUE, MRPC), in percent."""
         means = {"accuracy": float(scores["correct"].mean())}
         labels = scores["label"].cat.categories
         if len(labels) == 2:
@@ -143,31 +136,25 @@ class SentencePair(TableKind):
         return {**means, "n_pairs": len(scores)}
 
 
+def _sample(pair: Pair) -> Sample:
+    return Sample(pair.id, pair.first, pair.second)
+
+
 def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows:
-    """Encode sentence pairs, one window each, cut to `max_length` tokens from the longer sentence.
+    """Encode each pair as a window of at most `max_length` tokens; the longer text is cut."""
+    from headtypes.data.encoding import encode_samples
+    from headtypes.data.windows import windows_of_pairs
 
-    Returns windows whose `question` is the pair; sentence 0 is the first text and 1, 2, ... are the sentences of the
-    second, into which char_start and char_end count.
-    """
-    from headtypes.data.windows import arrays_of_pair, joined_windows, split_sentences
-
-    first, second = ([getattr(pair, name) for pair in pairs] for name in ("first", "second"))
-    encoded = tokenizer(first, second, truncation="longest_first", max_length=max_length, padding=False)
-    arrays = [
-        arrays_of_pair(encoding, text, split_sentences(text))
-        for encoding, text in zip(encoded.encodings, second, strict=True)
-    ]
-    ids, types, sentence, *characters = zip(*arrays, strict=True)
-    has_types = "token_type_ids" in tokenizer.model_input_names
-    owners = range(len(pairs))
-    return joined_windows(pairs, owners, ids, types if has_types else None, sentence, characters=characters)
+    encoded = encode_samples(list(map(_sample, pairs)), tokenizer, SentencePair.name, max_length)
+    texts = [(pair.first, pair.second) for pair in pairs]
+    return windows_of_pairs(pairs, range(len(pairs)), encoded.encodings, texts, encoded.token_types)
 
 
 def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np.ndarray:
-    """Return the index of each pair's label among a model's: [pair] int64.
+    """Return the index of each pair's label in `names`, [pair] int64.
 
-    names: the model's labels in their order (`labels_of`); where: the model, for messages.
-    Raises `InputError` if a pair has no label, or one that the model does not know.
+    names: a model's labels in the order of its logits; where: the model, for messages.
+    Raises `InputError` if a pair has no label, or one that is not in `names`.
     """
     import numpy as np
 
@@ -195,7 +182,7 @@ def _numbers_for(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
 
 
 def labels_of(record: ModelRecord) -> list[str]:
-    """List the labels of a fetched classifier, in the order of its logits (`id2label`)."""
+    """List the labels of a fetched classifier, in the order of its logits (`id2label` of its config.json)."""
     from headtypes.models.model_config import config_of
 
     config = config_of(record)
@@ -210,7 +197,7 @@ def labels_of(record: ModelRecord) -> list[str]:
 
 
 def _check_labels(labels: Sequence[str], whose: str) -> None:
-    """Raise `InputError` where two labels differ in case alone; whose: the subject of the sentence."""
+    """Raise `InputError` if two labels differ in case alone; whose: subject and verb of the message."""
     known: dict[str, str] = {}
     for label in labels:
         if (other := known.setdefault(label.casefold(), label)) is not label:
@@ -220,9 +207,9 @@ def _check_labels(labels: Sequence[str], whose: str) -> None:
 
 
 def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
-    """Score all pairs: id, label and predicted (categories, all labels among them), correct (0 or 100).
+    """Return a row for each pair: id, label and predicted (categories, all of `names`), correct (0 or 100).
 
-    label, predicted: [pair] int, indices in `names`, the model's labels in their order.
+    label, predicted: [pair] int, indices in `names`, the model's labels.
     """
     import pandas as pd
 

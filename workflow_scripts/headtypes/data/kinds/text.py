@@ -15,24 +15,22 @@ from headtypes.data.tasks import LANGUAGE_MODEL, MEASURES, SIZES, Kind, Sample, 
 
 if TYPE_CHECKING:
     import numpy as np
+    from tokenizers import Encoding
     from transformers import PreTrainedTokenizerBase
 
     from headtypes.data.windows import Windows
 
-# Between two paragraphs that are read as running text; as in `encoding.encode_samples`.
-_BETWEEN = "\n\n"
-
 
 @dataclass(frozen=True, slots=True)
 class Document(StrictRecord):
-    """A text of paragraphs, in their order."""
+    """A text of paragraphs."""
 
     id: str
     paragraphs: tuple[str, ...]
 
 
 class Text(Kind):
-    """Documents of paragraphs (Clark et al. 2019, section 3), whose tokens a language model can predict."""
+    """Documents of paragraphs (Clark et al. 2019, section 3), whose words a language model predicts."""
 
     name = "text"
     row = Document
@@ -48,10 +46,10 @@ class Text(Kind):
     metrics, counted = MEASURES["text"]
 
     def rows_of_file(self, data, where, key, columns):
-        """Read the documents in files of one form, in their order.
+        """Read the documents of files of one form, in their order.
 
-        They are .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt (an empty line ends a paragraph; a
-        form feed or the end of the file a document).
+        The form is .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt. In plain text, an empty line ends
+        a paragraph, and a form feed or the end of the file a document.
         """
         suffix = Path(data[0]).suffix.lower()
         if suffix not in _READERS:
@@ -59,19 +57,16 @@ class Text(Kind):
         return _with_segments([document for file in data for document in _READERS[suffix](file)], where)
 
     def rows_of_hub(self, data, where, key, columns):
-        """Return the documents of a dataset with a `title` and a `context` in each row, such as `rajpurkar/squad`."""
+        """Return the documents of a dataset whose rows have `title` and `context`, such as `rajpurkar/squad`."""
         return _with_segments(_by_title(data, where), where)
 
     def draw_samples(self, rows, draw):
-        """Return segments: paragraphs 2i and 2i + 1 of a document."""
         segments = [segment for row in rows for segment in segments_of(row)]
         return [segments[index] for index in draw(len(segments))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length, seed):
-        """Encode each segment as one window, as `build_texts` makes them for this model."""
-        from headtypes.models.model_config import language_head
 
-        causal = language_head(record) == "causal_lm"
+        causal = record.language_head == "causal_lm"
         if not causal and tokenizer.mask_token_id is None:
             raise InputError(
                 f"models.{record.name}: its tokenizer has no mask token, so no word can be hidden from it; evaluate "
@@ -81,16 +76,13 @@ class Text(Kind):
         return build_texts(rows, tokenizer, max_length=max_length, seed=None if causal else seed)
 
     def answer_targets(self, rows, windows, record):
-        """Return the number of tokens of each window that are to be predicted, -1 for none: [window, 1] int64."""
         import numpy as np
 
         tokens = windows.predicted_tokens[:, None]
         return np.where(tokens > 0, tokens, -1)
 
     def score_answers(self, rows, windows, record, values):
-        """Return no answers, and a row for each text that has tokens to predict: id, loss and tokens, summed over
-        it.
-        """
+        """Return {} and a row for each document with tokens to predict: id, loss (sum in nats) and number of tokens."""
         import numpy as np
         import pandas as pd
 
@@ -103,7 +95,7 @@ class Text(Kind):
         return {}, scores
 
     def mean_scores(self, scores):
-        """Return the mean loss of a token in nats, the perplexity, and the number of texts and of tokens."""
+        """Return the mean loss of a token in nats, the perplexity, and the number of documents and of tokens."""
         import numpy as np
 
         tokens = int(scores[SIZES].sum())
@@ -181,9 +173,7 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 
 
 def segments_of(document: Document) -> list[Sample]:
-    """Return paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3), where both give
-    tokens.
-    """
+    """Return paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3); blank ones give none."""
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [
         Sample(f"{document.id}-{number}", *pair) for number, pair in enumerate(pairs) if all(map(_gives_tokens, pair))
@@ -191,9 +181,7 @@ def segments_of(document: Document) -> list[Sample]:
 
 
 def _gives_tokens(paragraph: str) -> bool:
-    """Tell whether there is a letter, digit, mark of punctuation or symbol; tokenizers may drop all other
-    characters.
-    """
+    """Tell whether a paragraph has a letter, digit, punctuation mark or symbol: tokenizers may drop all else."""
     # BERT also drops the replacement character, which Unicode counts among the symbols.
     return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
 
@@ -201,64 +189,53 @@ def _gives_tokens(paragraph: str) -> bool:
 def build_texts(
     documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase, *, max_length: int, seed: int | None
 ) -> Windows:
-    """Encode the segments of documents as `encoding.encode_samples` does, one window each, with their targets.
+    """Encode each segment of the documents as a window of at most `max_length` tokens, with the tokens to predict.
 
-    seed:    for the words that are hidden, drawn by it and the segment's id (`encoding.mask_words`); None for a causal
-        model, whose targets are the next tokens.
-    Returns windows whose `question` is the document; the sentences of both paragraphs are numbered from 0, and
-    char_start and char_end are -1. Raises `InputError` where no document has a segment.
+    seed: for the words that are masked, which also depend on the segment's id; None for a causal model, which predicts
+        each next token.
+    Raises `InputError` if no document has a segment.
     """
     import numpy as np
 
     from headtypes.core.seeds import derive_seed
-    from headtypes.data.encoding import mask_words, separates_texts, token_kinds
+    from headtypes.data.encoding import encode_samples, mask_words
     from headtypes.data.windows import joined_windows
 
     segments = [(index, segment) for index, document in enumerate(documents) for segment in segments_of(document)]
     if not segments:
         raise InputError("None of the documents has two paragraphs of text, so that there is nothing to predict.")
-    joined, kind_of = not separates_texts(tokenizer), token_kinds(tokenizer)
+    owners, samples = zip(*segments, strict=True)
+    encoded = encode_samples(list(samples), tokenizer, Text.name, max_length)
     vocabulary = np.unique(list(tokenizer.get_vocab().values()))
-    ids, types, sentences, targets = [], [], [], []
-    for _, segment in segments:
-        texts = [_BETWEEN.join((segment.first, segment.second))] if joined else [segment.first, segment.second]
-        encoded = tokenizer(
-            *texts, truncation=Text.truncation, max_length=max_length, padding=False, return_offsets_mapping=True
-        )
-        tokens = np.array(encoded["input_ids"], np.int64)
-        sentences.append(_sentences(texts, segment, encoded))
+    ids, targets = [], []
+    for sample, of_sample, kinds in zip(samples, encoded.input_ids, encoded.kinds, strict=True):
+        tokens = np.array(of_sample, np.int64)
         if seed is None:
             wanted = np.append(tokens[1:], -1)
         else:
-            masked = mask_words(
-                tokens, kind_of[tokens] == 0, tokenizer.mask_token_id, vocabulary, derive_seed(seed, segment.id)
-            )
+            masked = mask_words(tokens, kinds == 0, tokenizer.mask_token_id, vocabulary, derive_seed(seed, sample.id))
             wanted, tokens = np.full(len(tokens), -1), masked.input_ids
             wanted[masked.indices] = masked.targets
         ids.append(tokens)
-        types.append(encoded.get("token_type_ids"))
         targets.append(wanted)
-    types, owners = None if types[0] is None else types, [index for index, _ in segments]
-    return joined_windows(documents, owners, ids, types, sentences, targets=targets)
+    sentences = [_sentences(*both) for both in zip(samples, encoded.encodings, strict=True)]
+    return joined_windows(documents, owners, ids, encoded.token_types, sentences, targets=targets)
 
 
-def _sentences(texts: list[str], segment: Sample, encoded) -> np.ndarray:
-    """Number the sentence of each token of a segment, the second paragraph's after the first's; -1 for no sentence."""
+def _sentences(segment: Sample, encoding: Encoding) -> np.ndarray:
+    """Return the sentence of each token of a segment, [token] int, counted on in the second paragraph; -1 for none."""
     import numpy as np
 
-    from headtypes.data.windows import sentence_of, split_sentences, without_space
+    from headtypes.data.encoding import BETWEEN
+    from headtypes.data.windows import sentence_of, split_sentences, token_spans
 
     first, second = split_sentences(segment.first), split_sentences(segment.second)
-    if len(texts) == 1:
-        boundaries, before = [np.concatenate([first, second + len(segment.first) + len(_BETWEEN)])], [0]
-    else:
-        boundaries, before = [first, second], [0, len(first)]
-    sentence = np.full(len(encoded["input_ids"]), -1)
-    # None, of special tokens, becomes NaN.
-    part = np.array(encoded.sequence_ids(0), dtype=float)
-    for number, text in enumerate(texts):
-        in_text = part == number
-        characters = np.array(encoded["offset_mapping"])[in_text].tolist()
-        starts = np.array([without_space(text, *ends)[0] for ends in characters], int)
-        sentence[in_text] = before[number] + sentence_of(starts, boundaries[number])
-    return sentence
+    # Without a token of a second text, both paragraphs were read as one.
+    is_one = 1 not in encoding.sequence_ids
+    texts = [f"{segment.first}{BETWEEN}{segment.second}"] if is_one else [segment.first, segment.second]
+    part, spans = token_spans(encoding, *texts)
+    second_start = len(segment.first) + len(BETWEEN)
+    starts = spans[:, 0] + np.where(part == 1, second_start, 0)
+    sentence = sentence_of(starts, np.concatenate([first, second + second_start]))
+    sentence[part == 1] = np.maximum(sentence[part == 1], len(first))
+    return np.where(part < 0, -1, sentence)

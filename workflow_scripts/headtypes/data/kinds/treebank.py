@@ -9,12 +9,12 @@ from headtypes.data.tasks import Kind, StrictRecord
 
 @dataclass(frozen=True, slots=True)
 class Sentence(StrictRecord):
-    """A sentence of a treebank; every list has one entry for each word.
+    """A sentence of a treebank; every tuple has one entry for each word.
 
-    words:     as they are written, not re-cased.
+    words:     as they are written.
     heads:     the number of each word's head, counted from 1; 0 for the root, of which there is one.
-    relations: of each word to its head, with subtypes (`nsubj:pass`).
-    upos, xpos, lemmas: universal and language-specific parts of speech, and lemmas; empty text for a missing one.
+    relations: the relation of each word to its head, with subtypes (`nsubj:pass`).
+    upos, xpos, lemmas: universal and language-specific part of speech, and lemma; empty if missing.
     """
 
     id: str
@@ -26,6 +26,7 @@ class Sentence(StrictRecord):
     lemmas: tuple[str, ...]
 
     def arcs(self) -> Iterator[tuple[int, int, str]]:
+        """Yield the number of each word, of its head, and their relation."""
         for word, (head, relation) in enumerate(zip(self.heads, self.relations, strict=True), start=1):
             yield word, head, relation
 
@@ -48,7 +49,7 @@ class Treebank(Kind):
 def read_sentences(path: str) -> list[Sentence]:
     """Read the sentences of a CoNLL-U file; one without `# sent_id` is named by its number, from 1.
 
-    Raises `InputError` with file and line of a malformed one.
+    Raises `InputError` with the line of a malformed one.
     """
     sentences = []
     for number, block in enumerate(conllu.read_blocks(path), start=1):

@@ -41,7 +41,7 @@ from headtypes.data.tasks import Sample
 from headtypes.data.windows import check_finite, without_space
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import HEADS, MissingHeadError, load_model
-from headtypes.models.model_config import language_head, layers_and_heads
+from headtypes.models.model_config import layers_and_heads
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.page import ResultFiles, gather, numbers_on, page_of
 
@@ -115,7 +115,7 @@ class Live:
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
         saved = [name for name, head in HEADS.items() if name and head.types.get(record.model_type) in named]
-        self._head = saved[0] if saved else language_head(record)
+        self._head = saved[0] if saved else record.language_head
         try:
             self._model = load_model(record, precision, self._head)
         except MissingHeadError:
