@@ -17,6 +17,21 @@ FIGURES_OF_TASK = {
         {"gradients": paths.GRADIENTS},
         figure_of_clark("3", "gradients by kind of token"),
     ),
+    "plot_divergence": (
+        {
+            **keyed(
+                "plot_divergence",
+                relations=each(paths.RELATIONS_BEST, lambda model, task: plan.files_of(RELATIONS, model), "task"),
+                coreference=each(paths.COREFERENCE, lambda model, task: plan.files_of(COREFERENCE, model), "task"),
+            ),
+            "projection": paths.PROJECTION,
+            "fit": paths.PROJECTION_FIT,
+            "surface": paths.SURFACE,
+            "partition": of(paths.PARTITION, plan.shown_partition),
+            "reference": REFERENCE["clark2019"],
+        },
+        figure_of_clark("6", "heads by their distances"),
+    ),
     "plot_sentences": (
         {"model": paths.MODEL, "rows": paths.ROWS, "guesses": guesses_of, "best": best_of},
         figure_of_clark("5", "heads that find relations or antecedents"),
@@ -52,34 +67,6 @@ for name, (shown, written) in FIGURES_OF_TASK.items():
             **identity(name, (lambda wildcards: [REFERENCE["clark2019"]]) if "reference" in shown else None),
         script:
             CALL
-
-
-rule plot_divergence:
-    input:
-        **keyed(
-            "plot_divergence",
-            relations=each(paths.RELATIONS_BEST, lambda model, task: plan.files_of(RELATIONS, model), "task"),
-            coreference=each(paths.COREFERENCE, lambda model, task: plan.files_of(COREFERENCE, model), "task"),
-        ),
-        projection=paths.PROJECTION,
-        fit=paths.PROJECTION_FIT,
-        surface=paths.SURFACE,
-        partition=of(paths.PARTITION, plan.shown_partition),
-        reference=REFERENCE["clark2019"],
-    output:
-        **figure_of_clark("6", "heads by their distances"),
-    log:
-        "logs/plot_divergence/{model}/{task}.log",
-    benchmark:
-        "results/clark2019/{model}/{task}/plot_divergence.benchmark.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs("plot_divergence"),
-    params:
-        **identity("plot_divergence", lambda wildcards: [REFERENCE["clark2019"]]),
-    script:
-        CALL
 
 
 rule clark2019:

@@ -41,7 +41,10 @@ def compare_files(
     repeats: Mapping[str, Sequence[str]],
     tested: Collection[str],
 ) -> Compared:
-    """Judge the paper's claims on the files that `paper.CLARK2019` names; the rest as of `compare_with_clark`."""
+    """Read our results, and compare them with the paper.
+
+    found: as of `Paper.compare`; beside, repeats, tested: as of `compare_with_clark`.
+    """
     quantities = collect_all(*(found[name] for name in ("surfaces", "gradients", "fits", "divergences")), published)
     quantities |= collect_treebanks(found["relations"], found["probes"], published)
     quantities |= collect_coreference(found["coreference"], published)
@@ -56,19 +59,19 @@ def compare_with_clark(
     repeats: Mapping[str, Sequence[str]] | None = None,
     tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
-    """Set what is published beside ours, and judge the paper's claims.
+    """Return the verdicts on the paper's claims and its published values next to ours, one task after the other.
 
-    quantities: by model and task, as `collect_all`, `collect_treebanks` and `collect_coreference` make them; the order
-        of the result within each model.
-    beside: models beside which the published values stand; the others stand alone, but for what decides a claim.
-    returns the columns `COLUMNS`; for each model and task first the claims about such a task, then values. Of a text:
-      those that the paper's text gives; means by layer (`layer.{statistic}.{layer}`, from 1), or by thirds of the
-      layers (`third.{statistic}.{third}`) where the model has another number of them than the paper's; and for each
-      layer the kind of token with the most attention (`sink.{layer}`) and its gradient divided by that of all tokens
-      (`sink_gradient.{layer}`). Of a treebank or of coreference: Tables 1 to 3. Claims about a kind
-      of task that a model does not have follow without a task. ours, low, high, published, difference: shares of
-      attention, nats, percent of heads, percent of words, or numbers of heads, as `quantity` says; the other columns
-      are as in `guan2020.comparison`.
+    quantities: our results by model and task, as of `collect_all`, `collect_treebanks` and `collect_coreference`.
+    beside: the models whose values stand next to the published ones.
+    repeats, tested: as of `comparison_table` in `papers.comparison`.
+
+    The columns are `COLUMNS`. Rows of a model and task are claims, then values. Claims about a kind of task that a
+    model lacks have no task. Values of a text are those of the paper's text, means by layer
+    (`layer.{statistic}.{layer}`, from 1) or by thirds of the layers (`third.{statistic}.{third}`) if the paper's model
+    has another number of layers, and for each layer the kind of token with the most attention (`sink.{layer}`) and its
+    gradient divided by that of all tokens (`sink_gradient.{layer}`). Values of a treebank or of coreference are those
+    of Tables 1 to 3. ours, low, high, published, difference: shares of attention, nats, percent or numbers of heads, as
+    `quantity` says. Other columns are as of `guan2020.comparison.compare_with_guan`.
     """
     theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
     claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}
@@ -87,7 +90,7 @@ def compare_with_clark(
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """Write the comparison as Markdown: a section per model and task, verdicts first, then the values."""
+    """Return the comparison in Markdown; table: as of `compare_with_clark`."""
     broad = next(rule for rule in published.behaviours if rule.name == "broad")
     data = published.data
     introduction = [
@@ -129,7 +132,7 @@ def _value_rows(ours: Quantities, theirs: Quantities, published: Clark2019, is_b
 def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
     beside = bool(theirs.by_name)
     for value in published.surface:
-        name, label = _named(value)
+        name, label = _counterpart(value)
         if name in ours:
             number = value.value if value.heads is None else value.heads
             yield comparison.value_row(value.place, value.id, label, ours[name], number if beside else None)
@@ -144,8 +147,8 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
     yield from _sink_values(ours)
 
 
-def _named(value: SurfaceValue) -> tuple[str, str]:
-    """Return the name and the label of our counterpart of a value in the text."""
+def _counterpart(value: SurfaceValue) -> tuple[str, str]:
+    """Return name and label of our quantity that corresponds to a value in the paper's text."""
     label = LABELS[value.statistic]
     if value.heads is not None:
         return f"heads.{value.statistic}.above_{value.above:g}", f"heads with {label} above {value.above:g}"
@@ -171,7 +174,7 @@ def _layer_values(ours: Quantities, theirs: Quantities, place: str, published: C
             names = {f"third.{statistic}.{third}": f"{label}, {third} third of layers" for third in THIRDS}
         for name, quantity in names.items():
             if name in ours:
-                number = theirs[name].value if name in theirs and statistic in published.digitised.by_layer else None
+                number = _published(theirs, name) if statistic in published.digitised.by_layer else None
                 yield comparison.value_row(place, name, quantity, ours[name], number)
 
 
@@ -203,7 +206,7 @@ def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
-    """Yield rows for the best head and the best offset of each relation of Table 1, and the systems of Table 3."""
+    """Yield a row for the best head and for the best offset of each relation of Table 1, and each system of Table 3."""
     for row in published.relations.rows:
         for statistic, label in (("accuracy", "best head"), ("baseline", "best offset")):
             id_ = f"relation.{row.relation}.{statistic}"
@@ -219,9 +222,7 @@ def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019)
 
 
 def _coreference_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
-    """Yield rows for the systems of Table 2, for all mentions and by type; the best head for each reading of its
-    candidates.
-    """
+    """Yield a row for each system of Table 2 and type of mention, with the best head on each reading of candidates."""
     systems = {name: SYSTEMS[name] for name in ("nearest", "head_match", "rules")} | _UNPUBLISHED
     systems |= {f"best_head.{candidates}": f"best head {READINGS[candidates]}" for candidates in CANDIDATES}
     for mentions in (ALL, *MENTIONS):

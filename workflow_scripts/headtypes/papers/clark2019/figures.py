@@ -45,7 +45,7 @@ _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
 
 
 class Series(NamedTuple):
-    """A statistic, and how it is drawn and called."""
+    """A statistic of heads, with its label in legends, its colour and its marker."""
 
     statistic: str
     label: str
@@ -95,9 +95,9 @@ _LOSSES = {
 
 @styled
 def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
-    """Draw Figure 2: a dot per head in its layer (from 1) and, but for neighbours, lines of the layers' means.
+    """Draw Figure 2, shares of attention: a dot per head in its layer (from 1), and lines of the layers' means.
 
-    published: the paper's means by layer, drawn as pale lines if the model has as many layers; None to leave them out.
+    published: the paper's statistics, drawn as pale lines if the model has as many layers; None for no such lines.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
@@ -123,7 +123,10 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 @styled
 def gradient_figure(gradients: Gradients) -> Figure:
-    """Draw Figure 3: layers' means of |dLoss / dA|, and each divided by all tokens'; or say why there are none."""
+    """Draw Figure 3: means of |dLoss / dA| by layer and kind of token, and each divided by that of all tokens.
+
+    Without gradients, the figure is a sentence that says why.
+    """
     figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
         say(figure.subplots(), f"No gradients: the model {gradients.reason}.")
@@ -152,7 +155,10 @@ def gradient_figure(gradients: Gradients) -> Figure:
 
 @styled
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
-    """Draw Figure 4: dots, means, and the entropy of uniform attention; published: as of `surface_figure`."""
+    """Draw Figure 4, the entropy of attention in nats: a dot per head, the layers' means, and uniform attention.
+
+    published: as of `surface_figure`.
+    """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
@@ -184,7 +190,7 @@ def say(axes: Axes, sentence: str) -> None:
 
 
 def add_legend_above(axes: Axes, **how) -> None:
-    """Add a legend of two columns above a panel; how: arguments of `Axes.legend`."""
+    """Add a legend of two columns above a panel; how: further arguments of `Axes.legend`."""
     pads = {"borderpad": 0.1, "borderaxespad": 0.1, "labelspacing": 0.25}
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, handlelength=1.4, **pads, **how)
 
@@ -197,7 +203,7 @@ def _of_same_depth(published: Statistics | None, statistics: Statistics) -> Stat
 def _draw_heads(
     axes: Axes, series: Sequence[Series], statistics: Statistics, published: Statistics | None, means: bool = True
 ) -> None:
-    """Draw a dot for each head of each series, the series side by side, and lines of the layers' means."""
+
     for index, (name, _, colour, marker) in enumerate(series):
         heads = statistics.heads[name]
         layers = np.arange(1, len(heads) + 1)
@@ -265,9 +271,11 @@ _TOKEN_LINE, _TITLES, _TOKEN_SIZE = 0.125, 0.72, 6.2
 
 
 class BestHead(NamedTuple):
-    """A head, from 0, that is best at a phenomenon of Figure 5, with its accuracy in percent.
+    """The head that is best at a relation of words or at coreference, with its accuracy in percent.
 
-    direction: as in `relations.guesses.DIRECTIONS`; coreference has none.
+    phenomenon:  the paper's name of the relation, or `COREFERENCE`.
+    layer, head: counted from 0.
+    direction:   which of two related words looks at the other (`relations.guesses.DIRECTIONS`); empty for coreference.
     """
 
     phenomenon: str
@@ -278,7 +286,10 @@ class BestHead(NamedTuple):
 
 
 def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
-    """Yield the best head of each relation in the table, chosen and scored on the same sentences, as in the paper."""
+    """Yield the best head of each relation of Figure 5, chosen and scored on the same sentences, as in the paper.
+
+    table: the best heads of a treebank (`relations.accuracy.measure_relations`).
+    """
     rows = chosen_and_scored_on_file(table).set_index(["annotation", "relation"])
     for relation in _DOES:
         if (name := our_relation(relation)) in rows.index:
@@ -293,11 +304,11 @@ def best_of_mentions(table: pd.DataFrame) -> BestHead:
 
 
 class SentenceMap(NamedTuple):
-    """The attention of the best head for a phenomenon, among the words of one sentence or of a few.
+    """The attention of the best head for a relation or coreference, among the words of one sentence or a few.
 
-    words:     [index] with the special tokens, where they are shown.
-    marked:    indices of the words that have the relation, or are head words of mentions.
-    attention: [index, index] float32.
+    words:     the words that are shown, with special tokens.
+    marked:    indices, in `words`, of words that have the relation, or are head words of mentions.
+    attention: [word that looks, word that is looked at] float32.
     """
 
     best: BestHead
@@ -308,9 +319,9 @@ class SentenceMap(NamedTuple):
 
 @styled
 def examples_figure(examples: Examples) -> Figure:
-    """Draw Figure 1, a panel for each pattern: lines from the tokens on the left to those on the right.
+    """Draw Figure 1, a panel for each pattern of attention: lines from each token on the left to those on the right.
 
-    They are as dark as the attention: 1 is black, since each row sums to one among the tokens shown.
+    A line is as dark as the attention: 1 is black, since each row sums to one among the tokens shown.
     """
     figure = Figure(figsize=(PAGE, 0.65 + _TOKEN_LINE * len(examples.tokens)), layout="constrained")
     for axes, pattern in zip(figure.subplots(1, len(PATTERNS)), PATTERNS, strict=True):
@@ -325,9 +336,9 @@ def examples_figure(examples: Examples) -> Figure:
 
 @styled
 def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
-    """Draw Figure 5, a panel for each sentence, in the same way; without a sentence the figure says so.
+    """Draw Figure 5, a panel for each sentence: lines from each word to others, as dark as the attention.
 
-    Lines from and to the words that have the relation are of another colour, as are these words.
+    Marked words, and lines from and to them, have another colour. Without a sentence, the figure says so.
     """
     rows = [maps[start : start + _PANELS] for start in range(0, len(maps), _PANELS)]
     if not rows:
@@ -412,8 +423,9 @@ _LEGEND_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 
 
 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
-    """Name the relations or mentions that heads of a model are best at, by layer and head, from its first tables of
-    both.
+    """Return what single heads of a model are best at, as text, by layer and head from 0.
+
+    relations, mentions: paths of tables of best heads, on treebanks and on coreference; the first of each counts.
     """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
@@ -431,11 +443,11 @@ def divergence_figure(
     partition: Partition | None,
     best: Mapping[tuple[int, int], str],
 ) -> Figure:
-    """Draw each head at its place, marked by its behaviour, by its layer and, where heads have types, by its type.
+    """Draw Figure 6, heads in two dimensions, in panels: coloured by behaviour, by layer, and by type if they have one.
 
-    places, summary: as `projection.project_heads` returns them.
-    behaviours: [layer, head] str, as `statistics.behaviours_of` returns them.
-    best: what heads are best at, by layer and head from 0: crosses on their places, which the legend explains.
+    places, summary: coordinates of the heads, and quality of the fit, as of `projection.project_heads`.
+    behaviours: [layer, head] str, such as `next` or `sep`, as of `behaviours_of`.
+    best: what single heads are best at, by layer and head from 0; a cross marks each of them.
     """
     kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
     lines = -(-kinds // 2)
@@ -457,7 +469,7 @@ def divergence_figure(
         axes.set_title(title, loc="left", pad=72 * above)
         half = frame_projection(axes, places)
     _add_bar(panels[0], half, "nats a row")
-    figure.text(_LEFT / PAGE, 0.08 / height, _fit(summary), fontsize=SMALL, ha="left", va="bottom")
+    figure.text(_LEFT / PAGE, 0.08 / height, _quality_of_fit(summary), fontsize=SMALL, ha="left", va="bottom")
     return figure
 
 
@@ -495,7 +507,7 @@ def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
 
 
 def _add_bar(axes: Axes, half: float, unit: str) -> None:
-    """Show how long a distance is, since places have no other scale; half: half the width of the panel."""
+    """Draw a bar of a round length with its number and unit; half: half the width of the panel, in that unit."""
     length = next((bar for bar in _BARS if bar <= 0.6 * half), None)
     if length is None:
         return
@@ -511,7 +523,7 @@ def _add_bar(axes: Axes, half: float, unit: str) -> None:
     )
 
 
-def _fit(summary: Mapping) -> str:
+def _quality_of_fit(summary: Mapping) -> str:
     stress, correlation, layers = summary["stress"], summary["correlation"], summary["layers"]
     parts = [] if stress is None else [f"stress-1: {stress:.2f}"]
     parts += [] if correlation is None else [f"correlation of distances: {correlation:.2f}"]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @stage(calls="papers.clark2019.figures:run_surface")
 def plot_surface(plan: Plan, model: str, task: str) -> dict:
-    return {"beside": is_beside(plan, model)}
+    return {"beside": bool(_beside(plan, [model]))}
 
 
 plot_examples = of_inputs_alone("plot_examples", calls="papers.clark2019.figures:run_examples")
@@ -41,37 +41,38 @@ plot_divergence = of_inputs_alone("plot_divergence", calls="papers.clark2019.fig
 
 @stage(calls="papers.clark2019.tables:run_relations")
 def tabulate_relations(plan: Plan) -> dict:
-    return _beside(plan, plan.inputs_of("treebank"))
+    return {"beside": _beside(plan, (entry.model for entry in _treebanks(plan)))}
 
 
 @stage(calls="papers.clark2019.tables:run_coreference")
 def tabulate_coreference(plan: Plan) -> dict:
-    return _beside(plan, plan.inputs_of("coreference"))
+    return {"beside": _beside(plan, (entry.model for entry in _coreference(plan)))}
 
 
 @stage(calls="papers.clark2019.tables:run_probes")
 def tabulate_probes(plan: Plan) -> dict:
-    return _beside(plan, plan.probed)
+    return {"beside": _beside(plan, (entry.model for entry in plan.probed))}
 
 
 # Of all rows, it reads a few.
 @stage("forward", reads="rows", passes=lambda plan, wildcards, rows: 0, calls="papers.clark2019.sentences:run")
 def plot_sentences(plan: Plan, model: str, task: str) -> dict:
-    """Spec: kind of task, how tokens become words, precision and batch size."""
+    """Return the spec: the task with its kind and longest input, and precision and batch size."""
     words = words_of(plan, task)
     return {"kind": plan.kind_of(task).name, **{name: words[name] for name in words if name != "batch_tokens"}}
 
 
-def _beside(plan: Plan, entries: Iterable) -> dict:
-    return {"beside": list(dict.fromkeys(entry.model for entry in entries if is_beside(plan, entry.model)))}
+def _beside(plan: Plan, models: Iterable[str]) -> list[str]:
+    """Return those of the models that name the paper in the config, next to which its values stand."""
+    return [model for model in dict.fromkeys(models) if "clark2019" in plan.config.models[model].published]
 
 
-def _of_words(plan: Plan) -> list:
-    return plan.inputs_of("treebank") + plan.inputs_of("coreference")
+def _treebanks(plan: Plan) -> list[Any]:
+    return plan.inputs_of("treebank")
 
 
-def is_beside(plan: Plan, model: str) -> bool:
-    return "clark2019" in plan.config.models[model].published
+def _coreference(plan: Plan) -> list[Any]:
+    return plan.inputs_of("coreference")
 
 
 _of_text = partial(to_read_first, of=lambda plan: plan.texts)
@@ -117,7 +118,7 @@ RESULTS = (
         "results/clark2019/table1.{csv,tex,md,html}",
         "tabulate_relations",
         about="dependency relations, Table 1 of Clark et al. (2019)",
-        of=lambda plan: [{}] if plan.inputs_of("treebank") else [],
+        of=if_any(_treebanks),
         content="Clark's Table 1: the best head of each dependency relation and the best offset, chosen and scored "
         "on the same sentences (the paper) and on others; `paper`: the paper's name of the relation; "
         "`published_...`, with a `remark`; `derived`, `differs`: from which labels a relation is derived, and "
@@ -127,7 +128,7 @@ RESULTS = (
         "results/clark2019/table2.{csv,tex,md,html}",
         "tabulate_coreference",
         about="antecedents, Table 2 of Clark et al. (2019)",
-        of=lambda plan: [{}] if plan.inputs_of("coreference") else [],
+        of=if_any(_coreference),
         content="Clark's Table 2: how often the best head and the baselines select an antecedent, by type of mention "
         "and by `candidates`, the words among which a head's guess is taken; `comparable`: whether the "
         "published value measures the same",
@@ -136,7 +137,7 @@ RESULTS = (
         "results/clark2019/table3.{csv,tex,md,html}",
         "tabulate_probes",
         about="probes, Table 3 of Clark et al. (2019)",
-        of=lambda plan: [{}] if plan.probed else [],
+        of=if_any(lambda plan: plan.probed),
         content="Clark's Table 3: attachment scores of probes and baselines, with the number and the range of the "
         "random starts (`starts`; `least`, `most`); `comparable` as in Table 2",
     ),
@@ -144,7 +145,7 @@ RESULTS = (
         "results/clark2019/{model}/{task}/figure5.{pdf,png}",
         "plot_sentences",
         "heads that find relations or antecedents",
-        of=_of_words,
+        of=lambda plan: _treebanks(plan) + _coreference(plan),
         content="Clark's Figure 5: what the heads that are best at relations, or at antecedents, look at in a few "
         "sentences",
         withheld=PICTURED,
@@ -158,7 +159,7 @@ def _figure(number: int, name: str, title: str, entries: Entries = shown_texts) 
 
 
 def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) -> Tables:
-    """Declare one of the paper's tables; show: the function of `tables` that makes it for a reader."""
+    """Declare one of the paper's tables; show: the function of `clark2019.tables` that makes it for a page."""
 
     def shown(path: str) -> "Iterable[Table]":
         from headtypes.papers.clark2019 import tables
@@ -174,11 +175,11 @@ def _gradients(plan: Plan) -> list[Any]:
 
 
 def _sentences(plan: Plan) -> list[Any]:
-    return [*plan.inputs_of("treebank")[:1], *plan.inputs_of("coreference")[:1]]
+    return [*_treebanks(plan)[:1], *_coreference(plan)[:1]]
 
 
 class _Clark2019(Paper):
-    """Its claims are about what single heads look at, on texts, treebanks and documents: every task is judged."""
+    """Clark et al. 2019, whose claims are about single heads, judged on every text, treebank and set of documents."""
 
     published = Clark2019
     name = "clark2019"
@@ -201,8 +202,8 @@ class _Clark2019(Paper):
         _figure(6, "divergence", "Heads by their distances"),
     )
     tables = (
-        _tables(1, "relations", lambda plan: plan.inputs_of("treebank"), "relation_tables", "left_out"),
-        _tables(2, "coreference", lambda plan: plan.inputs_of("coreference"), "coreference_tables"),
+        _tables(1, "relations", _treebanks, "relation_tables", "left_out"),
+        _tables(2, "coreference", _coreference, "coreference_tables"),
         _tables(3, "probes", lambda plan: plan.probed, "probe_tables"),
     )
     judges_tasks = True
@@ -213,13 +214,13 @@ class _Clark2019(Paper):
             **files("gradients", paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
             **files("fits", paths.PROJECTION_FIT, plan.texts),
             **files("divergences", paths.DIVERGENCE, plan.texts),
-            **files("relations", paths.RELATIONS_SUMS, plan.inputs_of("treebank")),
+            **files("relations", paths.RELATIONS_SUMS, _treebanks(plan)),
             **files("probes", paths.PROBE_SUMS, plan.probed),
-            **files("coreference", paths.COREFERENCE_SUMS, plan.inputs_of("coreference")),
+            **files("coreference", paths.COREFERENCE_SUMS, _coreference(plan)),
         }
 
     def spec(self, plan: Plan) -> dict:
-        return {"beside": [model for model in plan.models if is_beside(plan, model)]}
+        return {"beside": _beside(plan, plan.models)}
 
     def compare(self, found: Found, published: Clark2019, spec: Mapping[str, Any]) -> Compared:
         from headtypes.papers.clark2019.comparison import compare_files
@@ -227,7 +228,7 @@ class _Clark2019(Paper):
         return compare_files(found, published, **spec)
 
     def finding(self, table: "pd.DataFrame", model: str) -> str:
-        """Say which kind of token gets the most attention in some layer, or how well a probe parses."""
+        """Return a sentence on the kind of token with the most attention in a layer, or on how well a probe parses."""
         sinks = table[table.index.str.match(r"sink\.\d+$")]
         if len(sinks):
             id_ = sinks["ours"].idxmax()

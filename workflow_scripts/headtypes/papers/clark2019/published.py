@@ -29,7 +29,7 @@ READINGS = {
 
 
 class TreebankData(Data):
-    """The data of sections 4.2 and 5."""
+    """The treebank of sections 4.2 and 5 of the paper."""
 
     source: str
     training_sentences: int
@@ -37,7 +37,10 @@ class TreebankData(Data):
 
 
 class DataSets(Data):
-    """The paper's data: of sections 3 and 6, of 4.2 and 5, and of 4.3."""
+    """The data sets of the paper.
+
+    segments: texts of sections 3 and 6; treebank: trees of sections 4.2 and 5; coreference: documents of section 4.3.
+    """
 
     segments: str
     treebank: TreebankData
@@ -45,11 +48,12 @@ class DataSets(Data):
 
 
 class SurfaceValue(Data):
-    """A statistic in the text of section 3.
+    """A statistic of attention in the text of section 3 of the paper.
 
-    value: as printed; above, below: the printed limit, where no value is.
-    heads: number of heads beyond the limit; layers: those that the text names, from 1, one for each head.
-    wording: how large it is, where the text has neither a value nor a limit.
+    value:        the printed value; above, below: the printed limit if there is no value.
+    heads:        the number of heads beyond the limit.
+    layers:       the layers that the text names, from 1, one for each head.
+    wording:      the paper's words if there is neither a value nor a limit.
     """
 
     id: str
@@ -64,11 +68,12 @@ class SurfaceValue(Data):
 
 
 class Digitised(Data):
-    """Values that were read off the released figures.
+    """Values that were read off the paper's released figures.
 
-    by_layer: means of some statistics over the heads of each layer, the first layer first.
-    heads_over_half: values of heads with more than half of their attention on a neighbouring token, by statistic
-        (`previous`, `next`) and layer.
+    by_layer: by statistic, its mean over the heads of each layer, the first layer first.
+    uniform_entropy: the entropy of uniform attention, in nats.
+    heads_over_half: by statistic (`previous`, `next`) and layer, the values of heads with more than half of their
+        attention on this neighbouring token.
     """
 
     place: str
@@ -78,9 +83,12 @@ class Digitised(Data):
 
 
 class RelationRow(Data):
-    """The best head of a relation and the best offset, in words to the right: accuracies in percent.
+    """A published row of Table 1: the best head of a dependency relation, and the best offset.
 
-    derived: from which labels of Universal Dependencies ours is; differs: what remains different in the annotation.
+    accuracy, baseline: of the head and of the offset, in percent.
+    offset:  in words to the right.
+    derived: the labels of Universal Dependencies from which our relation is derived.
+    differs: what remains different in the annotation.
     """
 
     relation: str
@@ -94,14 +102,14 @@ class RelationRow(Data):
 
 
 class PublishedTable(Data, Generic[Row]):
-    """One of the paper's tables."""
+    """One of the paper's tables: its place in the paper, and its rows."""
 
     place: str
     rows: list[Row]
 
 
 class CoreferenceRow(Data):
-    """The percentage of mentions whose antecedent a system selects, for all mentions and by their type."""
+    """A published row of Table 2: the percentage of mentions whose antecedent a system selects, by type of mention."""
 
     system: str
     all: float
@@ -112,7 +120,7 @@ class CoreferenceRow(Data):
 
 
 class ProbeRow(Data):
-    """The share of words, in percent, for which a probe finds the syntactic head."""
+    """A published row of Table 3: the percentage of words whose syntactic head a probe finds (`uas`)."""
 
     probe: str
     uas: float
@@ -120,9 +128,10 @@ class ProbeRow(Data):
 
 
 class Behaviour(Data):
-    """A behaviour, as Figure 6 marks it, that a head has where a statistic is above a limit.
+    """A behaviour of heads in Figure 6, such as `broad`: a head has it if a statistic is above a limit.
 
-    uniform: the entropy of uniform attention in nats for which the limit was set, where the limit moves with it.
+    above:   the limit.
+    uniform: the entropy of uniform attention, in nats, that goes with the limit; the limit changes in proportion to it.
     """
 
     name: str
@@ -132,7 +141,7 @@ class Behaviour(Data):
 
 
 class Clark2019(Published):
-    """Everything that is compared with this paper."""
+    """The published data of Clark et al. 2019."""
 
     model: str
     layers: int
@@ -146,12 +155,11 @@ class Clark2019(Published):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The one model of the paper, beside which a model in the config can stand."""
         return ("base",)
 
 
 def our_relation(relation: str) -> tuple[str, str]:
-    """Return the annotation and the name in our tables (`relations.pairs`) of a relation of the paper's."""
+    """Return annotation and name in our tables (`relations.pairs`) of a relation; relation: the paper's name of it."""
     from headtypes.analyses.relations.accuracy import POSS_OF_MARK, TOTALS
 
     if relation in TOTALS:

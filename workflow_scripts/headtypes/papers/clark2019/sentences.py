@@ -36,9 +36,10 @@ LONGEST_PASSAGE = 30
 
 
 class Chosen(NamedTuple):
-    """A sentence on which the best head for a phenomenon is right.
+    """A sentence, or a passage of a document, on which the best head for a relation or coreference is right.
 
-    words: all that the model reads; shown: those of them that are shown; marked: from 0 among all.
+    words:  all words that the model reads.
+    shown:  indices of the words that the figure shows; marked: indices of the words that it marks.
     """
 
     best: BestHead
@@ -48,12 +49,12 @@ class Chosen(NamedTuple):
 
 
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
-    """Choose two example sentences for each relation.
+    """Return up to two example sentences for each relation of Figure 5.
 
-    They have 8 to 16 words, and the best head guesses all words of the relation right. Those with the most such words
-    are
-    chosen, the earlier on a tie. A relation that the table of best heads lacks, or that has no such sentence, is
-    absent.
+    arcs: the heads' guesses; best: the table of best heads (`relations.accuracy.measure_relations`).
+
+    A sentence has 8 to 16 words, and the best head guesses all words of the relation right. Sentences with the most
+    words of the relation are chosen, the earlier on a tie.
     """
     kept = [sentences[index] for index in arcs.sentence]
     pairs, sentence = stanford_pairs(kept), sentence_of_word(kept)
@@ -79,10 +80,13 @@ def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.D
 def choose_passages(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, accuracies: pd.DataFrame
 ) -> list[Chosen]:
-    """Choose the two passages of sentences with the most mentions whose antecedent is in the passage and guessed.
+    """Return the two passages with the most mentions whose antecedent is in the passage and guessed right.
 
-    The best head is that among all other words. A passage has 8 to 16 words or, if no such one has a mention and its
-    antecedent, up to 30. One of overlapping passages is taken; of equal ones the shortest, then the first.
+    guesses: the heads' guesses; accuracies: the table of `coreference.accuracy.measure_coreference`, which says which
+        head is best among all other words.
+
+    A passage is one sentence or a few, of 8 to 16 words; passages of up to 30 words come last. Chosen passages do not
+    overlap. Of passages with as many mentions the shortest is chosen, then the first.
     """
     best = best_of_mentions(accuracies)
     found, _ = guessed_mentions(documents, guesses)
@@ -107,7 +111,10 @@ def choose_passages(
 
 
 def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> list[SentenceMap]:
-    """Run a model (`ModelOnTask`) over the chosen sentences, and keep the attention of the head shown on each."""
+    """Run a model over the chosen sentences, and return on each the attention of its best head.
+
+    settings: options of `ModelOnTask`.
+    """
     if not chosen:
         return []
     run = ModelOnTask(record, **settings)

@@ -82,17 +82,16 @@ _PUBLISHED_1 = [
 
 
 def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019) -> pd.DataFrame:
-    """Return the best heads of all relations.
+    """Return Clark's Table 1: the best head and the best offset of each relation, with the published values.
 
-    best:   by model and treebank, as `relations.accuracy.measure_relations` returns them.
-    beside: models beside which the published values stand, on the rows that are chosen and scored as the paper does.
+    best:   tables of `relations.accuracy.measure_relations`, by model and treebank.
+    beside: the models whose rows also have the published values, if head and offset are chosen and scored as in the
+        paper.
 
-    The columns are `_TABLE_1`; the rows of each model and treebank are the paper's relations in its order, then the
-    other
-    derived ones, the totals, and the treebank's own labels, the most frequent first. paper: the paper's name of the
-    relation; head: counted from 1, empty where halves choose differently; derived, differs: from which labels the
-    paper's
-    relations are derived, and what differs in the annotation; remark: on the published values.
+    The columns are `_TABLE_1`. Rows of one model and treebank are the paper's relations in its order, other derived
+    relations, totals, and the treebank's own labels, the most frequent first. paper: the paper's name of the relation.
+    head: counted from 1, empty if halves choose different heads. derived: the labels from which the relation is
+    derived. differs: what differs in the annotation. remark: on the published values.
     """
     of_paper = {our_relation(row.relation): row for row in published.relations.rows}
     theirs = pd.DataFrame(
@@ -114,7 +113,7 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
         values = [f"published_{column}" for column in _PUBLISHED]
         names = zip(table["annotation"], table["relation"], strict=True)
         table = table.assign(
-            **_subject(key),
+            **_names(key),
             head=_head_names(read["layer"], read["head"]),
             **{column: table[column].where(as_paper) for column in values},
             **{column: table[column].fillna("") for column in ("paper", "derived", "differs")},
@@ -128,10 +127,11 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
 
 
 def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield the table of `relations_table` for a reader: one for each model and treebank.
+    """Yield Table 1 as pages show it, one for each model and treebank; table: as of `relations_table`.
 
-    The rows are chosen and scored as in the paper; the same choices as they are scored elsewhere stand beside them. In
-    brief the treebank's own labels are left out, where there are others, but for the paper's row of all words.
+    A row is a head and an offset that are chosen and scored as in the paper. Columns that begin with `there_` are
+    scores of the same choice on other sentences. The short form leaves out the treebank's own labels if there are
+    derived relations, but keeps the row of all words.
     """
     # An empty cell of CSV.
     for (model, task), section in table.fillna({"left_out": "", "paper": ""}).groupby(TASK_KEYS, sort=False):
@@ -143,7 +143,11 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
             f"Clark's Table 1. Dependency relations: {model}, {task}",
             values,
             _SHOWN_1,
-            brief=[*_OURS_1[:8], "there_above_offset", *_known(values, ["published_accuracy", "published_baseline"])],
+            brief=[
+                *_OURS_1[:8],
+                "there_above_offset",
+                *_with_values(values, ["published_accuracy", "published_baseline"]),
+            ],
             brief_rows=derived | (values["paper"] != "") if derived.any() else None,
             about=values["left_out"].iloc[0],
             model=model,
@@ -152,7 +156,7 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
 
 
 def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """Write the table as Markdown: for each model and treebank the paper's relations, then all others."""
+    """Return the page of Table 1 in Markdown; table: as of `relations_table`."""
     parts = [
         f"Published: {published.paper}, {published.relations.place}: {published.model} on the "
         f"{published.data.treebank.source}. Accuracies are percent of words whose head in the tree is guessed, with "
@@ -205,14 +209,13 @@ _SHOWN_2 = [
 def coreference_table(
     accuracies: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019
 ) -> pd.DataFrame:
-    """Return the accuracies of the best heads and of the baselines.
+    """Return Clark's Table 2: how often the best heads and the baselines select an antecedent.
 
-    accuracies: by model and task, as `accuracy.measure_coreference` returns them.
-    beside: models beside which the published values stand.
+    accuracies: tables of `coreference.accuracy.measure_coreference`, by model and task.
+    beside: the models whose rows also have the published values.
 
     The columns are `_TABLE_2`: those of `measure_coreference`, with heads counted from 1. The published best head
-    stands
-    beside ours on all three readings of its candidates, since the paper does not say which is its own.
+    stands next to ours on all three readings of its candidates, since the paper does not say which is its own.
     """
     theirs = {(row.system, type_): getattr(row, type_) for row in published.coreference.rows for type_ in _TYPES}
     tables = []
@@ -224,21 +227,24 @@ def coreference_table(
             for row in rows.itertuples()
         ]
         names = {"head": _head_names(rows["layer"], rows["head"]), "published": known, "comparable": True}
-        tables.append(rows.assign(**_subject(key), **names))
+        tables.append(rows.assign(**_names(key), **names))
         others = [row for row in published.coreference.rows if row.system not in set(rows["system"])]
         if others and key[0] in beside:
             nothing = dict.fromkeys(("candidates", "chosen", "head"), "") | {"type": ALL}
             values = [{"system": row.system, "published": row.all, "comparable": row.comparable} for row in others]
-            tables.append(pd.DataFrame(values).assign(**_subject(key), **nothing))
+            tables.append(pd.DataFrame(values).assign(**_names(key), **nothing))
     return _together(tables, _TABLE_2)
 
 
 def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield a table for each model and task, with a row for each system, reading of candidates, and way of choosing."""
+    """Yield Table 2 as pages show it, one for each model and task; table: as of `coreference_table`.
+
+    A row is a system, a reading of a head's candidates, and a way of choosing the head.
+    """
     for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
         TASK_KEYS, sort=False
     ):
-        values = pd.DataFrame(_lines(section)).sort_values(
+        values = pd.DataFrame(_coreference_rows(section)).sort_values(
             "system", key=lambda systems: systems.map(list(_SYSTEMS).index), kind="stable"
         )
         counts = section[section["system"] == "nearest"].set_index("type")["mentions"]
@@ -250,7 +256,7 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
             f"Clark's Table 2. Coreference: {model}, {task}",
             values,
             _SHOWN_2,
-            brief=["system", "among", "head", *_TYPES, *_known(values[in_brief], ["paper"])],
+            brief=["system", "among", "head", *_TYPES, *_with_values(values[in_brief], ["paper"])],
             brief_rows=in_brief,
             about=f"{counts[ALL]:,.0f} mentions with an antecedent ({types}), in {documents:,.0f} documents.",
             model=model,
@@ -259,7 +265,7 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
 
 
 def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """Write the table as Markdown: a row for each system, reading of candidates, and way of choosing."""
+    """Return the page of Table 2 in Markdown; table: as of `coreference_table`."""
     place = published.coreference.place
     parts = [
         f"Published: {published.paper}, {place}: {published.model} on {published.data.coreference}. Accuracies "
@@ -274,12 +280,12 @@ def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
         "index for those of odd index, and the other way round.",
     ]
     for shown in coreference_tables(table):
-        columns = ["name", "among", "chosen", "head", *_TYPES, *_known(shown.data, _PUBLISHED_2)]
+        columns = ["name", "among", "chosen", "head", *_TYPES, *_with_values(shown.data, _PUBLISHED_2)]
         parts += [*_heading(shown), shown.markdown(*columns)]
     return document("Clark's Table 2: coreference", [*parts, *_notes(published, "section 4.3")])
 
 
-def _lines(section: pd.DataFrame) -> Iterator[dict]:
+def _coreference_rows(section: pd.DataFrame) -> Iterator[dict]:
     keys = ["system", "candidates", "chosen"]
     for group, rows in section.groupby(keys, sort=False):
         line = dict(zip(keys, group, strict=True))
@@ -332,15 +338,15 @@ _SHOWN_3 = [
 def probes_table(
     scores: Mapping[Key, pd.DataFrame], probes: Mapping[Key, dict], beside: Collection[str], published: Clark2019
 ) -> pd.DataFrame:
-    """Return the unlabelled attachment scores of probes and baselines.
+    """Return Clark's Table 3: the unlabelled attachment scores of probes and baselines, in percent.
 
-    scores, probes: by model and treebank, as `scores.measure_probes` and `probes.measure.train_probes` return them.
-    beside: models beside which the published values stand.
+    scores: tables of `scores.measure_probes`, by model and treebank; probes: what `train_probes` returns, likewise.
+    beside: the models whose rows also have the published values.
 
-    The columns are `_TABLE_3`: uas, low and high: in percent, the mean over the random starts, with its interval over
-    sentences; least, most: of a start; starts: their number, empty where nothing is trained; remark: on the published
-    value; training_sentences, sentences: numbers that were learnt from, and scored; known_words: percent of the scored
-    words that have a vector.
+    The columns are `_TABLE_3`. uas: the mean over random starts, with its interval over sentences (low, high). least,
+    most: the scores of the worst and of the best start. starts: their number, empty for what is not trained.
+    training_sentences, sentences: the numbers of sentences that were learnt from, and scored. known_words: percent of
+    the scored words that have a vector. remark: on the published value.
     """
     theirs = {row.probe: row for row in published.probes.rows}
     rows = []
@@ -351,7 +357,7 @@ def probes_table(
             row = theirs.get(system) if key[0] in beside else None
             if system not in own.index and row is None:
                 continue
-            line = _subject(key) | {"system": system, "comparable": True}
+            line = _names(key) | {"system": system, "comparable": True}
             if system in own.index:
                 line |= {name: own.loc[system, name] for name in ("uas", "low", "high", "least", "most")}
             if system in of_probes["right"]:
@@ -382,7 +388,7 @@ def probe_tables(table: pd.DataFrame) -> Iterator[Table]:
                 **{end: section[end].where(section["starts"].notna()) for end in ("least", "most")},
             ),
             _SHOWN_3,
-            brief=["system", "uas", "starts", "least", "most", *_known(section, ["published"])],
+            brief=["system", "uas", "starts", "least", "most", *_with_values(section, ["published"])],
             about=f"Learned from {learned:,.0f} sentences, scored on {scored:,.0f}; {known:.1f} % of the scored words "
             "have a vector.",
             printed=["name", "uas", "range"],
@@ -402,7 +408,7 @@ def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
     for shown in probe_tables(table):
         parts += [
             *_heading(shown),
-            shown.markdown("name", "uas", "range", *_known(shown.data, ["published", "remark"])),
+            shown.markdown("name", "uas", "range", *_with_values(shown.data, ["published", "remark"])),
         ]
     return document("Clark's Table 3: probes", [*parts, *_notes(published, "section 5")])
 
@@ -417,11 +423,11 @@ def _notes(published: Clark2019, place: str) -> list[str]:
     return [f"- {note.place}: {note.text}\n" for note in published.notes if note.place == place]
 
 
-def _known(values: pd.DataFrame, columns: list[str]) -> list[str]:
+def _with_values(values: pd.DataFrame, columns: list[str]) -> list[str]:
     return [column for column in columns if values[column].notna().any()]
 
 
-def _subject(key: Key) -> dict[str, str]:
+def _names(key: Key) -> dict[str, str]:
     return dict(zip(TASK_KEYS, key, strict=True))
 
 

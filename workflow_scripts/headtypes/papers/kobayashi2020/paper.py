@@ -7,7 +7,7 @@ from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, Publishe
 
 
 class _Kobayashi2020(Paper):
-    """Its claim is about special tokens, by weights and by norms: every task on which norms were read is judged."""
+    """Kobayashi et al. 2020, whose claim is judged on every task on which weights and norms were read."""
 
     published = Published
     name = "kobayashi2020"
