@@ -32,7 +32,7 @@ import pandas as pd
 import torch
 from transformers import BertConfig, BertModel
 
-from headtypes.analyses.distances.columns import head_features
+from headtypes.analyses.distances.features import head_features
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, PerSample

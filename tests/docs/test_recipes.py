@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from headtypes.analyses.detectors.results import detector_table
-from headtypes.analyses.distances.results import Features
+from headtypes.analyses.distances.features import Features
 from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv

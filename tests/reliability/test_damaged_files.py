@@ -10,7 +10,7 @@ import pytest
 
 from headtypes.analyses.ablation.evaluation import write_scores
 from headtypes.analyses.ablation.results import read_scores
-from headtypes.analyses.distances.results import Features, read_features
+from headtypes.analyses.distances.features import Features, read_features
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import load_model

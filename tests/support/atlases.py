@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import expect
 
-from headtypes.analyses.distances.results import Features
+from headtypes.analyses.distances.features import Features
 from headtypes.analyses.divergence.results import Divergence
-from headtypes.analyses.maps.results import AttentionMaps
-from headtypes.analyses.surface.results import COLUMNS, Surface
+from headtypes.analyses.maps import AttentionMaps
+from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.analyses.types.partitions import build_partition, write_partition
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import write_arrays

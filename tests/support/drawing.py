@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from headtypes.analyses.maps.results import AttentionMaps
+from headtypes.analyses.maps import AttentionMaps
 from headtypes.analyses.types.partitions import Partition, build_partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import style

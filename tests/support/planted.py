@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
+from headtypes.analyses.distances.features import SELF_AND_SPECIAL
 from headtypes.analyses.types.partitions import Partition
 
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")

@@ -16,8 +16,8 @@ from transformers import AutoConfig, AutoModelForCausalLM
 import headtypes
 from headtypes.analyses.detectors.measure import measure_detectors
 from headtypes.analyses.detectors.results import detector_table
+from headtypes.analyses.distances.features import read_features, read_head_features
 from headtypes.analyses.distances.measure import extract_features
-from headtypes.analyses.distances.results import read_features, read_head_features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.api.ablation import ablated
 from headtypes.api.reading import detect_heads, head_types, read_heads, show

@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pytest
 
-from headtypes.analyses.distances.results import read_features
+from headtypes.analyses.distances.features import read_features
 from headtypes.analyses.types.clustering import import_partition
 from headtypes.core.errors import InputError
 from headtypes.core.files import (

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from headtypes.analyses.ablation.evaluation import write_scores
-from headtypes.analyses.distances.results import Features
+from headtypes.analyses.distances.features import Features
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, sha256_path, write_json, write_text
 from headtypes.core.hdf5_files import write_arrays

@@ -226,3 +226,8 @@ def norms_of(plan: Plan, task: str) -> dict:
 def words_of(plan: Plan, task: str) -> dict:
     """Return how a task's words are read by a model: truncation, precision and batch size."""
     return {"task": task, "max_seq_length": plan.config.tasks[task].max_seq_length, **given(plan.config.compute)}
+
+
+def not_texts(plan: Plan) -> list:
+    """List the models and tasks whose samples are no texts, which the rule `extract_features` reads."""
+    return [entry for entry in plan.features if entry not in plan.texts]

@@ -4,8 +4,7 @@ from typing import Any
 
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.divergence.measure import measure_divergence
-from headtypes.analyses.maps.examples import map_examples
-from headtypes.analyses.maps.measure import map_attention, map_samples
+from headtypes.analyses.maps import map_attention, map_examples, map_samples
 from headtypes.analyses.outputs.measure import measure_outputs
 from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.analyses.surface.measure import measure_surface

@@ -7,11 +7,10 @@ from headtypes.analyses.company.analysis import COMPANY
 from headtypes.analyses.coreference.analysis import COREFERENCE
 from headtypes.analyses.declaration import Analysis
 from headtypes.analyses.detectors.analysis import DETECTORS
-from headtypes.analyses.distances.analysis import DISTANCES
+from headtypes.analyses.distances.analysis import DISTANCES, MAPS
 from headtypes.analyses.divergence.analysis import DIVERGENCE
 from headtypes.analyses.gradients.analysis import GRADIENTS
-from headtypes.analyses.maps.analysis import MAPS
-from headtypes.analyses.norms.analysis import NORMS
+from headtypes.analyses.norms import NORMS
 from headtypes.analyses.outputs.analysis import WRITING
 from headtypes.analyses.own.analysis import FIGURE, VALUES, own_analysis, plot_analysis, read_analysis
 from headtypes.analyses.probes.analysis import PROBES

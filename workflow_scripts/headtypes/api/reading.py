@@ -17,10 +17,9 @@ from pydantic import Field, InstanceOf, NonNegativeInt, PositiveInt, SkipValidat
 from headtypes.analyses.detectors.analysis import LEAST, LENGTH, SEQUENCES
 from headtypes.analyses.detectors.measure import draw_sequences, read_detectors
 from headtypes.analyses.detectors.results import detector_table
-from headtypes.analyses.distances.columns import head_features
+from headtypes.analyses.distances.features import SHARES, Features, head_features
 from headtypes.analyses.distances.measure import reducers_of, shares_of
-from headtypes.analyses.distances.results import SHARES, Features
-from headtypes.analyses.maps.measure import Maps, readable
+from headtypes.analyses.maps import Maps, readable
 from headtypes.analyses.own.measure import HeadAnalysis, QueryMeans, value_table
 from headtypes.analyses.types.clustering import cluster_heads, partition_of
 from headtypes.analyses.types.names import METHODS, MIXTURES

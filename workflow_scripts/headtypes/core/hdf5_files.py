@@ -12,7 +12,6 @@ from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import h5py
-import jaxtyping
 import numpy as np
 from jaxtyping import Shaped, jaxtyped
 
@@ -95,8 +94,7 @@ def opened_arrays(path: StrPath, kind: type) -> Iterator[h5py.File]:
 
 
 def _declared(kind: type) -> Iterator[tuple[str, Any, Stored]]:
-    # A module that plans loads none of these names, and has its annotations as texts.
-    for name, hint in get_type_hints(kind, localns=vars(jaxtyping) | globals(), include_extras=True).items():
+    for name, hint in get_type_hints(kind, include_extras=True).items():
         form, stored = get_args(hint) if get_origin(hint) is Annotated else (hint, Stored())
         form = get_args(form)[0] if get_origin(form) is UnionType else form
         yield name, form, stored._replace(name=stored.name or name)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.company.costs import costly_heads
-from headtypes.analyses.same_word.results import SameWord
+from headtypes.analyses.same_word.measure import SameWord
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import head_name
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.analyses.distances.results import read_head_features
+from headtypes.analyses.distances.features import read_head_features
 from headtypes.analyses.types.gaps import head_gaps, measured_gaps, p_of_gaps
 
 HERE = Path(__file__).parent

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.distances.columns import FINE_BINS, head_features, lacks_cls, split
+from headtypes.analyses.distances.features import FINE_BINS, head_features, lacks_cls, split
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.data.encoding import encode_samples
 from headtypes.data.tasks import Sample

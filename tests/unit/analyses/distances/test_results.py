@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.distances.columns import COLUMNS
-from headtypes.analyses.distances.results import Features, has_first_token, read_distance, read_head_features
+from headtypes.analyses.distances.features import COLUMNS, Features, has_first_token, read_distance, read_head_features
 from headtypes.core.hdf5_files import write_arrays
 
 SAMPLES, LAYERS, HEADS = 37, 2, 3

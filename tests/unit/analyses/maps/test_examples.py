@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.maps.examples import choose_segment, map_examples
-from headtypes.analyses.maps.results import PATTERNS, Examples
+from headtypes.analyses.maps import PATTERNS, Examples, choose_segment, map_examples
 from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.hdf5_files import read_arrays, write_arrays

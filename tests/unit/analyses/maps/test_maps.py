@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.maps.measure import SHOWN_TOKENS, choose_sample, choose_samples, map_attention, map_samples
-from headtypes.analyses.maps.results import AttentionMaps
+from headtypes.analyses.maps import (
+    SHOWN_TOKENS,
+    AttentionMaps,
+    choose_sample,
+    choose_samples,
+    map_attention,
+    map_samples,
+)
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.hdf5_files import read_groups, write_arrays
 from headtypes.data.encoding import encode_samples

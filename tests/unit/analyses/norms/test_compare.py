@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.distances.columns import Groups
-from headtypes.analyses.norms.analysis import per_head, per_set
-from headtypes.analyses.norms.compare import compare_divisions, shares_table
+from headtypes.analyses.distances.features import Groups
+from headtypes.analyses.norms import compare_divisions, per_head, per_set, shares_table
 from headtypes.analyses.types.partitions import COLUMNS, Partition
 from headtypes.core.table_files import write_csv
 from tests.support.planted import typed

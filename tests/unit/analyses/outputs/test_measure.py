@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from headtypes.analyses.outputs.analysis import LABELS, per_head, per_set
-from headtypes.analyses.outputs.measure import WrittenByHeads, measure_outputs
-from headtypes.analyses.outputs.results import COLUMNS, STREAM, Outputs
+from headtypes.analyses.outputs.measure import COLUMNS, STREAM, Outputs, WrittenByHeads, measure_outputs
 from headtypes.analyses.outputs.tables import heads_table, layers_table
 from headtypes.attention.one_pass import ModelOnTask, read_attention, read_samples
 from headtypes.core.errors import InputError

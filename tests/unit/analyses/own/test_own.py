@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 import headtypes
-from headtypes.analyses.own.analysis import class_in, own_analysis
+from headtypes.analyses.own.analysis import class_in, own_analysis, read_values
 from headtypes.analyses.own.figure import values_figure
 from headtypes.analyses.own.measure import HeadAnalysis, load_analysis, measure_heads
-from headtypes.analyses.own.results import read_values
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
 from tests.support.blocks import WAYS, cut_into_blocks

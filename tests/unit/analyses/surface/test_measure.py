@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from headtypes.analyses.distances.measure import DistanceFeatures
-from headtypes.analyses.surface.measure import SurfacePatterns
-from headtypes.analyses.surface.results import COLUMNS, Surface
+from headtypes.analyses.surface.measure import COLUMNS, Surface, SurfacePatterns
 from headtypes.attention.one_pass import read_attention
 from headtypes.data.encoding import encode_samples
 from tests.support.blocks import WAYS, cut_into_blocks

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
-from headtypes.analyses.distances.columns import Groups, attention_groups
+from headtypes.analyses.distances.features import Groups, attention_groups
 from headtypes.analyses.types.clustering import (
     TYPES,
     cluster_heads,

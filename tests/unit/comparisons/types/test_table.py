@@ -11,7 +11,7 @@ from headtypes.analyses.declaration import best_head, summaries
 from headtypes.analyses.divergence.analysis import per_set
 from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
-from headtypes.analyses.surface.results import COLUMNS, Surface
+from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types.figure import compared_types_figure
 from headtypes.comparisons.types.table import (

@@ -9,8 +9,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from headtypes.analyses.distances.columns import head_features
-from headtypes.analyses.maps.measure import readable
+from headtypes.analyses.distances.features import head_features
+from headtypes.analyses.maps import readable
 from headtypes.api.ablation import ablated
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.question_answering import best_spans

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from headtypes.analyses.distances.results import read_head_features
+from headtypes.analyses.distances.features import read_head_features
 from tests.support.atlases import WORDS, atlas, maps_of, show, state, tile, write_page
 from tests.support.browser import opened
 

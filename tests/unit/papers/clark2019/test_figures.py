@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from headtypes.analyses.maps.results import PATTERNS, Examples
+from headtypes.analyses.maps import PATTERNS, Examples
 from headtypes.papers.clark2019.claims.quantities_of_texts import published_statistics, whole_statistics
 from headtypes.papers.clark2019.figures import (
     _BEHAVIOURS,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.surface.results import COLUMNS, Surface
+from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.core.statistics import mean_intervals
 from headtypes.papers.clark2019.claims.quantities_of_texts import (
     behaviours_of,

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, SELF_AND_SPECIAL
-from headtypes.analyses.distances.results import Features
+from headtypes.analyses.distances.features import COLUMNS, FINE_BINS, SELF_AND_SPECIAL, Features
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.papers.claims import BASES
 from headtypes.papers.kobayashi2020.claims import collect_shares

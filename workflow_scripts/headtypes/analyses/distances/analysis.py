@@ -4,10 +4,9 @@ Distances and special tokens at which a head looks.
 """
 
 from dataclasses import replace
-from typing import Any
 
-from headtypes.analyses.declaration import Analysis, norms_of, samples_of
-from headtypes.core.stage import Plan, Result, stage
+from headtypes.analyses.declaration import Analysis, norms_of, not_texts, samples_of
+from headtypes.core.stage import TEXT, Plan, Result, stage
 from headtypes.data.stage import SAMPLES
 from headtypes.models.stage import RECORD
 
@@ -23,10 +22,6 @@ def extract_text_features(plan: Plan, model: str, task: str) -> dict:
     return extract_features.spec(plan, model, task)
 
 
-def not_texts(plan: Any) -> list:
-    return [entry for entry in plan.features if entry not in plan.texts]
-
-
 FEATURES = Result(
     "results/features/{model}/{task}.h5",
     "extract_features",
@@ -39,14 +34,35 @@ FEATURES = Result(
     "the same of [norms](../understand/method.md#norms); `length`, `truncated` and "
     "`sample_id` of each sample",
 )
-
-
+# The same files for tasks of text, which another rule writes.
+_OF_TEXTS = {"rule": "extract_text_features", "of": lambda plan: plan.texts, "content": ""}
 DISTANCES = Analysis(
     "distances",
     section="Heads and types",
     stages=(extract_features, extract_text_features),
     results=(
         FEATURES,
-        replace(FEATURES, rule="extract_text_features", of=lambda plan: plan.texts, content=""),
+        replace(FEATURES, **_OF_TEXTS),
     ),
 )
+_MAPS = (
+    Result(
+        "results/maps/{model}/{task}.h5",
+        "extract_features",
+        "attention maps with their tokens",
+        of=not_texts,
+        name="maps",
+        content="whole attention maps: of one short sample, for Figures 1 and 5",
+        withheld=TEXT,
+    ),
+    Result(
+        "results/maps/{model}/{task}.samples.h5",
+        "extract_features",
+        "attention maps with their tokens",
+        of=not_texts,
+        name="sample_maps",
+        content="whole attention maps of up to 8 samples of up to 48 tokens, for the atlas",
+        withheld=TEXT,
+    ),
+)
+MAPS = Analysis("maps", section="Heads and types", results=(*_MAPS, *(replace(maps, **_OF_TEXTS) for maps in _MAPS)))

@@ -14,9 +14,8 @@ from jaxtyping import Bool
 from torch import Tensor
 from torch.nn.functional import one_hot, pad
 
-from headtypes.analyses.distances.columns import COLUMNS, FINE_BINS, first_columns, lacks_cls, split
-from headtypes.analyses.distances.results import SHARES, Features
-from headtypes.analyses.maps.measure import map_attention, map_samples
+from headtypes.analyses.distances.features import COLUMNS, FINE_BINS, SHARES, Features, first_columns, lacks_cls, split
+from headtypes.analyses.maps import map_attention, map_samples
 from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.attention.batches import Batch
 from headtypes.attention.batches import pad as padded
@@ -46,7 +45,7 @@ class DistanceFeatures(PerSample):
 
         kinds: of the tokens of each encoded sample, [token]; of: whether weights or norms are summed.
         first: whether the part of each feature that goes to the first token is wanted as well; then the result is
-            [sample, layer, head, 2 x column], the features and after them these parts (`columns.split`).
+            [sample, layer, head, 2 x column], the features and after them these parts (`features.split`).
         """
         super().__init__(COLUMNS * (1 + first))
         self._kinds, self._first, self.of = kinds, first, of

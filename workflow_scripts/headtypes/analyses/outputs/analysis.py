@@ -31,7 +31,7 @@ NOTE = {
 
 def per_head(task: str, path: StrPath) -> list:
     """Return the atlas's columns: how much each head writes, and on how many samples it is off."""
-    from headtypes.analyses.outputs.results import read_heads
+    from headtypes.analyses.outputs.measure import read_heads
 
     table, group = by_head(read_heads(path)), f"What comes out on {task}"
     return [
@@ -47,7 +47,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield mean, smallest and largest of the lengths that the heads of a set write, and of how often they are off."""
-    from headtypes.analyses.outputs.results import read_heads
+    from headtypes.analyses.outputs.measure import read_heads
 
     table = by_head(read_heads(path))
     for name in LABELS:

@@ -3,23 +3,71 @@
 A head adds `sum_t A[s, t] v_t W_O` to token s. A head that looks somewhere and adds nearly nothing is off, on some
 samples or on all. By Sandoval-Segura et al. (2025, arXiv 2504.03889), the average norm of a head's output, divided by
 the mean of the layer's heads, finds more heads that a model can do without than attention to the first token does.
+
+PyTorch is loaded by what runs a model alone, since others read the file.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Float
-from torch import Tensor
+from jaxtyping import Bool, Float, Float32, Float64, Int
 
-from headtypes.analyses.outputs.results import COLUMNS, QUARTERS, STREAM, TOKENS, Outputs
-from headtypes.attention.batches import Batch
-from headtypes.attention.norms import KeyLengths, ResidualStream
-from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, Measurement, Pass, PerSample
 from headtypes.core.errors import InputError
+from headtypes.core.hdf5_files import SampleIds
+from headtypes.core.table_files import table_reader
 from headtypes.data.encoding import SPECIAL_KINDS, Encoded
-from headtypes.data.tasks import Sample
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from headtypes.attention.batches import Batch
+    from headtypes.attention.one_pass import ModelOnTask
+    from headtypes.data.tasks import Sample
+
+TOKENS = ("written", "written_first", "written_special", "written_punctuation", "written_other")
+QUARTERS = tuple(f"written_quarter_{number}" for number in range(1, 5))
+COLUMNS = (*TOKENS, *QUARTERS, "length", "first", "to_largest")
+STREAM = ("largest", "median", "token")
+HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", "off_no_sink", "first", "to_largest")
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The vectors that every head writes into the residual stream, on every sample.
+
+    written: the columns `COLUMNS`. Those that begin with `written` are means over tokens of the length of the vector
+        that
+        the head adds to a token, divided by that of the residual stream there: over all tokens, the first one, other
+        special ones (`[CLS]`, `[SEP]`), comma and period, the rest, and each quarter of the sample without its first
+        token; NaN where there is no such token. length: the mean length over all tokens. first, to_largest: the share
+        of
+        the head's attention to the first token, and to the token with the largest number of the stream.
+    stream: of the stream that the layer reads, the columns `STREAM`: the largest number of all tokens, by its
+        magnitude; the median magnitude; the token with the largest, from 0.
+    length: tokens. reason: why there are no values, or None.
+    """
+
+    written: Float32[np.ndarray, "sample layer head 12"]
+    stream: Float64[np.ndarray, "sample layer 3"]
+    length: Int[np.ndarray, " sample"]
+    sample_ids: SampleIds
+    reason: str | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        return [] if self.reason is None else [f"nothing is measured: {self.reason}"]
+
+    def column(self, name: str) -> Float64[np.ndarray, "sample layer head"]:
+        return self.written[..., COLUMNS.index(name)].astype(float)
+
+
+# Of the table of `tables.heads_table`.
+read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS))
 
 
 class WrittenByHeads(PerSample):
@@ -27,7 +75,7 @@ class WrittenByHeads(PerSample):
 
     kinds: one array per encoded sample, kinds of its tokens [token].
 
-    The columns are those of `outputs.results.COLUMNS`; the stream, [sample, layer, 3] float64, has those of `STREAM`.
+    The columns are those of `COLUMNS`; the stream, [sample, layer, 3] float64, has those of `STREAM`.
     """
 
     by_head = True
@@ -48,6 +96,8 @@ class WrittenByHeads(PerSample):
         self._layer: tuple[int, int] | None = None
 
     def add(self, block: Block) -> None:
+        import torch
+
         group, written = block.group, block.written
         if (block.layer, group.samples.start) != self._layer:
             self._layer = block.layer, group.samples.start
@@ -75,6 +125,8 @@ class WrittenByHeads(PerSample):
 
     def _look_at(self, block: Block) -> None:
         """Keep the stream of a layer: the length of each token, and the largest number of each sample."""
+        import torch
+
         stream = block.stream.float()
         self._lengths = stream.norm(dim=-1)
         sizes = stream.abs()
@@ -110,6 +162,8 @@ def _reason(run: ModelOnTask) -> str:
     """Say why nothing can be read: the model does more with head outputs than multiply them and add them to the
     stream.
     """
+    from headtypes.attention.norms import KeyLengths, ResidualStream
+
     try:
         KeyLengths(run.model), ResidualStream(run.model)
     except InputError as error:

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headtypes.analyses.outputs.results import HEADS, QUARTERS, STREAM, TOKENS, Outputs
+from headtypes.analyses.outputs.measure import HEADS, QUARTERS, STREAM, TOKENS, Outputs
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.heads import head_name, per_head
 from headtypes.core.statistics import mean_intervals, mean_of_known

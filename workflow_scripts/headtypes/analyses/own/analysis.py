@@ -1,16 +1,21 @@
 """Analyses of a user's own, each one file that the config names: their rules and results, and what is shown where."""
 
+from __future__ import annotations
+
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headtypes.analyses.declaration import Analysis, Column, samples_of, summaries
+from headtypes.analyses.declaration import Analysis, Column, by_head, samples_of, summaries
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.stage import Plan, Result, given, of_inputs_alone, stage
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # What the class of such a file derives from (`measure.HeadAnalysis`).
 BASE = "HeadAnalysis"
@@ -45,12 +50,28 @@ def read_analysis(plan: Plan, analysis: str, model: str, task: str) -> dict:
 plot_analysis = of_inputs_alone("plot_analysis", calls="analyses.own.figure:run")
 
 
+def read_values(path: StrPath) -> pd.DataFrame:
+    """Read the table of `measure.value_table`, layer by layer. Raises `InputError` that names a damaged file."""
+    from headtypes.core.table_files import table_reader
+
+    columns = {
+        **dict.fromkeys(("layer", "head"), int),
+        **dict.fromkeys(("value", "low", "high"), float),
+        "samples": int,
+        **dict.fromkeys(("label", "unit"), str),
+    }
+    return by_head(table_reader("holds no values of heads", columns)(path))
+
+
+def labelled(table: pd.DataFrame) -> str:
+    label, unit = table["label"][0], table["unit"][0]
+    return f"{label} ({unit})" if unit else label
+
+
 def per_head(name: str, task: str, path: StrPath) -> list:
     """Return the atlas's column: the value of each head, from a table of `measure.value_table`; name: of the
     analysis.
     """
-    from headtypes.analyses.own.results import read_values
-
     table = read_values(path)
     label, unit = table["label"][0], table["unit"][0]
     ends = {"low": table["low"], "high": table["high"]}
@@ -59,8 +80,6 @@ def per_head(name: str, task: str, path: StrPath) -> list:
 
 def per_set(name: str, task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
     """Yield mean, smallest and largest value of a set's heads, from such a table."""
-    from headtypes.analyses.own.results import labelled, read_values
-
     table = read_values(path)
     yield from summaries(name, task, labelled(table), table["value"].to_numpy())
 

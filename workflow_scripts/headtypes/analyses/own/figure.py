@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from headtypes.analyses.own.results import labelled, read_values
+from headtypes.analyses.own.analysis import labelled, read_values
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import scatter_types
 from headtypes.core.style import COLUMN, layer_ticks, save_figure, styled
@@ -18,7 +18,7 @@ _SPREAD = 0.6
 def values_figure(table: pd.DataFrame, partition: Partition) -> Figure:
     """Draw the value of each head over its layer, marked by its type, with the mean of each layer.
 
-    table: as of `results.read_values`.
+    table: as of `analysis.read_values`.
     """
     layers, heads = partition.shape
     figure = Figure(figsize=(COLUMN, 2.4), layout="constrained")

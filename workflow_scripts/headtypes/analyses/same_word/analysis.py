@@ -4,19 +4,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis, Column, summaries
-from headtypes.analyses.distances.analysis import FEATURES, not_texts
+from headtypes.analyses.declaration import Analysis, Column, not_texts, summaries
 from headtypes.core.files import StrPath
 from headtypes.core.stage import TEXT, Result
 
 LABELS = {"other": "to the same word in the other text", "own": "to the same word elsewhere in its text"}
 
 
-def per_head(task: str, path: StrPath) -> list:
-    """Return the columns of attention to the same word elsewhere."""
+def per_head(task: str, path: StrPath) -> list[Column]:
+    """Return the atlas's columns: the percent of attention that each head gives to the same word in each place."""
     import numpy as np
 
-    from headtypes.analyses.same_word.results import SameWord
+    from headtypes.analyses.same_word.measure import SameWord
     from headtypes.core.hdf5_files import read_arrays
 
     found, columns = read_arrays(path, SameWord), []
@@ -33,18 +32,18 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield mean, smallest and largest share that heads give to the same word."""
     import numpy as np
 
-    from headtypes.analyses.same_word.results import PLACES, SameWord
+    from headtypes.analyses.same_word.measure import SameWord
     from headtypes.core.hdf5_files import read_arrays
 
     found = read_arrays(path, SameWord)
-    for place in PLACES:
+    for place in LABELS:
         if not np.isnan(values := found.mean(place)).all():
             yield from summaries("same_word", task, place, values)
 
 
 WORDS = Result(
     "results/same_word/{model}/{task}.h5",
-    FEATURES.rule,
+    "extract_features",
     "attention to the same word",
     of=not_texts,
     name="same_word",

@@ -1,37 +1,125 @@
-"""Attention to the same word: what a word gives to the same word in the other text, and elsewhere in its own."""
+"""Attention to the same word: what a word gives to the same word in the other text, and elsewhere in its own.
+
+PyTorch is loaded by what runs a model alone, since others read the file.
+"""
+
+from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import torch
-from jaxtyping import Bool
-from tokenizers import Encoding
-from torch import Tensor
+from jaxtyping import Bool, Float32
 
-from headtypes.analyses.same_word.results import PLACES, SameWord
-from headtypes.attention.batches import Batch
-from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, Measurement, PerSample
-from headtypes.data.encoding import Encoded
-from headtypes.data.tasks import Sample
+from headtypes.core.hdf5_files import SampleIds, Stored
+from headtypes.core.statistics import mean_of_known
 
+if TYPE_CHECKING:
+    import torch
+    from tokenizers import Encoding
+    from torch import Tensor
+
+    from headtypes.attention.batches import Batch
+    from headtypes.attention.one_pass import ModelOnTask
+    from headtypes.data.encoding import Encoded
+    from headtypes.data.tasks import Sample
+
+# Where the same word stands: in the other text of a pair, or elsewhere in a word's own text.
+PLACES = ("other", "own")
 _WORD = re.compile(r"\w+")
-# The most frequent words, which together are so much of the samples' words, say little of what a text is about.
+# The most frequent words say little of what a text is about: so many that they make up this share of all words.
 _FREQUENT = 0.5
-# The word of a token that is of none, or of a frequent one.
+# The number of the word of a token that belongs to no word, or to a frequent one.
 _NONE = -1
 # What is between two texts that are read as one.
 _BETWEEN = "\n\n"
 
 
+@dataclass(frozen=True)
+class SameWord:
+    """The attention of words to the same word elsewhere, by each head on every sample, and what chance gives.
+
+    shares: mean over the words of a sample that have the same word in each of `PLACES`; NaN where no word has.
+    chance: the same mean for attention that is spread evenly. frequent: frequent words, which are left out.
+    """
+
+    shares: Float32[np.ndarray, "sample layer head 2"]
+    chance: Float32[np.ndarray, "sample 2"]
+    sample_ids: SampleIds
+    frequent: Annotated[list[str], Stored("frequent", "word")]
+
+    def mean(self, place: str) -> np.ndarray:
+        """Return the mean of each head, [layer, head], over the samples in which some word has the same elsewhere."""
+        return mean_of_known(self.shares[..., PLACES.index(place)])
+
+    def mean_chance(self, place: str) -> float:
+        return float(mean_of_known(self.chance[:, PLACES.index(place)]))
+
+
+class SameWords(PerSample):
+    """A reducer whose result is (shares, chance, frequent) as in `SameWord`.
+
+    Each occurrence of a word that has the same word elsewhere, where the model lets it look, counts once: the mean over
+    its tokens of what they give to all tokens of the others. NaN where a sample has none.
+
+    words, frequent: results of `words_of`.
+    """
+
+    by_head = True
+
+    def __init__(self, words: Sequence[np.ndarray], frequent: list[str]):
+        super().__init__(len(PLACES))
+        self._words, self._frequent = words, frequent
+        self._chance = np.full((len(words), len(PLACES)), np.nan, np.float32)
+
+    def start(self, batch: Batch) -> None:
+        import torch
+
+        super().start(batch)
+        self._pairs: dict[int, tuple[Tensor, Tensor]] = {}
+        # [sample, 2]: weights of the rows that have the same word where they may look, and what chance gives these.
+        self._rows, self._even = torch.zeros(2, len(batch.samples), len(PLACES), device=batch.device).unbind()
+
+    def add(self, block: Block) -> None:
+        import torch
+
+        group, rows = block.group, block.rows
+        if group.samples.start not in self._pairs:
+            of_group = [self._words[sample] for sample in self.batch.samples[group.samples]]
+            self._pairs[group.samples.start] = _pairs(of_group, block.attention.device)
+        same, weight = self._pairs[group.samples.start]
+        seen = same[:, :, rows]
+        if block.mask is not None:
+            seen = seen & block.mask
+        # [sample, place, row]
+        has = seen.any(-1) * weight[:, None, rows]
+        for place in range(len(PLACES)):
+            given = torch.einsum("shrk,srk->shr", block.attention, seen[:, place].to(block.attention.dtype))
+            self.values[group.samples, block.layer, block.heads, place] += (given * weight[:, None, rows]).sum(-1)
+        if block.layer == 0 and block.heads.start in (0, None):
+            visible = block.attention.shape[-1] if block.mask is None else block.mask.sum(-1)
+            self._rows[group.samples] += has.sum(-1)
+            self._even[group.samples] += (seen.sum(-1) / visible * weight[:, None, rows]).sum(-1)
+
+    def finish(self) -> None:
+        none = self._rows.where(self._rows > 0, float("nan"))
+        self.values /= none[:, None, None]
+        self._chance[self.batch.samples] = (self._even / none).cpu().numpy()
+        super().finish()
+
+    def result(self) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        return super().result(), self._chance, self._frequent
+
+
 def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[list[np.ndarray], list[str]]:
     """Return the words of each sample's tokens, and the frequent words, which are left out.
 
-    Each sample has [token, 3] int64: the number of the word among all, that of its occurrence in the sample, and the
-    text
-    (0 or 1) in which it stands, each `_NONE` for a token that does not count.
+    The words of a sample are [token, 3] int64: the number of the word among all words, the number of its occurrence in
+    the sample, and the text (0 or 1) in which it stands; `_NONE` for a token that does not count.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]
     counts = Counter(word for of_tokens in found for word, _ in dict.fromkeys(filter(None, of_tokens)))
@@ -55,7 +143,7 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
 
 
 def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tuple[int, int]] | None]:
-    """Return the word of each token, in lower case, and where it begins, text and character; None without one."""
+    """Return for each token its word, in lower case, and where the word begins (text, character); None without one."""
     texts = [text for text in (sample.first, sample.second) if text is not None]
     if len(texts) == 2 and 1 not in encoding.sequence_ids:
         # Read as one: the second text begins behind the first.
@@ -71,64 +159,13 @@ def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tupl
     return of_tokens
 
 
-class SameWords(PerSample):
-    """A reducer whose result is what words give to the same word elsewhere, as `SameWord` has it.
-
-    words, frequent: as `words_of` gives them.
-
-    Each occurrence of a word that has the same word elsewhere, where it may look, counts once: the mean over its tokens
-    of what they give to all tokens of the others. NaN where a sample has none.
-    """
-
-    by_head = True
-
-    def __init__(self, words: Sequence[np.ndarray], frequent: list[str]):
-        super().__init__(len(PLACES))
-        self._words, self._frequent = words, frequent
-        self._chance = np.full((len(words), len(PLACES)), np.nan, np.float32)
-
-    def start(self, batch: Batch) -> None:
-        super().start(batch)
-        self._pairs: dict[int, tuple[Tensor, Tensor]] = {}
-        # [sample, 2]: weights of the rows that have the same word where they may look, and what chance gives these.
-        self._rows, self._even = torch.zeros(2, len(batch.samples), len(PLACES), device=batch.device).unbind()
-
-    def add(self, block: Block) -> None:
-        """Sum over the rows."""
-        group, rows = block.group, block.rows
-        if group.samples.start not in self._pairs:
-            of_group = [self._words[sample] for sample in self.batch.samples[group.samples]]
-            self._pairs[group.samples.start] = _pairs(of_group, block.attention.device)
-        same, weight = self._pairs[group.samples.start]
-        seen = same[:, :, rows]
-        if block.mask is not None:
-            seen = seen & block.mask
-        # [sample, place, row]
-        has = seen.any(-1) * weight[:, None, rows]
-        for place in range(len(PLACES)):
-            given = torch.einsum("shrk,srk->shr", block.attention, seen[:, place].to(block.attention.dtype))
-            self.values[group.samples, block.layer, block.heads, place] += (given * weight[:, None, rows]).sum(-1)
-        if block.layer == 0 and block.heads.start in (0, None):
-            visible = block.attention.shape[-1] if block.mask is None else block.mask.sum(-1)
-            self._rows[group.samples] += has.sum(-1)
-            self._even[group.samples] += (seen.sum(-1) / visible * weight[:, None, rows]).sum(-1)
-
-    def finish(self) -> None:
-        none = torch.where(self._rows > 0, self._rows, torch.nan)
-        self.values /= none[:, None, None]
-        self._chance[self.batch.samples] = (self._even / none).cpu().numpy()
-        super().finish()
-
-    def result(self) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        return super().result(), self._chance, self._frequent
-
-
 def _pairs(words: Sequence[np.ndarray], device: torch.device) -> tuple[Bool[Tensor, "sample 2 query key"], Tensor]:
-    """Mark keys that are the same word in the other text, or elsewhere in the own, and weigh rows, [sample,
-    query].
+    """Mark keys that are the same word as the query, in the other text and elsewhere in the own; and weigh queries.
 
-    Tokens of one occurrence have weights that sum to one.
+    The weights are [sample, query]; those of the tokens of one occurrence of a word sum to one.
     """
+    import torch
+
     table = torch.as_tensor(np.stack(words), device=device)
     word, occurrence, text = table.unbind(-1)
     counts = word >= 0
@@ -144,7 +181,6 @@ def _result(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: lis
     return SameWord(shares, chance, [sample.id for sample in samples], frequent)
 
 
-# Attention to the same word, of the words of all samples.
 measure_same_word = Measurement(
     lambda run, encoded, norms: [SameWords(*words_of(encoded.samples, encoded.encodings))], _result
 )

@@ -33,7 +33,7 @@ def per_head(task: str, path: StrPath) -> list:
     """Return the atlas's columns: the patterns of each head, those that the model can have."""
     import numpy as np
 
-    from headtypes.analyses.surface.results import Surface
+    from headtypes.analyses.surface.measure import Surface
     from headtypes.core.hdf5_files import read_arrays
 
     surface, columns = read_arrays(path, Surface), []
@@ -60,7 +60,7 @@ def best_at(task: str, path: StrPath) -> Iterator[dict]:
     """Yield the head with most attention to each of a few positions at which the model's heads can look."""
     import numpy as np
 
-    from headtypes.analyses.surface.results import Surface
+    from headtypes.analyses.surface.measure import Surface
     from headtypes.core.hdf5_files import read_arrays
 
     surface = read_arrays(path, Surface)
@@ -80,12 +80,12 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield mean, smallest and largest of each pattern; the mean with its interval over samples."""
     import numpy as np
 
-    from headtypes.analyses.surface.results import COLUMNS, Surface
+    from headtypes.analyses.surface.measure import Surface
     from headtypes.core.hdf5_files import read_arrays
     from headtypes.core.statistics import mean_intervals
 
     surface = read_arrays(path, Surface)
-    for of, name in product(surface.read, COLUMNS):
+    for of, name in product(surface.read, LABELS):
         by_sample = surface.column(name, of).reshape(len(surface.length), -1).astype(float)
 
         def interval(chosen: np.ndarray, by_sample: np.ndarray = by_sample) -> tuple[float, float]:

@@ -1,19 +1,69 @@
-"""Surface patterns: what single heads look at, as position and kind of token tell (Clark et al. 2019, section 3)."""
+"""Surface patterns: what single heads look at, as position and kind of token tell (Clark et al. 2019, section 3).
+
+PyTorch is loaded by what runs a model alone, since others read the file.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import torch
-from jaxtyping import Bool
-from torch import Tensor
+from jaxtyping import Bool, Float, Float32, Int
 
-from headtypes.analyses.surface.results import COLUMNS, Surface
-from headtypes.attention.batches import Batch
-from headtypes.attention.hook import EntropySums
-from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, Measurement, Of, PerSample
+from headtypes.core.hdf5_files import SampleIds, Stored
+from headtypes.core.statistics import mean_of_known
 from headtypes.data.encoding import SPECIAL_KINDS, Encoded
-from headtypes.data.tasks import Sample
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    from headtypes.attention.batches import Batch
+    from headtypes.attention.hook import EntropySums
+    from headtypes.attention.one_pass import ModelOnTask
+    from headtypes.data.tasks import Sample
+
+# The columns of a surface pattern, as `SurfacePatterns` defines them.
+COLUMNS = (
+    *("self", "previous", "next", "cls", "sep", "punctuation", "special"),
+    *("sep_to_sep", "other_to_sep", "entropy", "entropy_cls", "peak", "first"),
+)
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The surface patterns of every head on every sample (Clark et al. 2019, sections 3.1 to 3.3).
+
+    patterns: columns as in `COLUMNS`; entropies in nats, the others shares of attention; NaN where there can be none.
+    uniform: mean over the tokens of the entropy of attention that is spread evenly over all that a token may look at.
+    length: tokens. norms: the same patterns of norms (`attention.norms`) instead of weights, if they were read.
+    """
+
+    patterns: Annotated[Float32[np.ndarray, "sample layer head 13"], Stored("surface")]
+    uniform: Float32[np.ndarray, "sample layer"]
+    length: Int[np.ndarray, " sample"]
+    sample_ids: SampleIds
+    norms: Float32[np.ndarray, "sample layer head 13"] | None = None
+    columns: Annotated[list[str], Stored("column", "13")] = field(default_factory=lambda: list(COLUMNS))
+
+    @property
+    def read(self) -> tuple[Of, ...]:
+        """The names of what was read: `weights`, and `norms` where these were read too."""
+        return ("weights",) if self.norms is None else ("weights", "norms")
+
+    def column(self, name: str, of: Of = "weights") -> Float32[np.ndarray, "sample layer head"]:
+        return (self.patterns if of == "weights" else self.norms)[..., COLUMNS.index(name)]
+
+    def mean(self, name: str, of: Of = "weights") -> Float[np.ndarray, "layer head"]:
+        """Return one column of each head: the mean over samples, each of which counts once; float64.
+
+        Samples on which the pattern is impossible (NaN) do not count; NaN where it is impossible on all of them.
+        """
+        return mean_of_known(self.column(name, of))
+
 
 _CLS, _SEP, _COMMA, _PERIOD = (1 + SPECIAL_KINDS.index(kind) for kind in ("cls", "sep", "comma", "period"))
 # What is summed over the rows: what the columns are made of, the number of rows that may look at the next token, and of
@@ -29,7 +79,7 @@ class SurfacePatterns(PerSample):
 
     kinds: one array per encoded sample, kinds of its tokens [token], numbered as in `encoding.SPECIAL_KINDS`.
 
-    The columns are those of `surface.results.COLUMNS`, and last the entropy of uniform attention. A[s, t] being the
+    The columns are those of `COLUMNS`, and last the entropy of uniform attention. A[s, t] being the
     attention of token s to token t and L the number of tokens, special ones included, they are:
 
     self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
@@ -50,17 +100,23 @@ class SurfacePatterns(PerSample):
     by_head = True
 
     def __init__(self, kinds: Sequence[np.ndarray], of: Of = "weights"):
+        from headtypes.attention.hook import EntropySums
+
         super().__init__(len(COLUMNS) + 1)
         self._kinds, self.of = kinds, of
         self._entropy_sums = EntropySums()
 
     def start(self, batch: Batch) -> None:
+        import torch
+
         super().start(batch)
         self._tokens = {}
         # [sample, layer, head, sum], float64.
         self._sums = torch.zeros(*self.values.shape[:-1], len(_SUMS), dtype=torch.float64, device=batch.device)
 
     def add(self, block: Block) -> None:
+        import torch
+
         group = block.group
         if group.samples.start not in self._tokens:
             of_group = [self._kinds[sample] for sample in self.batch.samples[group.samples]]
@@ -73,11 +129,16 @@ class SurfacePatterns(PerSample):
         return self._sums[..., _SUMS.index("peak")].isfinite()
 
     def finish(self) -> None:
+        import torch
+
         sums = dict(zip(_SUMS, self._sums.unbind(-1), strict=True))
         kinds = [self._kinds[sample] for sample in self.batch.samples]
         length, cls, sep = (
             torch.tensor(counts, dtype=torch.float64, device=self._sums.device)[:, None, None]
-            for counts in (self.batch.lengths, *([np.sum(kind == of) for kind in kinds] for of in (_CLS, _SEP)))
+            for counts in (
+                self.batch.lengths,
+                *([(kind == of).sum() for kind in kinds] for of in (_CLS, _SEP)),
+            )
         )
         mean = {name: total / length for name, total in sums.items()}
         columns = {**mean, "sep_to_sep": sums["sep_to_sep"] / sep, "entropy_cls": sums["entropy_cls"] / cls}
@@ -95,9 +156,14 @@ class SurfacePatterns(PerSample):
 
 
 class _Tokens:
-    """The tokens of a group's samples, and sums over some of their rows."""
+    """The tokens of samples of one length, and sums of their attention.
+
+    kinds: kinds of the tokens of each sample, [token], numbered as in `encoding.SPECIAL_KINDS`.
+    """
 
     def __init__(self, kinds: list[np.ndarray], device: torch.device):
+        import torch
+
         kind = torch.as_tensor(np.stack(kinds), device=device)
         is_cls, is_sep, is_comma, is_period = (kind == number for number in (_CLS, _SEP, _COMMA, _PERIOD))
         is_first = (torch.arange(kind.shape[1], device=device) == 0).expand_as(kind)
@@ -110,6 +176,8 @@ class _Tokens:
 
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
         """Return the sums of `_SUMS` over the rows of a block, each [sample, head] or [sample or 1, 1]."""
+        import torch
+
         attention, rows, is_cls = block.shares, block.rows, self._is_cls[..., block.rows]
         # [sample, head, all rows or those of `[SEP]`, looked at]
         received = torch.matmul(self._weights[..., rows], attention) @ self._looked_at

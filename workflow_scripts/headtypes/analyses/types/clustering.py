@@ -16,8 +16,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from headtypes.analyses.distances.columns import Groups, attention_groups
-from headtypes.analyses.distances.results import read_head_features
+from headtypes.analyses.distances.features import Groups, attention_groups, read_head_features
 from headtypes.analyses.types.names import MIXTURES, TYPES, type_names
 from headtypes.analyses.types.partitions import Partition, build_partition, order_types, read_types, write_partition
 from headtypes.core.errors import InputError

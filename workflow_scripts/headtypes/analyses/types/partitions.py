@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.distances.columns import attention_groups
+from headtypes.analyses.distances.features import attention_groups
 from headtypes.analyses.types.names import TYPES
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import StrPath, undamaged

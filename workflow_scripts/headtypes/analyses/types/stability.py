@@ -18,8 +18,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
-from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
-from headtypes.analyses.distances.results import read_distance, read_head_features
+from headtypes.analyses.distances.features import SELF_AND_SPECIAL, read_distance, read_head_features
 from headtypes.analyses.types.clustering import (
     Clustering,
     IndivisibleError,

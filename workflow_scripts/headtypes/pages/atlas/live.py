@@ -25,10 +25,9 @@ from torch import Tensor
 from tqdm import tqdm
 from transformers import PreTrainedTokenizerFast
 
-from headtypes.analyses.distances.columns import head_features, lacks_cls, split
+from headtypes.analyses.distances.features import head_features, lacks_cls, split
 from headtypes.analyses.distances.measure import DistanceFeatures
-from headtypes.analyses.maps.measure import KeyLengthsRead, Maps, readable
-from headtypes.analyses.maps.results import AttentionMaps
+from headtypes.analyses.maps import AttentionMaps, KeyLengthsRead, Maps, readable
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.batches import Batch, run_model
 from headtypes.attention.norms import KeyLengths
@@ -69,7 +68,7 @@ def seen(
     """Return the data of a model's atlas (`page.gather`), with the attention of its heads on one text or pair.
 
     read: reads the encoded text with reducers; norms are shown where it can. files: results of the model, as in
-        `page.gather`, if there are any. features: distance_bins and first_token of `distances.results.read_distance`.
+        `page.gather`, if there are any. features: distance_bins and first_token of `distances.features.read_distance`.
     Raises `InputError` where a head's attention is not finite, or does not sum to one.
     """
     bins, of_first = features["distance_bins"], features.get("first_token", True)

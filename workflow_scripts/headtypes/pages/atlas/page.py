@@ -13,9 +13,8 @@ from jaxtyping import Float
 
 from headtypes.analyses.ablation.results import read_intervals
 from headtypes.analyses.declaration import WHOLE, Analysis, Column, rounded
-from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
-from headtypes.analyses.distances.results import has_first_token, read_head_features, read_lengths
-from headtypes.analyses.maps.results import AttentionMaps
+from headtypes.analyses.distances.features import SELF_AND_SPECIAL, has_first_token, read_head_features, read_lengths
+from headtypes.analyses.maps import AttentionMaps
 from headtypes.analyses.registry import ANALYSES, analysis_named
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import type_styles
@@ -53,7 +52,7 @@ def gather(
         intervals; those of each analysis by the names of its results; own, by analysis, model and task. Any may be
         absent.
     conditions: {type or head: operation} for each condition of the intervals.
-    distance_bins, first_token: as in `distances.results.read_distance`.
+    distance_bins, first_token: as in `distances.features.read_distance`.
     Raises `InputError` that names a damaged file.
     """
     samples, packed = _samples(maps)

@@ -14,9 +14,8 @@ import pandas as pd
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
-from headtypes.analyses.distances.results import read_head_features
-from headtypes.analyses.maps.results import AttentionMaps
+from headtypes.analyses.distances.features import SELF_AND_SPECIAL, read_head_features
+from headtypes.analyses.maps import AttentionMaps
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles

@@ -21,9 +21,9 @@ from headtypes.analyses.coreference.accuracy import read_coreference
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.divergence.results import read_projection, read_projection_fit
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
-from headtypes.analyses.maps.results import PATTERNS, Examples
+from headtypes.analyses.maps import PATTERNS, Examples
 from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
-from headtypes.analyses.surface.results import Surface
+from headtypes.analyses.surface.measure import Surface
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import frame_projection, scatter_heads, scatter_types
 from headtypes.core.files import StrPath

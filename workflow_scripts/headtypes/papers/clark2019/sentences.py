@@ -8,7 +8,7 @@ import pandas as pd
 
 from headtypes.analyses.coreference.accuracy import guessed_mentions, read_coreference
 from headtypes.analyses.coreference.mentions import AntecedentGuesses
-from headtypes.analyses.maps.measure import readable
+from headtypes.analyses.maps import readable
 from headtypes.analyses.relations.accuracy import FILE, read_best_heads, sentence_of_word, stanford_pairs
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.words import WordMaps, encode_sentences, special_tokens

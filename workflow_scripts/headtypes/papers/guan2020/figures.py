@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
-from headtypes.analyses.distances.columns import SELF_AND_SPECIAL
-from headtypes.analyses.distances.results import read_head_features
-from headtypes.analyses.maps.results import AttentionMaps
+from headtypes.analyses.distances.features import SELF_AND_SPECIAL, read_head_features
+from headtypes.analyses.maps import AttentionMaps
 from headtypes.analyses.types.clustering import embed_heads, match_clusters, matched_clusters
 from headtypes.analyses.types.partitions import Partition, order_types, read_partition
 from headtypes.analyses.types.style import TypeStyle, scatter_types, type_labels, type_patches, type_styles

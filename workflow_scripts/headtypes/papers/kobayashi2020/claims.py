@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from headtypes.analyses.distances.columns import FINE_BINS, SELF_AND_SPECIAL
-from headtypes.analyses.distances.results import SHARES, read_features
+from headtypes.analyses.distances.features import FINE_BINS, SELF_AND_SPECIAL, SHARES, read_features
 from headtypes.core.files import StrPath
 from headtypes.core.statistics import Evidence
 from headtypes.papers import comparison

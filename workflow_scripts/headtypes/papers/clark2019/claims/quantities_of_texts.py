@@ -26,7 +26,7 @@ import numpy as np
 
 from headtypes.analyses.divergence.results import Divergence, read_projection_fit
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
-from headtypes.analyses.surface.results import COLUMNS, Surface
+from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.attention.reducers import Of
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
