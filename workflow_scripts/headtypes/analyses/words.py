@@ -105,7 +105,7 @@ def encode_sentences(
 
 
 def part_of(encoded: EncodedWords, start: int, stop: int) -> EncodedWords:
-    part = encoded.encoded.of_some(range(start, stop))
+    part = encoded.encoded.selected(range(start, stop))
     return EncodedWords(encoded.kept[start:stop], part, encoded.word_of_token[start:stop], {})
 
 

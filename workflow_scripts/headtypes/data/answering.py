@@ -129,7 +129,7 @@ class AnswerLoss(_Outputs):
         self._targets = targets
 
     def start(self, windows: np.ndarray) -> None:
-        """Prepare for the forward pass of a batch; windows: indices into `windows`."""
+        """Prepare for the forward pass of a batch; windows: indices into the attribute `windows`."""
         super().start(self.windows[windows])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:

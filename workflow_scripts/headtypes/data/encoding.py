@@ -15,12 +15,12 @@ from headtypes.models.tokenizers import added_tokens
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Draw this number of samples of a task without replacement, in the order of the rows; all if there are fewer."""
+    """Draw `samples` samples from a task's rows without replacement, in the rows' order; all if there are fewer."""
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
 def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
-    """Draw this number of rows without replacement, in their order; all for "all"."""
+    """Draw `questions` rows without replacement, in their order; all for "all"."""
     return rows if questions == "all" else [rows[index] for index in _draw(len(rows), questions, seed)]
 
 
@@ -69,7 +69,7 @@ def token_kinds(tokenizer) -> np.ndarray:
 
 
 def separates_texts(tokenizer) -> bool:
-    """Tell whether a tokenizer puts a `[SEP]` (as in `token_kinds`) between two texts that are read together."""
+    """Tell whether a tokenizer puts a `[SEP]`, or a token in its place, between two texts that are read together."""
     encoded = tokenizer("a", "b")
     texts = encoded.sequence_ids(0)
     if not {0, 1} <= set(texts):
@@ -141,7 +141,7 @@ class Encoded:
     def lengths(self) -> list[int]:
         return [len(ids) for ids in self.input_ids]
 
-    def of_some(self, samples: Sequence[int]) -> "Encoded":
+    def selected(self, samples: Sequence[int]) -> "Encoded":
         def some(entries: Sequence | None) -> list | None:
             return entries and [entries[index] for index in samples]
 

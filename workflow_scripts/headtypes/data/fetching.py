@@ -123,7 +123,6 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
 
 
 def _check_ids(rows: list, where: str) -> None:
-    """Raise `InputError` if two rows have one id, or an id cannot be stored; where: their file or data set."""
     seen: dict[str, int] = {}
     for number, row in enumerate(rows, start=1):
         if (other := seen.setdefault(row.id, number)) != number:

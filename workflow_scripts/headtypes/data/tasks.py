@@ -166,7 +166,7 @@ def counted_by(metrics: Collection[Metric]) -> str:
 
 def tested_metric(names: Collection[str]) -> Metric:
     """Choose the metric by which heads are compared: F1 if exact match is among `names`, else the main metric."""
-    return F1 if EXACT_MATCH.name in names else next(it for name, it in MAIN_METRICS.items() if name in names)
+    return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
 # The `head` of a kind that a language model answers, by its head for masked words or for the next token.
@@ -363,20 +363,16 @@ def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
 
 def read_ids(table: Any, where: str, column: str | None) -> list[str]:
     """Return the id of each row as text, from a column, or numbered from 0 without one; where: the file."""
-    ids = range(len(table)) if column is None else plain_values(table, where, column)
-    for row, id_ in enumerate(ids, start=1):
-        if isinstance(id_, bool):
-            raise InputError(f"{where}: row {row} has {id_} in {column}; text or a whole number is needed; {_ROW_1}.")
-    return list(map(str, ids))
+    return list(map(str, range(len(table)) if column is None else plain_values(table, where, column, booleans=False)))
 
 
-def plain_values(table: Any, where: str, column: str) -> list[str | int | bool]:
+def plain_values(table: Any, where: str, column: str, booleans: bool = True) -> list[str | int | bool]:
     """Return a column of ids or labels. Raises `InputError` for other values than text and whole numbers."""
     plain = []
     for row, value in enumerate(table[column].to_numpy(object), start=1):
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # pandas turns whole numbers into floats where one is missing.
-        if value == "" or not isinstance(value, str | int):
+        if value == "" or not isinstance(value, str | int) or (isinstance(value, bool) and not booleans):
             raise InputError(
                 f"{where}: row {row} has {value!r} in {column}; text or a whole number is needed; {_ROW_1}."
             )

@@ -20,7 +20,7 @@ from headtypes.models.records import ModelRecord, write_model_record
 
 
 class _Given(threading.local):
-    """The argument `forward` of the model's current forward pass, in each thread."""
+    """The value of the argument `forward` in the model's current forward pass, for each thread."""
 
     forward: Any = None
 
@@ -114,9 +114,9 @@ def computes_attention_itself(model: nn.Module) -> bool:
 
 
 def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
-    """Make a model compute its attention by a registered function of the interface, until the returned stack is closed.
+    """Make a model compute attention by a registered function, until the returned stack is closed.
 
-    implementation: the function's name. The model's argument `forward` reaches the function as a keyword argument.
+    implementation: the function's name. The function gets the model's argument `forward` as a keyword argument.
     """
     before, given = model.config._attn_implementation, _Given()
     with ExitStack() as restored:

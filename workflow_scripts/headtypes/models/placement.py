@@ -63,7 +63,7 @@ def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
 
 @cache
 def keep_to_gpus(number: int) -> list[TextIO]:
-    """Take this many of the machine's GPUs until the process ends, hide all others from CUDA, and return the locks.
+    """Take `number` of the machine's GPUs until the process ends, hide all others from CUDA, and return the lock files.
 
     If a cluster or the user has chosen no more than these, no lock is taken: each job may see its own GPU under the
     same name.

@@ -10,10 +10,10 @@ def added_tokens(tokenizer, where: str = "the model") -> set[int]:
     """
     added: dict[int, str] = {}
     for encoded in (tokenizer("a"), tokenizer("a", "b")):
-        of = encoded.sequence_ids(0)
+        texts = encoded.sequence_ids(0)
         for place, token in enumerate(encoded["input_ids"]):
-            if of[place] is None:
-                added.setdefault(token, "sep_token" if 0 in of[:place] else "cls_token")
+            if texts[place] is None:
+                added.setdefault(token, "sep_token" if 0 in texts[:place] else "cls_token")
     ends = {getattr(tokenizer, f"{name}_token_id") for name in ("cls", "sep", "bos", "eos")}
     # Other special tokens may stand beside these, such as the language of a text.
     unnamed = [token for token in added if ends == {None} or token not in tokenizer.all_special_ids]

@@ -50,7 +50,7 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))
-    with _alone(seed):
+    with _seeded_on_one_thread(seed):
         model = LlamaForCausalLM(
             LlamaConfig(
                 vocab_size=len(tokenizer),
@@ -75,7 +75,7 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
 
 
 @contextmanager
-def _alone(seed: int) -> Iterator[None]:
+def _seeded_on_one_thread(seed: int) -> Iterator[None]:
     """Use one thread and seed the global generator while the context lasts, and restore both afterwards."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -114,7 +114,7 @@ def _train(
 def _draw(
     tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator
 ) -> tuple[Int64[torch.Tensor, "sequence token"], Bool[torch.Tensor, "sequence next"]]:
-    """Draw token ids of sequences; mark the tokens, without the first of each, that repeat earlier ones."""
+    """Return token ids of new sequences, and a mask of the tokens after the first that repeat earlier ones."""
     words = np.arange(len(tokenizer.all_special_ids), len(tokenizer))
     periods = rng.integers(*_PERIODS, _BATCH)
     drawn = rng.permuted(np.tile(words, (_BATCH, 1)), axis=1)[:, :_LENGTH]

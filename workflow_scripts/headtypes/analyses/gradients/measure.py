@@ -80,7 +80,7 @@ class MaskedWords(SomeTokens, Loss):
         ids: of the samples, in their order; tokenizer: one that has a mask token.
         """
         chosen = [sample for sample, kinds in enumerate(encoded.kinds) if (kinds == 0).any()]
-        read, vocabulary = encoded.of_some(chosen), np.unique(list(tokenizer.get_vocab().values()))
+        read, vocabulary = encoded.selected(chosen), np.unique(list(tokenizer.get_vocab().values()))
         seeds = [derive_seed(seed, ids[sample]) for sample in chosen]
         masked = [
             mask_words(tokens, kinds == 0, tokenizer.mask_token_id, vocabulary, of_sample)
@@ -113,7 +113,7 @@ class NextToken(Loss):
     name = "next_token"
 
     def __init__(self, encoded: Encoded):
-        read = encoded.of_some([sample for sample, ids in enumerate(encoded.input_ids) if len(ids) > 1])
+        read = encoded.selected([sample for sample, ids in enumerate(encoded.input_ids) if len(ids) > 1])
         self.input_ids, self.token_types, self.kinds = read.input_ids, read.token_types, read.kinds
         self.units = np.arange(len(read.kinds))
 

@@ -73,7 +73,6 @@ class Coreference(Kind):
     source_keys = ("folder",)
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the documents of CoNLL-U or CoNLL-2012 files; those without a mention are left out."""
         read = [document for file in data for document in _read(file)]
         with_mentions = [document for document in read if document is not None]
         if not with_mentions:
@@ -98,7 +97,7 @@ _ENTITY = re.compile(r"([^\[\]-]+)(\[[0-9]+/[0-9]+\])?(-.*)?")
 _ID_ALONE = re.compile("(.+)()")
 
 
-class DocumentBuilder:
+class _DocumentBuilder:
     """A document to which sentences and mentions are added.
 
     path, line: where it begins, for messages; entity: the pattern of an entity's id.
@@ -174,7 +173,7 @@ _NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 
 
 def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
-    """Yield the documents of a CoNLL-U file, each of which begins at `# newdoc`; None for one without mentions.
+    """Yield the documents of a CoNLL-U file, each of which begins at `# newdoc`; None for a document without mentions.
 
     A file without `# newdoc` is one document. A document without an id is named by the file and, from the second on,
     its number. Raises `InputError` with the line of a mistake.
@@ -187,7 +186,7 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
                 yield builder.finish()
             number += 1
             line, name = begins or (block.words[0].number, None)
-            builder = DocumentBuilder(name or _name(path, number), path, line, _ENTITY)
+            builder = _DocumentBuilder(name or _name(path, number), path, line, _ENTITY)
         conllu.check_words(conllu.forms(block), path, block.words[0].number)
         declared = _number_of_fields(block, path) or declared
         nodes = [(line, index, index) for index, line in enumerate(block.words)]
@@ -218,7 +217,7 @@ def _number_of_fields(block: conllu.SentenceLines, path: str) -> int:
     return 0 if fields is None else len(fields[1].split("-"))
 
 
-def _mark(builder: DocumentBuilder, line: conllu.Line, start: int, end: int, declared: int, path: str) -> None:
+def _mark(builder: _DocumentBuilder, line: conllu.Line, start: int, end: int, declared: int, path: str) -> None:
     for item in line.columns[conllu.MISC].split("|"):
         key, _, value = item.partition("=")
         if key == "Entity":
@@ -277,7 +276,7 @@ def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
             match = _BEGIN.fullmatch(line)
             if match is None:
                 raise malformed(path, number, "a document begins with '#begin document (NAME); part NUMBER'")
-            builder, begun = DocumentBuilder(f"{match[1]}/{int(match[2])}", path, number, _ID_ALONE), number
+            builder, begun = _DocumentBuilder(f"{match[1]}/{int(match[2])}", path, number, _ID_ALONE), number
         elif line and not line.startswith("#"):
             lines.append(_columns(text, path, number))
         elif builder is not None:
@@ -300,7 +299,7 @@ def _columns(text: str, path: str, number: int) -> conllu.Line:
     return conllu.Line(number, columns)
 
 
-def _end_sentence(builder: DocumentBuilder, lines: list[conllu.Line], path: str) -> None:
+def _end_sentence(builder: _DocumentBuilder, lines: list[conllu.Line], path: str) -> None:
     for index, (number, columns) in enumerate(lines):
         for mark in columns[-1].split("|") if columns[-1] not in _NONE else ():
             builder.mark(mark, number, index, index)

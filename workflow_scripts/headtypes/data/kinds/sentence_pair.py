@@ -113,7 +113,7 @@ class SentencePair(TableKind):
         _numbers_for(rows, record)
 
     def read_answers(self, output, sentences):
-        """Return the predicted label, the one with the largest logit, by its index among the model's."""
+        """Return the index of the label with the largest logit, among the model's labels, [pair]."""
         from headtypes.data.windows import check_finite
 
         logits = output.logits.float().cpu().numpy()

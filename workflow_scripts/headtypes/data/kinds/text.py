@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Document(StrictRecord):
-    """A text of paragraphs."""
+    """A text, as paragraphs."""
 
     id: str
     paragraphs: tuple[str, ...]
@@ -173,7 +173,7 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 
 
 def segments_of(document: Document) -> list[Sample]:
-    """Return paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3); blank ones give none."""
+    """Return paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3), unless one is blank."""
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [
         Sample(f"{document.id}-{number}", *pair) for number, pair in enumerate(pairs) if all(map(_gives_tokens, pair))
@@ -223,7 +223,7 @@ def build_texts(
 
 
 def _sentences(segment: Sample, encoding: Encoding) -> np.ndarray:
-    """Return the sentence of each token of a segment, [token] int, counted on in the second paragraph; -1 for none."""
+    """Return the sentence number of each token of a segment, [token] int; -1 for a special token."""
     import numpy as np
 
     from headtypes.data.encoding import BETWEEN
