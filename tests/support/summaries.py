@@ -9,8 +9,8 @@ import pandas as pd
 from PIL import Image
 
 from headtypes.analyses.distances.features import Features
-from headtypes.comparisons.models.compared import PAIRS
-from headtypes.comparisons.types.table import COLUMNS
+from headtypes.comparisons.models import PAIRS
+from headtypes.comparisons.types import COLUMNS
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv

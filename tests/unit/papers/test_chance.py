@@ -5,7 +5,7 @@ import pytest
 
 from headtypes.analyses.types.clustering import matched_clusters
 from headtypes.analyses.types.names import TYPES
-from headtypes.comparisons.models.compared import kept_by_chance
+from headtypes.comparisons.models import kept_by_chance
 from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Measured, Quantity
 from tests.support.planted import typed
 

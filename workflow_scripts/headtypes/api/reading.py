@@ -112,7 +112,7 @@ def head_types(
 ) -> Partition:
     """Divide the heads into types by what they look at (Guan et al. 2020, section 4).
 
-    features: as `read_heads` returns them, or `distances.results.read_features`.
+    features: as `read_heads` returns them, or `distances.features.read_features`.
     distance_bins: a divisor of 64; the rest as in `clustering.cluster_heads`.
     first_token: whether the first token counts as `[CLS]` where no text has one, as with most decoders.
     of:       whether they are divided by weights or, if these were read, by norms.

@@ -1,1 +1,1 @@
-"""Types beside random heads; models beside models."""
+"""Types beside random heads in every analysis; models beside models."""

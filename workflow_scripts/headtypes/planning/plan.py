@@ -15,7 +15,7 @@ from headtypes.analyses.registry import ANALYSES, OWN, analysis_named
 from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, reading_matters
 from headtypes.attention.reducers import Of
-from headtypes.comparisons.types import stage as compared_types
+from headtypes.comparisons import stage as compared_types
 from headtypes.core.files import StrPath
 from headtypes.core.seeds import derive_seed
 from headtypes.core.stage import Result, Stage, given

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.comparisons.models.compared import PAIRS, compared_table
+from headtypes.comparisons.models import PAIRS, compared_table
 from headtypes.pages.summary.answers import YES, Answers, Card, Mark
 from headtypes.pages.summary.findings import cautions, costs_sentences, counted, judged_subjects
 from headtypes.pages.summary.overview import Best, left_out_alone, where

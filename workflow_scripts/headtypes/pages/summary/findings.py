@@ -166,7 +166,7 @@ def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: S
 
 
 def kept_sentence(pairs: pd.DataFrame, model: str) -> str | None:
-    """Say how many heads keep the cluster that they have in the parent; pairs: of `comparisons.models.compared`."""
+    """Say how many heads keep the cluster that they have in the parent; pairs: of `comparisons.models`."""
     own = pairs["model"].str.startswith(f"{model} on ")
     of_parent = pairs[own & (pairs["relation"] == "parent")].dropna(subset=["same_cluster"])
     for row in of_parent.itertuples():

@@ -16,7 +16,7 @@ from headtypes.analyses.ablation.results import read_differences
 from headtypes.analyses.company.costs import costly_heads
 from headtypes.analyses.company.results import read_costs, read_fit, read_labels
 from headtypes.analyses.types.partitions import Partition, read_partition
-from headtypes.comparisons.models.compared import read_pairs
+from headtypes.comparisons.models import read_pairs
 from headtypes.core.files import StrPath, read_each, read_json, undamaged, write_text
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown

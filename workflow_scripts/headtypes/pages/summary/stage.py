@@ -4,7 +4,7 @@ from collections import defaultdict
 from typing import Any
 
 from headtypes.analyses.registry import ANALYSES
-from headtypes.comparisons.types import stage as compared_types
+from headtypes.comparisons import stage as compared_types
 from headtypes.core.stage import PICTURED, Plan, Result, stage
 from headtypes.pages.atlas.stage import models
 from headtypes.pages.ledger.stage import comparisons

@@ -16,7 +16,7 @@ from headtypes.analyses.maps import AttentionMaps
 from headtypes.analyses.types.clustering import embed_heads, match_clusters, matched_clusters
 from headtypes.analyses.types.partitions import Partition, order_types, read_partition
 from headtypes.analyses.types.style import TypeStyle, scatter_types, type_labels, type_patches, type_styles
-from headtypes.comparisons.models.compared import (
+from headtypes.comparisons.models import (
     list_pairs,
     pairs_table,
     parents_table,
@@ -53,7 +53,7 @@ _TOKENS, _APART, _MAP, _TITLE, _NAME = 0.48, 0.06, 1.55, 0.17, 0.27
 # Inches: a box plot, what stands below it, and the scale of grey at the foot.
 _BOX, _BELOW, _FOOT = 1.15, 0.55, 0.18
 _BLOCK = _NAME + _EXAMPLES * (_TITLE + _MAP) + _TOKENS + _TITLE + _BOX + _BELOW
-# Points: of `maps.measure.LEGIBLE_TOKENS`, each has its label.
+# Points: of `maps.LEGIBLE_TOKENS`, each has its label.
 _TOKEN = 6.0
 # Letters of a token that have room there.
 _LETTERS = 8

@@ -236,7 +236,7 @@ def _ablations(path: str, number: str) -> "Iterable[Table]":
 
 
 def _compared(path: str, clustering: str) -> "Iterable[Table]":
-    from headtypes.comparisons.models.compared import compared_table, read_pairs
+    from headtypes.comparisons.models import compared_table, read_pairs
 
     pairs = read_pairs(path)
     return [compared_table(pairs, clustering)] if len(pairs) else []

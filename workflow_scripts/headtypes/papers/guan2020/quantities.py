@@ -39,7 +39,7 @@ from headtypes.analyses.types.gaps import measured_gaps
 from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import HALVES
-from headtypes.comparisons.models.compared import kept_by_chance
+from headtypes.comparisons.models import kept_by_chance
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import read_csv

@@ -234,7 +234,7 @@ _COLUMNS = [
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
     """Set any two models side by side, those that have their heads in common first.
 
-    pairs: as `comparisons.models.compared.pairs_table` makes it, at least one.
+    pairs: as `comparisons.models.pairs_table` makes it, at least one.
     """
     ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}

@@ -13,10 +13,10 @@ from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.types.figure import compared_types_figure
-from headtypes.comparisons.types.table import (
+from headtypes.comparisons.types import (
     compare_files,
     compare_types,
+    compared_types_figure,
     draw_heads,
     place_among,
     read_compared_types,

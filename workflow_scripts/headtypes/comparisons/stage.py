@@ -3,7 +3,7 @@
 from headtypes.core.stage import Plan, Result, stage
 
 
-@stage(calls="comparisons.types.figure:run")
+@stage(calls="comparisons.types:run")
 def compare_types(plan: Plan, model: str, partition: str) -> dict:
     """Spec: the heads that each condition leaves out, the analyses in which types are tested, and the seed."""
     left_out = {

@@ -8,7 +8,7 @@ import pytest
 
 from headtypes.analyses.types.clustering import compare_partitions, match_clusters, matched_clusters
 from headtypes.analyses.types.partitions import Partition
-from headtypes.comparisons.models.compared import (
+from headtypes.comparisons.models import (
     HEADS,
     TYPES,
     ModelPair,
@@ -18,7 +18,7 @@ from headtypes.comparisons.models.compared import (
     shared_heads_table,
     type_layers_table,
 )
-from headtypes.comparisons.models.compared import types_table as table_of_types
+from headtypes.comparisons.models import types_table as table_of_types
 from headtypes.core.errors import InputError
 from tests.support import planted
 
