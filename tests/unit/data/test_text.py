@@ -327,11 +327,11 @@ def test_the_words_that_are_hidden_depend_on_seed_and_segment_alone(tmp_path):
 def test_no_more_logits_are_computed_than_there_is_room_for(made, monkeypatch):
     model, _, _, windows = made
     monkeypatch.setattr(answering, "_LOGITS", 8 * model.config.vocab_size)
-    sizes, tokens = [], answering.PredictedTokens(windows).tokens
-    plain = answering.PredictedTokens.loss_sums
+    sizes, tokens = [], windows.predicted_tokens
+    plain = answering.Answers.token_loss_sums
     monkeypatch.setattr(
-        answering.PredictedTokens,
-        "loss_sums",
+        answering.Answers,
+        "token_loss_sums",
         lambda self, output: sizes.append(output.logits.shape[:-1]) or plain(self, output),
     )
     expected = evaluated(made, batch_tokens=4096)

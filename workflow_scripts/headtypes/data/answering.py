@@ -32,115 +32,6 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
     return load_model(record, precision, head=record.language_head if head == LANGUAGE_MODEL else head)
 
 
-class _Outputs:
-    """The outputs of a model for windows, read batch by batch.
-
-    If windows have targets, logits over the vocabulary are computed for the tokens to predict alone.
-    """
-
-    def __init__(self, kind: str, windows: Windows):
-        self._kind = KINDS[kind]
-        self._predicted = None if windows.targets is None else PredictedTokens(windows)
-
-    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return the most padded tokens of a batch: `batch_tokens`, or fewer if the logits would need too much memory.
-
-        vocabulary: number of tokens that the model knows.
-        """
-        return self._predicted.batch_tokens(batch_tokens, vocabulary) if self._predicted else batch_tokens
-
-    @contextmanager
-    def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Prepare a model for forward passes; call `start` before each."""
-        with self._predicted.attached(model) if self._predicted else nullcontext():
-            yield
-
-    def start(self, windows: np.ndarray) -> None:
-        """Prepare for the forward pass of a batch; windows: the windows in it, by index."""
-        self._batch = windows
-        if self._predicted:
-            self._predicted.start(windows)
-
-
-class Answers(_Outputs):
-    """The answers of a model: values read from its output for each window.
-
-    columns: names of these values: `Kind.answer_columns`; for a language model, the sum of the cross entropies of the
-        tokens to predict, in nats, and the number of these tokens. With targets, `GOLD_LOSS` too.
-    """
-
-    def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
-        super().__init__(kind, windows)
-        self._targets, self._settings = targets, settings
-        self.columns = ("loss", "tokens") if self._predicted else self._kind.answer_columns
-        if targets is not None:
-            self.columns += (GOLD_LOSS,)
-
-    def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> tuple[np.ndarray, ...]:
-        """Return an array [window] for each of `columns`, from the model's output for a batch.
-
-        sentences: as in `Kind.read_answers`; given: the arguments of the model.
-        """
-        if self._predicted is None:
-            values = self._kind.read_answers(output, sentences, **self._settings)
-            losses = None if self._targets is None else self._gold_losses(output, given)
-        else:
-            losses = self._predicted.loss_sums(output).cpu().numpy()
-            check_finite(losses, "loss is")
-            values = losses, self._predicted.tokens[self._batch]
-        return values if self._targets is None else (*values, losses)
-
-    def scored(self, rows: Sequence, windows: Windows, record: ModelRecord, table: pd.DataFrame) -> Scored:
-        """Return what `Kind.score_answers` returns, and with targets the column `GOLD_LOSS` too.
-
-        table: the values of all windows, with `columns`. The gold loss of a question is the mean over its windows that
-        hold the whole answer, NaN if none does; of a language model, the sum over its tokens.
-        """
-        values = [table[name].to_numpy() for name in self.columns if name != GOLD_LOSS]
-        answers, scores = self._kind.score_answers(rows, windows, record, tuple(values))
-        if self._targets is not None:
-            gold = table[GOLD_LOSS].where((self._targets >= 0).all(1)).groupby(windows.question)
-            of_row = gold.sum(min_count=1) if self._predicted else gold.mean()
-            scores[GOLD_LOSS] = of_row.set_axis(windows.question_ids)[scores["id"]].to_numpy()
-        return answers, scores
-
-    def _gold_losses(self, output: Any, given: Mapping[str, Tensor]) -> np.ndarray:
-        targets = self._targets[self._batch]
-        logits = self._kind.answer_logits(output, given["attention_mask"])
-        losses = _cross_entropy(logits, torch.as_tensor(targets.clip(0)).to(logits.device)).mean(1).cpu().numpy()
-        return np.where((targets >= 0).all(1), losses, np.nan)
-
-
-class AnswerLoss(_Outputs):
-    """The mean cross entropy of each window's right answer, for gradients.
-
-    windows: [chosen] int, indices of the windows that hold a whole answer.
-    """
-
-    def __init__(self, kind: str, windows: Windows, targets: np.ndarray, what: str):
-        """Keep the windows that hold a whole answer. Raises `InputError` if no window does.
-
-        targets: [window, softmax] of `Kind.answer_targets`; what: the work, for the message.
-        """
-        super().__init__(kind, windows)
-        self.windows = np.flatnonzero((targets >= 0).all(1))
-        if not len(self.windows):
-            raise InputError(f"{what}: no window holds a whole answer; make windows.max_seq_length larger.")
-        self._targets = targets
-
-    def start(self, windows: np.ndarray) -> None:
-        """Prepare for the forward pass of a batch; windows: indices into the attribute `windows`."""
-        super().start(self.windows[windows])
-
-    def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss of each input of the batch, [input], in nats; given: the arguments of the model."""
-        if self._predicted is None:
-            logits = self._kind.answer_logits(output, given["attention_mask"])
-            return _cross_entropy(logits, torch.as_tensor(self._targets[self._batch]).to(logits.device)).mean(1)
-        sums = self._predicted.loss_sums(output)
-        return sums / torch.as_tensor(self._predicted.tokens[self._batch]).to(sums)
-
-
 class SomeTokens:
     """A model's last linear layer, over the vocabulary, computed for some tokens of each batch alone.
 
@@ -168,34 +59,122 @@ class SomeTokens:
         return output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
 
 
-class PredictedTokens(SomeTokens):
-    """The losses of a language model on the tokens to predict in windows.
+class _Answered(SomeTokens):
+    """The output of a model for windows, read batch by batch: classes, or tokens if the windows have targets."""
 
-    tokens: [window] int64, number of tokens to predict.
-    """
-
-    def __init__(self, windows: Windows):
-        self._targets = np.split(windows.targets, windows.offsets[1:-1])
-        self._indices = [np.flatnonzero(targets >= 0) for targets in self._targets]
-        self.tokens = windows.predicted_tokens
+    def __init__(self, kind: str, windows: Windows):
+        self._kind, self._tokens = KINDS[kind], None
+        if windows.targets is not None:
+            self._tokens, self._wanted = windows.predicted_tokens, np.split(windows.targets, windows.offsets[1:-1])
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        share = self.tokens.sum() / max(1, sum(map(len, self._targets)))
+        """Return the most padded tokens of a batch: `batch_tokens`, or fewer if the logits would need too much memory.
+
+        vocabulary: number of tokens that the model knows.
+        """
+        if self._tokens is None:
+            return batch_tokens
+        share = self._tokens.sum() / max(1, sum(map(len, self._wanted)))
         return max(1, min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3))))
+
+    @contextmanager
+    def attached(self, model: PreTrainedModel) -> Iterator[None]:
+        """Prepare a model for forward passes; call `start` before each."""
+        with nullcontext() if self._tokens is None else super().attached(model):
+            yield
 
     def start(self, windows: np.ndarray) -> None:
         """Prepare for the forward pass of a batch; windows: the windows in it, by index."""
-        self.draw([self._indices[window] for window in windows])
-        wanted = [self._targets[window][self._indices[window]] for window in windows]
-        self._wanted = torch.as_tensor(np.concatenate(wanted).astype(np.int64))
-        self._inputs = len(windows)
+        self._batch = windows
+        if self._tokens is not None:
+            self.draw([np.flatnonzero(self._wanted[window] >= 0) for window in windows])
 
-    def loss_sums(self, output: Any) -> Tensor:
-        """Return the sum of the cross entropies of each window of the batch, in nats, [window] float64."""
+    def token_loss_sums(self, output: Any) -> Tensor:
+        """Return the summed cross entropy of the tokens to predict in each window of the batch, [window] float64."""
         logits = self.logits(output)
-        wanted, owners = self._wanted.to(logits.device), self.owners.to(logits.device)
+        targets = np.concatenate([self._wanted[window] for window in self._batch])
+        wanted = torch.as_tensor(targets[targets >= 0].astype(np.int64)).to(logits.device)
         losses = _cross_entropy(logits, wanted).double()
-        return losses.new_zeros(self._inputs).index_add(0, owners, losses)
+        return losses.new_zeros(len(self._batch)).index_add(0, self.owners.to(logits.device), losses)
+
+
+class Answers(_Answered):
+    """The answers of a model: values read from its output for each window.
+
+    columns: names of these values: `Kind.answer_columns`; for a language model, the sum of the cross entropies of the
+        tokens to predict, in nats, and the number of these tokens. With targets, `GOLD_LOSS` too.
+    """
+
+    def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
+        super().__init__(kind, windows)
+        self._targets, self._settings = targets, settings
+        self.columns = self._kind.answer_columns if self._tokens is None else ("loss", "tokens")
+        if targets is not None:
+            self.columns += (GOLD_LOSS,)
+
+    def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> tuple[np.ndarray, ...]:
+        """Return an array [window] for each of `columns`, from the model's output for a batch.
+
+        sentences: as in `Kind.read_answers`; given: the arguments of the model.
+        """
+        if self._tokens is None:
+            values = self._kind.read_answers(output, sentences, **self._settings)
+            losses = None if self._targets is None else self._gold_losses(output, given)
+        else:
+            losses = self.token_loss_sums(output).cpu().numpy()
+            check_finite(losses, "loss is")
+            values = losses, self._tokens[self._batch]
+        return values if self._targets is None else (*values, losses)
+
+    def scored(self, rows: Sequence, windows: Windows, record: ModelRecord, table: pd.DataFrame) -> Scored:
+        """Return what `Kind.score_answers` returns, and with targets the column `GOLD_LOSS` too.
+
+        table: the values of all windows, with `columns`. The gold loss of a question is the mean over its windows that
+        hold the whole answer, NaN if none does; of a language model, the sum over its tokens.
+        """
+        values = [table[name].to_numpy() for name in self.columns if name != GOLD_LOSS]
+        answers, scores = self._kind.score_answers(rows, windows, record, tuple(values))
+        if self._targets is not None:
+            gold = table[GOLD_LOSS].where((self._targets >= 0).all(1)).groupby(windows.question)
+            of_row = gold.mean() if self._tokens is None else gold.sum(min_count=1)
+            scores[GOLD_LOSS] = of_row.set_axis(windows.question_ids)[scores["id"]].to_numpy()
+        return answers, scores
+
+    def _gold_losses(self, output: Any, given: Mapping[str, Tensor]) -> np.ndarray:
+        targets = self._targets[self._batch]
+        logits = self._kind.answer_logits(output, given["attention_mask"])
+        losses = _cross_entropy(logits, torch.as_tensor(targets.clip(0)).to(logits.device)).mean(1).cpu().numpy()
+        return np.where((targets >= 0).all(1), losses, np.nan)
+
+
+class AnswerLoss(_Answered):
+    """The mean cross entropy of each window's right answer, for gradients.
+
+    windows: [chosen] int, indices of the windows that hold a whole answer.
+    """
+
+    def __init__(self, kind: str, windows: Windows, targets: np.ndarray, what: str):
+        """Keep the windows that hold a whole answer. Raises `InputError` if no window does.
+
+        targets: [window, softmax] of `Kind.answer_targets`; what: the work, for the message.
+        """
+        super().__init__(kind, windows)
+        self.windows = np.flatnonzero((targets >= 0).all(1))
+        if not len(self.windows):
+            raise InputError(f"{what}: no window holds a whole answer; make windows.max_seq_length larger.")
+        self._targets = targets
+
+    def start(self, windows: np.ndarray) -> None:
+        """Prepare for the forward pass of a batch; windows: indices into the attribute `windows`."""
+        super().start(self.windows[windows])
+
+    def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
+        """Return the loss of each input of the batch, [input], in nats; given: the arguments of the model."""
+        if self._tokens is None:
+            logits = self._kind.answer_logits(output, given["attention_mask"])
+            return _cross_entropy(logits, torch.as_tensor(self._targets[self._batch]).to(logits.device)).mean(1)
+        sums = self.token_loss_sums(output)
+        return sums / torch.as_tensor(self._tokens[self._batch]).to(sums)
 
 
 def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:
