@@ -2,13 +2,13 @@
 
 # What a model answers a partition's task from.
 ANSWERED = {
-    "model": paths.MODEL,
-    "partition": paths.PARTITION,
-    "questions": of(paths.QUESTIONS, plan.partition),
-    "windows": of(paths.WINDOWS, plan.partition),
+    "model": models.RECORD.path,
+    "partition": types.PARTITION.path,
+    "questions": of(data.QUESTIONS.path, plan.partition),
+    "windows": of(data.WINDOWS.path, plan.partition),
     # Where the condition replaces a head's output by its mean.
     "head_outputs": of(
-        paths.HEAD_OUTPUTS,
+        ablation.OUTPUTS.path,
         lambda condition, **by: plan.needs_head_outputs(plan.reading(condition)[0]) and plan.partition(**by),
     ),
 }
@@ -18,9 +18,9 @@ rule evaluate_condition:
     input:
         **ANSWERED,
     output:
-        predictions=paths.PREDICTIONS,
-        metrics=paths.METRICS,
-        per_question=paths.SCORES,
+        predictions=ablation.ANSWERS.path,
+        metrics=ablation.METRICS.path,
+        per_question=ablation.SCORES.path,
     log:
         "logs/evaluate_condition/{model}/{partition}/{condition}.log",
     benchmark:
@@ -37,10 +37,10 @@ rule evaluate_condition:
 
 rule measure_intervals:
     input:
-        **keyed("measure_intervals", scores=each(paths.SCORES, plan.ablations_of, "name")),
+        **keyed("measure_intervals", scores=each(ablation.SCORES.path, plan.ablations_of, "name")),
     output:
-        intervals=paths.INTERVALS,
-        differences=paths.DIFFERENCES,
+        intervals=ablation.INTERVALS.path,
+        differences=ablation.DIFFERENCES.path,
     log:
         "logs/measure_intervals/{model}/{partition}.log",
     benchmark:
@@ -59,7 +59,7 @@ rule evaluate_controls:
     input:
         **ANSWERED,
     output:
-        scores=paths.CONTROLS,
+        scores=ablation.CONTROLS.path,
     log:
         "logs/evaluate_controls/{model}/{partition}/{condition}.log",
     benchmark:
@@ -80,11 +80,11 @@ rule plot_controls:
     input:
         **keyed(
             "plot_controls",
-            controls=each(paths.CONTROLS, plan.controlled_of, "name"),
-            scores=each(paths.SCORES, plan.controlled_of, "name"),
+            controls=each(ablation.CONTROLS.path, plan.controlled_of, "name"),
+            scores=each(ablation.SCORES.path, plan.controlled_of, "name"),
         ),
-        baseline=of(paths.SCORES, plan.baseline),
-        partition=paths.PARTITION,
+        baseline=of(ablation.SCORES.path, plan.baseline),
+        partition=types.PARTITION.path,
     output:
         **figure("results/controls/{model}/{partition}", "controls", "controls", "types beside random heads"),
     log:
@@ -105,19 +105,19 @@ rule measure_costs:
     input:
         **keyed(
             "measure_costs",
-            partitions=each(paths.PARTITION, plan.partitions_of, "name"),
+            partitions=each(types.PARTITION.path, plan.partitions_of, "name"),
             **{
                 file.name: each(file.path, partial(plan.numbers_of, it), "task")
                 for it in NUMBERED
                 for file in it.files
             },
-            own=each(paths.OWN, plan.own_analyses_of),
+            own=each(own.VALUES.path, plan.own_analyses_of),
         ),
-        sets=paths.COMPANY,
+        sets=company.SETS.path,
     output:
-        costs=paths.COSTS,
-        fit=paths.FIT,
-        labels=paths.LABELS,
+        costs=company.COSTS.path,
+        fit=company.FIT.path,
+        labels=company.LABELS.path,
     log:
         "logs/measure_costs/{model}/{task}.log",
     benchmark:
@@ -134,4 +134,4 @@ rule measure_costs:
 
 rule ablation:
     input:
-        files_of(plan, [*ABLATION.results, *COMPANY.results]),
+        files_of(plan, [*ablation.ABLATION.results, *company.COMPANY.results]),

@@ -13,12 +13,12 @@ rule write_atlas:
         **keyed(
             "write_atlas",
             **{kind: each(file.path, partial(atlas.results_of, plan, kind)) for kind, file in atlas.SHOWN.items()},
-            maps=each(paths.SAMPLE_MAPS, partial(atlas.tasks_with_maps, plan), "task"),
+            maps=each(distances.FEW_SAMPLES.path, partial(atlas.tasks_with_maps, plan), "task"),
         ),
-        model=paths.MODEL,
+        model=models.RECORD.path,
         parts=ATLAS_PARTS,
     output:
-        page=entry(paths.ATLAS, "atlas", "Atlas", "every head", model="{model}"),
+        page=entry(atlas.PAGE.path, "atlas", "Atlas", "every head", model="{model}"),
     log:
         "logs/write_atlas/{model}.log",
     benchmark:
@@ -35,4 +35,4 @@ rule write_atlas:
 
 rule atlas:
     input:
-        expand(paths.ATLAS, model=atlas.models(plan)),
+        expand(atlas.PAGE.path, model=atlas.models(plan)),

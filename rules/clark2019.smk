@@ -3,45 +3,49 @@
 # By its rule, each figure from what it shows of a model on a task, and what is written.
 FIGURES_OF_TASK = {
     "plot_examples": (
-        {"examples": paths.EXAMPLES},
+        {"examples": EXAMPLES.path},
         figure_of_clark("1", "examples of patterns"),
     ),
     "plot_surface": (
-        {"surface": paths.SURFACE, "reference": REFERENCE["clark2019"]},
+        {"surface": surface.PATTERNS.path, "reference": REFERENCE["clark2019"]},
         {
             **figure_of_clark("2", "attention to special tokens and neighbours", "_2"),
             **figure_of_clark("4", "entropy of attention", "_4"),
         },
     ),
     "plot_gradients": (
-        {"gradients": paths.GRADIENTS},
+        {"gradients": gradients.TABLE.path},
         figure_of_clark("3", "gradients by kind of token"),
     ),
     "plot_divergence": (
         {
             **keyed(
                 "plot_divergence",
-                relations=each(paths.RELATIONS_BEST, lambda model, task: plan.files_of(RELATIONS, model), "task"),
-                coreference=each(paths.COREFERENCE, lambda model, task: plan.files_of(COREFERENCE, model), "task"),
+                relations=each(
+                    relations.BEST.path, lambda model, task: plan.files_of(relations.RELATIONS, model), "task"
+                ),
+                coreference=each(
+                    coreference.TABLE.path, lambda model, task: plan.files_of(coreference.COREFERENCE, model), "task"
+                ),
             ),
-            "projection": paths.PROJECTION,
-            "fit": paths.PROJECTION_FIT,
-            "surface": paths.SURFACE,
-            "partition": of(paths.PARTITION, plan.shown_partition),
+            "projection": divergence.PROJECTION.path,
+            "fit": divergence.PROJECTION_FIT.path,
+            "surface": surface.PATTERNS.path,
+            "partition": of(types.PARTITION.path, plan.shown_partition),
             "reference": REFERENCE["clark2019"],
         },
         figure_of_clark("6", "heads by their distances"),
     ),
     "plot_sentences": (
-        {"model": paths.MODEL, "rows": paths.ROWS, "guesses": guesses_of, "best": best_of},
+        {"model": models.RECORD.path, "rows": data.ROWS.path, "guesses": guesses_of, "best": best_of},
         figure_of_clark("5", "heads that find relations or antecedents"),
     ),
     "plot_outputs": (
-        {"outputs": paths.OUTPUTS},
+        {"outputs": outputs.OUTPUTS.path},
         {
             **figure("results/outputs/{model}/{task}", "outputs", "outputs", "what heads write", by="task"),
-            "heads": paths.OUTPUTS_HEADS,
-            "layers": paths.OUTPUTS_LAYERS,
+            "heads": outputs.HEADS.path,
+            "layers": outputs.LAYERS.path,
         },
     ),
 }

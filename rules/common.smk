@@ -11,26 +11,40 @@ ROOT = Path(workflow.current_basedir).parent
 SCRIPTS = ROOT / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from headtypes.analyses.ablation.analysis import ABLATION
-from headtypes.analyses.company.analysis import COMPANY
-from headtypes.analyses.coreference.analysis import COREFERENCE
-from headtypes.analyses.detectors.analysis import DETECTORS
-from headtypes.analyses.divergence.analysis import DIVERGENCE
-from headtypes.analyses.registry import ANALYSES
-from headtypes.analyses.relations.analysis import RELATIONS
-from headtypes.core.errors import InputError
-from headtypes.core.files import canonical_json
-from headtypes.core.stage import Result
-from headtypes.planning.config.reading import Layers, laid_over, mistakes_in
-from headtypes.planning import resources
-from headtypes.planning.code import brief, code_hash, loaded_modules
-from headtypes.planning.plan import RESULTS, STAGES, files_of, paths, plan_of
-from headtypes.papers.registry import PAPERS
-from headtypes.planning.provenance import contents_of, results_folder, wrong_weights
-from headtypes.training.stage import SAVED
+# Modules that declare results, by which rules name what they read and write.
+from headtypes.analyses.ablation import analysis as ablation
+from headtypes.analyses.company import analysis as company
+from headtypes.analyses.coreference import analysis as coreference
+from headtypes.analyses.detectors import analysis as detectors
+from headtypes.analyses.distances import analysis as distances
+from headtypes.analyses.divergence import analysis as divergence
+from headtypes.analyses.gradients import analysis as gradients
+from headtypes.analyses import norms
+from headtypes.analyses.outputs import analysis as outputs
+from headtypes.analyses.own import analysis as own
+from headtypes.analyses.probes import analysis as probes
+from headtypes.analyses.relations import analysis as relations
+from headtypes.analyses.surface import analysis as surface
+from headtypes.analyses.types import analysis as types
+from headtypes.comparisons import stage as compared_types
+from headtypes.data import stage as data
+from headtypes.models import stage as models
+from headtypes.training import stage as training
 from headtypes.pages.atlas import stage as atlas
 from headtypes.pages.ledger import stage as ledger
 from headtypes.pages.summary import stage as summary
+from headtypes.papers.clark2019.paper import EXAMPLES
+
+from headtypes.analyses.registry import ANALYSES
+from headtypes.core.errors import InputError
+from headtypes.core.files import canonical_json
+from headtypes.core.stage import Result
+from headtypes.papers.registry import PAPERS
+from headtypes.planning import resources
+from headtypes.planning.code import brief, code_hash, loaded_modules
+from headtypes.planning.config.reading import Layers, laid_over, mistakes_in
+from headtypes.planning.plan import RESULTS, STAGES, files_of, plan_of
+from headtypes.planning.provenance import contents_of, results_folder, wrong_weights
 
 if workflow.remote_exec:
     # A job on a cluster's node. Downloads are local jobs, and a node without network would wait for one.
@@ -249,17 +263,17 @@ def _by_kind(task, treebank, coreference):
 
 def guesses_of(wildcards):
     """What every head guesses on a task: the heads of words in a treebank, or the antecedents of mentions."""
-    return _by_kind(wildcards.task, paths.ARCS, paths.ANTECEDENTS).format(**wildcards)
+    return _by_kind(wildcards.task, relations.ARCS.path, coreference.ANTECEDENTS.path).format(**wildcards)
 
 
 def best_of(wildcards):
     """Which heads are the best on a task: for the relations of a treebank, or for the antecedents of mentions."""
-    return _by_kind(wildcards.task, paths.RELATIONS_BEST, paths.COREFERENCE).format(**wildcards)
+    return _by_kind(wildcards.task, relations.BEST.path, coreference.TABLE.path).format(**wildcards)
 
 
 def compared_with(*names):
     """The comparisons with those of the papers that there is something to compare with."""
-    compared = [name for name in names if PAPERS[name].inputs(plan, paths)]
+    compared = [name for name in names if PAPERS[name].inputs(plan)]
     return expand(rules.compare_with_paper.output, paper=compared)
 
 

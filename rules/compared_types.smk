@@ -10,13 +10,13 @@ rule compare_types:
                 for it in ANALYSES
                 if it.is_compared
             },
-            controls=each(paths.CONTROLS, plan.left_out, "name"),
-            scores=each(paths.SCORES, plan.left_out, "name"),
-            own=each(paths.OWN, plan.own_analyses_of),
-            projections=each(paths.PROJECTION, partial(plan.files_of, DIVERGENCE), "task"),
+            controls=each(ablation.CONTROLS.path, plan.left_out, "name"),
+            scores=each(ablation.SCORES.path, plan.left_out, "name"),
+            own=each(own.VALUES.path, plan.own_analyses_of),
+            projections=each(divergence.PROJECTION.path, partial(plan.files_of, divergence.DIVERGENCE), "task"),
         ),
-        partition=paths.PARTITION,
-        baseline=of(paths.SCORES, lambda **partition: plan.left_out(**partition) and plan.baseline(**partition)),
+        partition=types.PARTITION.path,
+        baseline=of(ablation.SCORES.path, lambda **partition: plan.left_out(**partition) and plan.baseline(**partition)),
     output:
         **figure(
             "results/compared_types/{model}/{partition}",
@@ -25,7 +25,7 @@ rule compare_types:
             "types beside random heads",
             "Both papers",
         ),
-        compared_types=paths.COMPARED_TYPES,
+        compared_types=compared_types.TABLE.path,
     log:
         "logs/compare_types/{model}/{partition}.log",
     benchmark:

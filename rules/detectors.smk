@@ -3,10 +3,10 @@
 
 rule measure_detectors:
     input:
-        model=paths.MODEL,
+        model=models.RECORD.path,
     output:
-        table=entry(paths.DETECTORS, "detectors", "Tables", "heads of {model} on random tokens", table="detectors"),
-        scores=paths.DETECTOR_SCORES,
+        table=entry(detectors.TABLE.path, "detectors", "Tables", "heads of {model} on random tokens", table="detectors"),
+        scores=detectors.SCORES.path,
     log:
         "logs/measure_detectors/{model}.log",
     benchmark:
@@ -23,4 +23,4 @@ rule measure_detectors:
 
 rule detectors:
     input:
-        of_each(paths.DETECTORS, plan.detected),
+        of_each(detectors.TABLE.path, plan.detected),

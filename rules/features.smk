@@ -5,9 +5,9 @@
 
 rule features:
     input:
-        of_each(paths.FEATURES, plan.features),
+        of_each(distances.FEATURES.path, plan.features),
 
 
 rule gradients:
     input:
-        of_each(paths.GRADIENTS, plan.gradients),
+        of_each(gradients.TABLE.path, plan.gradients),

@@ -3,15 +3,15 @@
 
 rule plot_partition:
     input:
-        maps=of(paths.MAPS, plan.partition),
-        features=of(paths.FEATURES, plan.partition),
-        partition=paths.PARTITION,
+        maps=of(distances.SHORT_SAMPLE.path, plan.partition),
+        features=of(distances.FEATURES.path, plan.partition),
+        partition=types.PARTITION.path,
     output:
         **figure_of_partition("1", "typical heads"),
         **figure_of_partition("2", "heads in two dimensions"),
         **figure_of_partition("3", "types by layer"),
         **figure_of_partition("5", "every head"),
-        places=paths.EMBEDDING,
+        places=types.EMBEDDING.path,
     log:
         "logs/plot_partition/{model}/{partition}.log",
     benchmark:
@@ -28,7 +28,7 @@ rule plot_partition:
 
 rule compare_models:
     input:
-        **keyed("compare_models", partitions=each(paths.PARTITION, plan.clustered_by, "subject")),
+        **keyed("compare_models", partitions=each(types.PARTITION.path, plan.clustered_by, "subject")),
     output:
         **figure("results/guan2020/{clustering}/figure4", "figure4", "4", "types by model"),
         csv="results/guan2020/{clustering}/figure4.csv",

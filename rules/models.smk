@@ -5,7 +5,7 @@ rule fetch_model:
     input:
         lambda wildcards: of_user(plan.files.of_model(wildcards.model)),
     output:
-        model=paths.MODEL,
+        model=models.RECORD.path,
     log:
         "logs/fetch_model/{model}.log",
     benchmark:

@@ -4,10 +4,10 @@
 rule read_analysis:
     input:
         **keyed("read_analysis", own=inputs_of_analysis),
-        model=paths.MODEL,
-        samples=paths.SAMPLES,
+        model=models.RECORD.path,
+        samples=data.SAMPLES.path,
     output:
-        own=paths.OWN,
+        own=own.VALUES.path,
     log:
         "logs/read_analysis/{analysis}/{model}/{task}.log",
     benchmark:
@@ -24,8 +24,8 @@ rule read_analysis:
 
 rule plot_analysis:
     input:
-        own=paths.OWN,
-        partition=of(paths.PARTITION, lambda analysis, model, task: plan.shown_partition(model, task)),
+        own=own.VALUES.path,
+        partition=of(types.PARTITION.path, lambda analysis, model, task: plan.shown_partition(model, task)),
     output:
         **figure("results/{analysis}/{model}/{task}", "own", "{analysis}", "heads by layer and type", by="task"),
     log:

@@ -20,22 +20,22 @@ TABLES = {
     "tabulate_types": (
         "guan2020",
         {
-            "partitions": each(paths.PARTITION, plan.clustered),
-            "stabilities": each(paths.STABILITY, plan.clustered),
-            "counted": each(paths.SAMPLES, plan.clustered),
+            "partitions": each(types.PARTITION.path, plan.clustered),
+            "stabilities": each(types.STABILITY.path, plan.clustered),
+            "counted": each(data.SAMPLES.path, plan.clustered),
         },
         table_of_guan("1", "stability and shares of the types", ["tex"]),
     ),
     "tabulate_ablations": (
         "guan2020",
         {
-            "partitions": each(paths.PARTITION, plan.ablated),
-            "metrics": each(paths.METRICS, plan.tabulated),
-            "intervals": each(paths.INTERVALS, plan.ablated),
+            "partitions": each(types.PARTITION.path, plan.ablated),
+            "metrics": each(ablation.METRICS.path, plan.tabulated),
+            "intervals": each(ablation.INTERVALS.path, plan.ablated),
             "scores": each(
-                paths.SCORES, [*plan.controlled, *(plan.baseline(*it.key) for it in plan.beside_random_heads)]
+                ablation.SCORES.path, [*plan.controlled, *(plan.baseline(*it.key) for it in plan.beside_random_heads)]
             ),
-            "controls": each(paths.CONTROLS, plan.controlled),
+            "controls": each(ablation.CONTROLS.path, plan.controlled),
         },
         {
             **table_of_guan("2", "types left out or made uniform", ["tex", "all.csv"], "_2"),
@@ -45,24 +45,24 @@ TABLES = {
     "tabulate_readings": (
         "guan2020",
         {
-            "partitions": each(paths.PARTITION, plan.ablated),
-            "scores": each(paths.SCORES, plan.ablations),
+            "partitions": each(types.PARTITION.path, plan.ablated),
+            "scores": each(ablation.SCORES.path, plan.ablations),
         },
         table("results/guan2020/readings", "readings", "readings", "the paper's claims under other readings"),
     ),
     "tabulate_relations": (
         "clark2019",
-        {"best": each(paths.RELATIONS_BEST, plan.inputs_of("treebank"))},
+        {"best": each(relations.BEST.path, plan.inputs_of("treebank"))},
         table_of_clark("1", "dependency relations"),
     ),
     "tabulate_coreference": (
         "clark2019",
-        {"accuracies": each(paths.COREFERENCE, plan.inputs_of("coreference"))},
+        {"accuracies": each(coreference.TABLE.path, plan.inputs_of("coreference"))},
         table_of_clark("2", "coreference"),
     ),
     "tabulate_probes": (
         "clark2019",
-        {"scores": each(paths.PROBE_SCORES, plan.probed), "probes": each(paths.PROBES, plan.probed)},
+        {"scores": each(probes.SCORES.path, plan.probed), "probes": each(probes.WORDS.path, plan.probed)},
         table_of_clark("3", "probes"),
     ),
 }
@@ -93,7 +93,7 @@ for name, (paper, shown, written) in TABLES.items():
 
 rule compare_with_paper:
     input:
-        **keyed("compare_with_paper", results=lambda wildcards: PAPERS[wildcards.paper].inputs(plan, paths)),
+        **keyed("compare_with_paper", results=lambda wildcards: PAPERS[wildcards.paper].inputs(plan)),
         reference=lambda wildcards: REFERENCE[wildcards.paper],
     output:
         **table(

@@ -10,12 +10,12 @@ AT_FIRST = "At a glance"
 
 rule write_summary:
     input:
-        **keyed("write_summary", **summary.inputs(plan, paths)),
+        **keyed("write_summary", **summary.inputs(plan)),
         captions=expand(f"{CAPTIONS}/{{name}}.rst", name=[figure.caption for figure in summary.FIGURES]),
         references=REFERENCE.values(),
         parts=[*PAGE_PARTS, *(f"{PAGES}/summary/{name}" for name in ("overview.html", "page.html", "page.js"))],
     output:
-        page=entry(paths.SUMMARY, "summary", AT_FIRST, "findings, tables, figures and files", page="summary"),
+        page=entry(summary.PAGE.path, "summary", AT_FIRST, "findings, tables, figures and files", page="summary"),
     log:
         "logs/write_summary.log",
     benchmark:
@@ -31,12 +31,12 @@ rule write_summary:
 
 rule write_ledger:
     input:
-        **keyed("write_ledger", **ledger.inputs(plan, paths)),
+        **keyed("write_ledger", **ledger.inputs(plan)),
         parts=[*PAGE_PARTS, *(f"{PAGES}/ledger/page.{kind}" for kind in ("html", "css", "js"))],
     output:
         page=entry("results/ledger.html", "ledger", AT_FIRST, "every claim in every model", page="ledger"),
         csv="results/ledger.csv",
-        claims=paths.LEDGER_CLAIMS,
+        claims=ledger.CLAIMS.path,
     log:
         "logs/write_ledger.log",
     benchmark:
@@ -53,4 +53,4 @@ rule write_ledger:
 rule summary:
     input:
         rules.write_summary.output,
-        rules.write_ledger.output if ledger.comparisons(plan, paths) else [],
+        rules.write_ledger.output if ledger.comparisons(plan) else [],

@@ -4,12 +4,12 @@
 
 rule train_probes:
     input:
-        model=paths.MODEL,
-        training=paths.TRAINING_ROWS,
-        rows=paths.ROWS,
+        model=models.RECORD.path,
+        training=training.TRAINING_ROWS.path,
+        rows=data.ROWS.path,
         vectors=of_user(plan.files.of_vectors()),
     output:
-        probes=paths.PROBES,
+        probes=probes.WORDS.path,
     log:
         "logs/train_probes/{model}/{task}.log",
     benchmark:
@@ -26,7 +26,7 @@ rule train_probes:
 
 rule syntax:
     input:
-        expand(paths.OFFSETS, task=plan.tasks_of("treebank")),
-        of_each(paths.RELATIONS, plan.inputs_of("treebank")),
-        of_each(paths.PROBE_SCORES, plan.probed),
-        of_each(paths.COREFERENCE, plan.inputs_of("coreference")),
+        expand(relations.OFFSETS.path, task=plan.tasks_of("treebank")),
+        of_each(relations.HEADS.path, plan.inputs_of("treebank")),
+        of_each(probes.SCORES.path, plan.probed),
+        of_each(coreference.TABLE.path, plan.inputs_of("coreference")),

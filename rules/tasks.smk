@@ -2,11 +2,11 @@
 
 # The parts of a task's data: what is evaluated, what is learnt, and the sentences on which choices are scored.
 PARTS = {
-    "fetch_task": (paths.ROWS, paths.ROWS_RECORD, plan.files.of_task),
-    "fetch_training": (paths.TRAINING_ROWS, paths.TRAINING_RECORD, plan.files.of_training),
-    "fetch_test": (paths.TEST_ROWS, paths.TEST_RECORD, plan.files.of_test),
+    "fetch_task": (data.ROWS.path, data.ROWS_RECORD.path, plan.files.of_task),
+    "fetch_training": (training.TRAINING_ROWS.path, training.TRAINING_RECORD.path, plan.files.of_training),
+    "fetch_test": (data.TEST_ROWS.path, data.TEST_RECORD.path, plan.files.of_test),
 }
-DRAWN = {"sample_inputs": ("samples", paths.SAMPLES), "sample_questions": ("questions", paths.QUESTIONS)}
+DRAWN = {"sample_inputs": ("samples", data.SAMPLES.path), "sample_questions": ("questions", data.QUESTIONS.path)}
 
 
 for part, (rows, record, files) in PARTS.items():
@@ -38,7 +38,7 @@ for drawing, (drawn, path) in DRAWN.items():
         name:
             drawing
         input:
-            rows=paths.ROWS,
+            rows=data.ROWS.path,
         output:
             **{drawn: path},
         log:

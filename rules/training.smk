@@ -3,12 +3,12 @@
 
 rule finetune_model:
     input:
-        base=lambda wildcards: paths.MODEL.format(model=plan.finetuned(wildcards.model).base),
-        rows=lambda wildcards: paths.TRAINING_ROWS.format(task=plan.finetuned(wildcards.model).task),
+        base=lambda wildcards: models.RECORD.path.format(model=plan.finetuned(wildcards.model).base),
+        rows=lambda wildcards: training.TRAINING_ROWS.path.format(task=plan.finetuned(wildcards.model).task),
     output:
-        folder=directory(paths.FINETUNED),
-        files=[f"{paths.FINETUNED}/{name}" for name in SAVED],
-        model=paths.MODEL,
+        folder=directory(training.FINETUNED.path),
+        files=[f"{training.FINETUNED.path}/{name}" for name in training.SAVED],
+        model=models.RECORD.path,
     log:
         "logs/finetune_model/{model}.log",
     benchmark:
@@ -27,9 +27,9 @@ rule finetune_model:
 
 rule train_model:
     output:
-        folder=directory(paths.TRAINED),
-        files=[f"{paths.TRAINED}/{name}" for name in SAVED],
-        model=paths.MODEL,
+        folder=directory(training.TRAINED.path),
+        files=[f"{training.TRAINED.path}/{name}" for name in training.SAVED],
+        model=models.RECORD.path,
     log:
         "logs/train_model/{model}.log",
     benchmark:
@@ -52,7 +52,7 @@ LEARNT_TASKS = [made.task for made in map(plan.finetuned, READ_MODELS) if made] 
 
 rule downloads:
     input:
-        expand(paths.MODEL, model=[name for name in READ_MODELS if not plan.is_made(name)]),
-        expand(paths.ROWS, task=dict.fromkeys(it.task for it in plan.inputs)),
-        expand(paths.TRAINING_ROWS, task=dict.fromkeys(LEARNT_TASKS)),
-        expand(paths.TEST_ROWS, task=filter(plan.files.of_test, plan.tasks_of("treebank"))),
+        expand(models.RECORD.path, model=[name for name in READ_MODELS if not plan.is_made(name)]),
+        expand(data.ROWS.path, task=dict.fromkeys(it.task for it in plan.inputs)),
+        expand(training.TRAINING_ROWS.path, task=dict.fromkeys(LEARNT_TASKS)),
+        expand(data.TEST_ROWS.path, task=filter(plan.files.of_test, plan.tasks_of("treebank"))),

@@ -3,13 +3,13 @@
 
 rule cluster_heads:
     input:
-        features=of(paths.FEATURES, plan.partition),
+        features=of(distances.FEATURES.path, plan.partition),
     output:
         **figure("results/stability/{model}/{partition}", "stability", "stability", "how many types, and how stable"),
-        partition=paths.PARTITION,
-        naming=paths.NAMING,
-        stability=paths.STABILITY,
-        numbers=paths.NUMBERS_OF_TYPES,
+        partition=types.PARTITION.path,
+        naming=types.NAMING.path,
+        stability=types.STABILITY.path,
+        numbers=types.NUMBERS_OF_TYPES.path,
     log:
         "logs/cluster_heads/{model}/{partition}.log",
     benchmark:
@@ -29,9 +29,9 @@ rule cluster_heads:
 rule import_partition:
     input:
         table=lambda wildcards: of_user([plan.partitions[wildcards.model, wildcards.partition].file])[0],
-        features=of(paths.FEATURES, plan.partition),
+        features=of(distances.FEATURES.path, plan.partition),
     output:
-        partition=paths.PARTITION,
+        partition=types.PARTITION.path,
     log:
         "logs/import_partition/{model}/{partition}.log",
     benchmark:
@@ -50,11 +50,11 @@ rule import_partition:
 
 rule compare_norms:
     input:
-        **keyed("compare_norms", partitions=each(paths.PARTITION, plan.clustered_on, "name")),
-        features=paths.FEATURES,
+        **keyed("compare_norms", partitions=each(types.PARTITION.path, plan.clustered_on, "name")),
+        features=distances.FEATURES.path,
     output:
-        heads=paths.NORMS,
-        types=paths.NORMS_TYPES,
+        heads=norms.HEADS.path,
+        types=norms.DIVISIONS.path,
     log:
         "logs/compare_norms/{model}/{task}.log",
     benchmark:
@@ -71,6 +71,6 @@ rule compare_norms:
 
 rule types:
     input:
-        of_each(paths.NORMS, plan.with_norms),
-        of_each(paths.PARTITION, plan.partitions.values()),
+        of_each(norms.HEADS.path, plan.with_norms),
+        of_each(types.PARTITION.path, plan.partitions.values()),
         of_each(rules.cluster_heads.output.png, plan.clustered),

@@ -42,7 +42,7 @@ class Result:
     section: str = ""
     """The heading of the documentation under which it is listed."""
     name: str = ""
-    """Its name in rules and for functions that read it (`paths.NAME`); empty if one rule alone knows its path."""
+    """The name by which jobs find it among their inputs, and the rules of `rules/analyses.smk` write it."""
     withheld: str = ""
     """Why it is not given away (`commands/export.py`); empty if it is."""
 

@@ -24,26 +24,22 @@ def _answered(plan: Plan) -> list:
 SECTION = "Inputs and fine-tuned models"
 
 
-def fetched(
-    rule: str, of: Callable, about: str, place: str, names: tuple[str, str], content: str
-) -> tuple[Result, ...]:
+def fetched(rule: str, of: Callable, about: str, place: str, content: str) -> tuple[Result, ...]:
     """Declare the two results of a rule that fetches data: the rows, and the record of their source.
 
-    of, about, content: as in `Result`; place: the folder of both below `results/sources`; names: of both results.
+    of, about, content: as in `Result`; place: the folder of both below `results/sources`.
     """
     declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
     path = f"results/sources/{place}/{{task}}"
     return (
-        declared(f"{path}.jsonl", name=names[0], content=content, withheld=TEXT),
-        declared(f"{path}.json", name=names[1], content="where they come from"),
+        declared(f"{path}.jsonl", name="rows", content=content, withheld=TEXT),
+        declared(f"{path}.json", content="where they come from"),
     )
 
 
-ROWS, ROWS_RECORD = fetched(
-    *("fetch_task", _read, "where data come from", "tasks", ("rows", "rows_record")), content="the data of the task"
-)
+ROWS, ROWS_RECORD = fetched(*("fetch_task", _read, "where data come from", "tasks"), content="the data of the task")
 TEST_ROWS, TEST_RECORD = fetched(
-    *("fetch_test", _tested, "where test sentences come from", "test", ("test_rows", "test_record")),
+    *("fetch_test", _tested, "where test sentences come from", "test"),
     content="the sentences of a treebank on which choices are scored",
 )
 _declared = partial(Result, section=SECTION, withheld=TEXT)

@@ -14,16 +14,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import StrPath
-from headtypes.core.stage import Result, Stage
+from headtypes.core.stage import Plan, Result, Stage
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from headtypes.core.tables import Table
 
-# `headtypes.planning.plan.Plan`, and the patterns of `headtypes.planning.plan.paths`: of a later room.
-Plan = Any
-Paths = Any
 # Results of the papers, with which a reader begins.
 to_read_first = partial(Result, section="To read first")
 # Files by their keys, of each kind.
@@ -158,11 +155,8 @@ class Paper:
     tables: tuple[Tables, ...] = ()
     judges_tasks: bool = False
 
-    def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        """Return the paths of our results that are compared with the paper, by (kind, *key).
-
-        paths: patterns of results by name (`planning.plan.paths`).
-        """
+    def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
+        """Return the paths of our results that are compared with the paper, by (kind, *key)."""
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:

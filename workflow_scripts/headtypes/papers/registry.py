@@ -1,13 +1,12 @@
 """The papers that results are compared with, and the comparison with each. Whatever plans jobs reads it."""
 
-from collections.abc import Callable
 from typing import Any
 
-from headtypes.core.stage import Plan, Result, stage
+from headtypes.core.stage import Plan, stage
 from headtypes.papers.clark2019.paper import CLARK2019
 from headtypes.papers.guan2020.paper import GUAN2020
 from headtypes.papers.kobayashi2020.paper import KOBAYASHI2020
-from headtypes.papers.paper import Paper, Paths, by_kind, to_read_first
+from headtypes.papers.paper import Paper, by_kind, to_read_first
 
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (GUAN2020, CLARK2019, KOBAYASHI2020)}
 
@@ -17,36 +16,34 @@ def compare_with_paper(plan: Plan, paper: str) -> dict:
     return {"paper": paper, "repeats": plan.repeats, "tested": plan.config.tests.claims, **PAPERS[paper].spec(plan)}
 
 
-def results(paths: Callable[[], Paths]) -> tuple[Result, ...]:
-    """Declare the comparison with each paper; paths: a function that returns the patterns of all results."""
+def _compared(plan: Plan) -> list[dict[str, str]]:
+    return [{"paper": name} for name, paper in PAPERS.items() if paper.inputs(plan)]
 
-    def compared(plan: Plan) -> list[dict[str, str]]:
-        return [{"paper": name} for name, paper in PAPERS.items() if paper.inputs(plan, paths())]
 
-    return (
-        to_read_first(
-            "results/{paper}/comparison.{csv,md,html}",
-            "compare_with_paper",
-            "the claims and values of a paper beside those found",
-            of=compared,
-            content="the values and claims of a paper next to ours, for every "
-            + "; ".join(f"{paper.judged} (`{paper.name}`)" for paper in PAPERS.values())
-            + ", with intervals (`over` says of what) and verdicts; `basis` tells claims in words (`stated`) from "
-            "those that are `inferred` or `from_table`; `p`, `p_holm` and `verdict_holm`: "
-            "[corrected](../understand/method.md#how-certain-a-value-is-not-in-the-paper) for their number; in "
-            "`clark2019`, rows without a task are claims about a kind of task that the model does not read; rows of "
-            "the kinds `claim over models` and `figure over models` are "
-            "[over seeds](../understand/ledger.md#over-seeds)",
-        ),
-        to_read_first(
-            "results/{paper}/quantities.csv",
-            "compare_with_paper",
-            "the claims and values of a paper beside those found",
-            of=compared,
-            content="the quantities that its claims are judged on: what they are of, quantity, value, and the ends of "
-            "its interval",
-        ),
-    )
+RESULTS = (
+    to_read_first(
+        "results/{paper}/comparison.{csv,md,html}",
+        "compare_with_paper",
+        "the claims and values of a paper beside those found",
+        of=_compared,
+        content="the values and claims of a paper next to ours, for every "
+        + "; ".join(f"{paper.judged} (`{paper.name}`)" for paper in PAPERS.values())
+        + ", with intervals (`over` says of what) and verdicts; `basis` tells claims in words (`stated`) from "
+        "those that are `inferred` or `from_table`; `p`, `p_holm` and `verdict_holm`: "
+        "[corrected](../understand/method.md#how-certain-a-value-is-not-in-the-paper) for their number; in "
+        "`clark2019`, rows without a task are claims about a kind of task that the model does not read; rows of "
+        "the kinds `claim over models` and `figure over models` are "
+        "[over seeds](../understand/ledger.md#over-seeds)",
+    ),
+    to_read_first(
+        "results/{paper}/quantities.csv",
+        "compare_with_paper",
+        "the claims and values of a paper beside those found",
+        of=_compared,
+        content="the quantities that its claims are judged on: what they are of, quantity, value, and the ends of "
+        "its interval",
+    ),
+)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import SimpleNamespace
 from typing import NamedTuple
 
 from headtypes.analyses.declaration import Analysis
@@ -43,10 +42,7 @@ STAGES: dict[str, Stage] = {
 }
 # In the order in which the documentation lists them, under their headings.
 RESULTS: tuple[Result, ...] = (
-    *(result for module in (summary, atlas) for result in module.RESULTS),
-    *ledger.results(lambda: paths),
-    *papers.results(lambda: paths),
-    *compared_types.RESULTS,
+    *(result for module in (summary, atlas, ledger, papers, compared_types) for result in module.RESULTS),
     *(result for paper in PAPERS.values() for result in paper.results),
     *(replace(result, section=analysis.section) for analysis in (*ANALYSES, OWN) for result in analysis.results),
     *(result for module in (models, data, training) for result in module.RESULTS),
@@ -54,14 +50,6 @@ RESULTS: tuple[Result, ...] = (
 if lost := [result for result in RESULTS if result.rule not in STAGES]:
     raise ValueError(f"No stage is named {lost[0].rule}, of which {lost[0].path} is declared to be a result.")
 
-
-class _Paths(SimpleNamespace):
-    def __getattr__(self, name: str):
-        raise AttributeError(f"No result is declared with the name {name.lower()}.")
-
-
-# The patterns of results that several rules use, by their names.
-paths = _Paths(**{result.name.upper(): result.path for result in RESULTS if result.name})
 # Between a condition and a reading; no name holds it.
 UNDER = "@"
 # In place of a task where a model reads none; no task has this name.

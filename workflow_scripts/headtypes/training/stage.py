@@ -43,33 +43,31 @@ def _trained(plan: Plan) -> list[dict[str, str]]:
 # What a model's folder must hold: each is an output of its own, so that one that is deleted is missed.
 SAVED = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 _declared = partial(Result, section=SECTION, withheld=WEIGHTS)
+TRAINING_ROWS, TRAINING_RECORD = fetched(
+    "fetch_training",
+    _taught,
+    "where training data come from",
+    "training",
+    "the training data of the task",
+)
+FINETUNED = _declared(
+    "results/models/{model}",
+    "finetune_model",
+    "a model that was fine-tuned",
+    of=_finetuned,
+    content="a model that the workflow fine-tuned, as written by `save_pretrained`",
+)
+TRAINED = _declared(
+    "results/trained/{model}",
+    "train_model",
+    "a small model that was trained from scratch until it copies",
+    of=_trained,
+    content="a decoder that the workflow trained from scratch, as written by `save_pretrained`; its "
+    "`training.json` has the `steps` of its training, whether it `copies`, and the share of repeated tokens that "
+    "it `predicted`",
+)
 RESULTS = (
-    *fetched(
-        "fetch_training",
-        _taught,
-        "where training data come from",
-        "training",
-        ("training_rows", "training_record"),
-        "the training data of the task",
-    ),
-    _declared(
-        "results/models/{model}",
-        "finetune_model",
-        "a model that was fine-tuned",
-        of=_finetuned,
-        name="finetuned",
-        content="a model that the workflow fine-tuned, as written by `save_pretrained`",
-    ),
-    _declared(
-        "results/trained/{model}",
-        "train_model",
-        "a small model that was trained from scratch until it copies",
-        of=_trained,
-        name="trained",
-        content="a decoder that the workflow trained from scratch, as written by `save_pretrained`; its "
-        "`training.json` has the `steps` of its training, whether it `copies`, and the share of repeated tokens that "
-        "it `predicted`",
-    ),
+    *(TRAINING_ROWS, TRAINING_RECORD, FINETUNED, TRAINED),
     *(
         _declared(
             f"results/{folder}/{{model}}/{{{','.join(SAVED)}}}", rule, "a file of such a model", of=of, section=""

@@ -10,7 +10,7 @@ from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.paper import GUAN2020
 from headtypes.papers.guan2020.quantities import models_beside, numbered_conditions, read_answers, read_stabilities
 from headtypes.planning.config.reading import read_config
-from headtypes.planning.plan import Plan, paths
+from headtypes.planning.plan import Plan
 from tests.support.planted import typed
 from tests.unit.papers.guan2020.test_claims import REFERENCE
 
@@ -113,6 +113,6 @@ def test_claims_are_judged_on_partitions_by_weights_alone():
 
     both, weights = plan("weights", "norms"), plan("weights")
     assert [partition.name for partition in both.ablated] == ["squad-kmeans-k4", "squad-norms-kmeans-k4"]
-    assert GUAN2020.inputs(both, paths) == GUAN2020.inputs(weights, paths) != {}
+    assert GUAN2020.inputs(both) == GUAN2020.inputs(weights) != {}
     assert GUAN2020.spec(both) == GUAN2020.spec(weights)
-    assert GUAN2020.inputs(plan("norms"), paths) == {}
+    assert GUAN2020.inputs(plan("norms")) == {}

@@ -15,20 +15,17 @@ _of_condition = partial(
 )
 ANSWERS = _of_condition(
     OF_CONDITION + "predictions.json",
-    name="predictions",
     content="question id to answer, as SQuAD's official evaluator reads it; of multiple choice, the choice by "
     "its whole likelihood; empty for a text",
     withheld=TEXT,
 )
 METRICS = _of_condition(
     OF_CONDITION + "metrics.json",
-    name="metrics",
     content="the scores, and how many questions they are from; of multiple choice accuracy and "
     "accuracy_normalised; of a text loss, perplexity, and how many documents and tokens",
 )
 SCORES = _of_condition(
     OF_CONDITION + "per_question.parquet",
-    name="scores",
     content="the scores of each question, with its article; of multiple choice, what is right and what is "
     "chosen, and the log-likelihood of the right choice; of a text, loss (summed, in nats) and "
     "predicted tokens of each document",
@@ -48,7 +45,6 @@ DIFFERENCES = Result(
     "measure_intervals",
     "what conditions cost more than one another",
     of=lambda plan: plan.ablated,
-    name="differences",
     content="for each score, `condition` and `other` one, by how much the condition costs more (`difference`), paired, "
     "with its interval over articles, or over questions where these are not known",
 )
@@ -57,7 +53,6 @@ CONTROLS = Result(
     "evaluate_controls",
     "scores of each question with random heads left out",
     of=lambda plan: plan.controlled,
-    name="controls",
     content="the same condition on as many random heads of the same layers: scores of each question and `draw`, and "
     "the `overlap` of these heads with the type",
     withheld=ARTICLES,

@@ -58,7 +58,6 @@ FIT = Result(
     "measure_costs",
     "how far the costs of heads add up",
     of=lambda plan: plan.company,
-    name="fit",
     content="how far these costs explain what sets lose: `r2`, adjusted, and `held_out`, of sets that were held "
     "out, `halves`, the correlation of the costs of halves of the sets, `whole` and `set_cost` of each "
     "score; `half`, how many heads explain half of what costs explain; `pair`, the largest effect of two "
@@ -69,7 +68,6 @@ LABELS = Result(
     "measure_costs",
     "types and other numbers of heads beside their costs",
     of=lambda plan: plan.company,
-    name="labels",
     content="types of each partition of the model and numbers of its heads beside what heads cost: `family`, "
     "`label`, `heads`, `statistic` (how much more its heads cost than all of their layer, or a rank "
     "correlation within layers) and `p`, by permutation within layers, corrected for all of the family; "

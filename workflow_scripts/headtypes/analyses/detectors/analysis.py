@@ -55,7 +55,6 @@ SCORES = Result(
     "measure_detectors",
     "scores of detectors on random tokens",
     of=lambda plan: plan.detected,
-    name="detector_scores",
     content="for models of `detectors.models`, for each detector, random sequence, layer and head: `score` and "
     "`null`, shares of attention ([method](../understand/method.md#detectors))",
 )

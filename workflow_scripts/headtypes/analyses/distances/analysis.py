@@ -45,24 +45,23 @@ DISTANCES = Analysis(
         replace(FEATURES, **_OF_TEXTS),
     ),
 )
-_MAPS = (
-    Result(
-        "results/maps/{model}/{task}.h5",
-        "extract_features",
-        "attention maps with their tokens",
-        of=not_texts,
-        name="maps",
-        content="whole attention maps: of one short sample, for Figures 1 and 5",
-        withheld=TEXT,
-    ),
-    Result(
-        "results/maps/{model}/{task}.samples.h5",
-        "extract_features",
-        "attention maps with their tokens",
-        of=not_texts,
-        name="sample_maps",
-        content="whole attention maps of up to 8 samples of up to 48 tokens, for the atlas",
-        withheld=TEXT,
-    ),
+SHORT_SAMPLE = Result(
+    "results/maps/{model}/{task}.h5",
+    "extract_features",
+    "attention maps with their tokens",
+    of=not_texts,
+    name="maps",
+    content="whole attention maps: of one short sample, for Figures 1 and 5",
+    withheld=TEXT,
 )
+FEW_SAMPLES = Result(
+    "results/maps/{model}/{task}.samples.h5",
+    "extract_features",
+    "attention maps with their tokens",
+    of=not_texts,
+    name="sample_maps",
+    content="whole attention maps of up to 8 samples of up to 48 tokens, for the atlas",
+    withheld=TEXT,
+)
+_MAPS = (SHORT_SAMPLE, FEW_SAMPLES)
 MAPS = Analysis("maps", section="Heads and types", results=(*_MAPS, *(replace(maps, **_OF_TEXTS) for maps in _MAPS)))

@@ -49,6 +49,11 @@ PARTITION = _clustered(
     "head's attention: `near`, to the token itself and the nearest bin of distances, `special`, to `[CLS]`, `[SEP]`, "
     "comma and period, `far`, to the rest",
 )
+NAMING = _clustered(
+    "results/partitions/{model}/{partition}.naming.json",
+    about="the type of each head, and how the types were named",
+    content="the centroids, their names and doubts about these, and the margin over the second-best assignment",
+)
 STABILITY = _clustered(
     "results/stability/{model}/{partition}.json",
     about="how stable the types are, and how many there are",
@@ -59,6 +64,20 @@ STABILITY = _clustered(
     "`line`, `paths` (dips in percent) and the `position` of each head on the line; `chosen`: the number of "
     "types that each criterion chooses; `mixtures`: adjusted Rand index of k-means and Gaussian mixtures by their "
     "covariance; `profiles`: near, special and far of the types in each half of the samples",
+)
+NUMBERS_OF_TYPES = _clustered(
+    "results/stability/{model}/{partition}.csv",
+    about="criteria of how many types there are",
+    content="for each number of clusters `k`, by the partition's method: the number of heads in the `smallest` "
+    "cluster, the mean `silhouette`, stability in percent (over halves of pairs for k-means with 3 and 5 alone), and "
+    "`chance`, the percent on which clusterings with such shares agree by chance",
+)
+EMBEDDING = Result(
+    "results/embedding/{model}/{partition}.csv",
+    "plot_partition",
+    "the heads in two dimensions, for Figure 2",
+    of=lambda plan: plan.partitions.values(),
+    content="for each head: `layer`, `head`, and its `x` and `y` in two dimensions (t-SNE), for Figure 2",
 )
 
 
@@ -75,35 +94,15 @@ TYPES = Analysis(
             of=lambda plan: plan.imported,
             name="partition",
         ),
-        _clustered(
-            "results/partitions/{model}/{partition}.naming.json",
-            about="the type of each head, and how the types were named",
-            name="naming",
-            content="the centroids, their names and doubts about these, and the margin over the second-best assignment",
-        ),
+        NAMING,
         STABILITY,
-        _clustered(
-            "results/stability/{model}/{partition}.csv",
-            about="criteria of how many types there are",
-            name="numbers_of_types",
-            content="for each number of clusters `k`, by the partition's method: the number of heads in the `smallest` "
-            "cluster, the mean `silhouette`, stability in percent (over "
-            "halves of pairs for k-means with 3 and 5 alone), and `chance`, the percent on which clusterings with such "
-            "shares agree by chance",
-        ),
+        NUMBERS_OF_TYPES,
         _clustered(
             "results/stability/{model}/{partition}.{pdf,png}",
             about="how many types there are, and how often each head keeps its type",
             content="these criteria, and how often each head keeps its type, as a figure",
         ),
-        Result(
-            "results/embedding/{model}/{partition}.csv",
-            "plot_partition",
-            "the heads in two dimensions, for Figure 2",
-            of=lambda plan: plan.partitions.values(),
-            name="embedding",
-            content="for each head: `layer`, `head`, and its `x` and `y` in two dimensions (t-SNE), for Figure 2",
-        ),
+        EMBEDDING,
     ),
 )
 

@@ -1,9 +1,12 @@
 """The page of all results."""
 
 from collections import defaultdict
-from typing import Any
 
+from headtypes.analyses.ablation import analysis as ablation
+from headtypes.analyses.company import analysis as company
+from headtypes.analyses.distances import analysis as distances
 from headtypes.analyses.registry import ANALYSES
+from headtypes.analyses.types import analysis as types
 from headtypes.comparisons import stage as compared_types
 from headtypes.core.stage import PICTURED, Plan, Result, stage
 from headtypes.pages.atlas.stage import models
@@ -36,24 +39,24 @@ TABLES = tuple(tables for paper in PAPERS.values() for tables in paper.tables)
 BEST = tuple(analysis for analysis in ANALYSES if analysis.best)
 
 
-def inputs(plan: Plan, paths: Any) -> dict[str, dict]:
+def inputs(plan: Plan) -> dict[str, dict]:
     """Return the inputs of the page, by name and key; paths: `planning.plan.paths`."""
     partitions = {
-        "partition": (paths.PARTITION, plan.partitions.values()),
-        "features": (paths.FEATURES, plan.partitions.values()),
-        "stability": (paths.STABILITY, plan.clustered),
-        "compared_types": (paths.COMPARED_TYPES, plan.compared_types),
-        "costs": (paths.COSTS, plan.company),
-        "fit": (paths.FIT, plan.company),
-        "labels": (paths.LABELS, plan.company),
-        "differences": (paths.DIFFERENCES, plan.ablated),
-        "attention": (paths.MAPS, plan.partitions.values()),
+        "partition": (types.PARTITION.path, plan.partitions.values()),
+        "features": (distances.FEATURES.path, plan.partitions.values()),
+        "stability": (types.STABILITY.path, plan.clustered),
+        "compared_types": (compared_types.TABLE.path, plan.compared_types),
+        "costs": (company.COSTS.path, plan.company),
+        "fit": (company.FIT.path, plan.company),
+        "labels": (company.LABELS.path, plan.company),
+        "differences": (ablation.DIFFERENCES.path, plan.ablated),
+        "attention": (distances.SHORT_SAMPLE.path, plan.partitions.values()),
         **{
             f"best_{file.name}": (file.path, analysis.files[0].of(plan)) for analysis in BEST for file in analysis.files
         },
     }
     return {
-        "comparisons": comparisons(plan, paths),
+        "comparisons": comparisons(plan),
         **{shown.name: shown_files(shown, plan) for shown in (*FIGURES, *TABLES)},
         **{
             name: {entry.key: pattern.format(**entry.wildcards) for entry in entries}
@@ -117,17 +120,15 @@ def write_summary(plan: Plan) -> dict:
     }
 
 
-RESULTS = (
-    Result(
-        "results/index.html",
-        "write_summary",
-        "the page of all results",
-        of=lambda plan: [{}],
-        name="summary",
-        section="To read first",
-        content="one page of all results, to open first: of each partition whether there are types, how many, and "
-        "whether they matter; what must not be concluded; findings, the verdicts on the papers' "
-        "claims with what decides them, their tables and figures, and links to the files",
-        withheld=PICTURED,
-    ),
+PAGE = Result(
+    "results/index.html",
+    "write_summary",
+    "the page of all results",
+    of=lambda plan: [{}],
+    section="To read first",
+    content="one page of all results, to open first: of each partition whether there are types, how many, and "
+    "whether they matter; what must not be concluded; findings, the verdicts on the papers' "
+    "claims with what decides them, their tables and figures, and links to the files",
+    withheld=PICTURED,
 )
+RESULTS = (PAGE,)

@@ -4,7 +4,13 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from headtypes.analyses.coreference import analysis as coreference
 from headtypes.analyses.declaration import words_of
+from headtypes.analyses.divergence import analysis as divergence
+from headtypes.analyses.gradients import analysis as gradients
+from headtypes.analyses.probes import analysis as probes
+from headtypes.analyses.relations import analysis as relations
+from headtypes.analyses.surface import analysis as surface
 from headtypes.core.stage import PICTURED, TEXT, Result, of_inputs_alone, stage
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.paper import (
@@ -14,7 +20,6 @@ from headtypes.papers.paper import (
     Figure,
     Found,
     Paper,
-    Paths,
     Plan,
     Tables,
     files,
@@ -76,6 +81,17 @@ def _coreference(plan: Plan) -> list[Any]:
 
 
 _of_text = partial(to_read_first, of=lambda plan: plan.texts)
+EXAMPLES = Result(
+    "results/examples/{model}/{task}.h5",
+    "extract_text_features",
+    "attention maps with their tokens",
+    of=lambda plan: plan.texts,
+    name="examples",
+    section="Heads and types",
+    content="for tasks of text, for Clark's Figure 1: the attention of four heads among the last 15 tokens of one "
+    "segment",
+    withheld=TEXT,
+)
 RESULTS = (
     _of_text(
         "results/clark2019/{model}/{task}/figure1.{pdf,png}",
@@ -103,17 +119,7 @@ RESULTS = (
         about="heads in two dimensions, by how differently they attend",
         content="Clark's Figure 6: heads in two dimensions by how differently they attend",
     ),
-    Result(
-        "results/examples/{model}/{task}.h5",
-        "extract_text_features",
-        "attention maps with their tokens",
-        of=lambda plan: plan.texts,
-        name="examples",
-        section="Heads and types",
-        content="for tasks of text, for Clark's Figure 1: the attention of four heads among the last 15 tokens of one "
-        "segment",
-        withheld=TEXT,
-    ),
+    EXAMPLES,
     to_read_first(
         "results/clark2019/table1.{csv,tex,md,html}",
         "tabulate_relations",
@@ -208,15 +214,15 @@ class _Clark2019(Paper):
     )
     judges_tasks = True
 
-    def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
+    def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
         return {
-            **files("surfaces", paths.SURFACE, plan.texts),
-            **files("gradients", paths.GRADIENTS, [entry for entry in plan.texts if entry in plan.gradients]),
-            **files("fits", paths.PROJECTION_FIT, plan.texts),
-            **files("divergences", paths.DIVERGENCE, plan.texts),
-            **files("relations", paths.RELATIONS_SUMS, _treebanks(plan)),
-            **files("probes", paths.PROBE_SUMS, plan.probed),
-            **files("coreference", paths.COREFERENCE_SUMS, _coreference(plan)),
+            **files("surfaces", surface.PATTERNS.path, plan.texts),
+            **files("gradients", gradients.TABLE.path, [entry for entry in plan.texts if entry in plan.gradients]),
+            **files("fits", divergence.PROJECTION_FIT.path, plan.texts),
+            **files("divergences", divergence.PAIRS.path, plan.texts),
+            **files("relations", relations.SUMS.path, _treebanks(plan)),
+            **files("probes", probes.SUMS.path, plan.probed),
+            **files("coreference", coreference.SUMS.path, _coreference(plan)),
         }
 
     def spec(self, plan: Plan) -> dict:

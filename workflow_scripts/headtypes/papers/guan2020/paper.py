@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from headtypes.analyses.ablation.analysis import SCORES
+from headtypes.analyses.types import analysis as types
 from headtypes.core.stage import PICTURED, Plan, stage
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.paper import (
@@ -14,7 +16,6 @@ from headtypes.papers.paper import (
     Figure,
     Found,
     Paper,
-    Paths,
     Tables,
     files,
     if_any,
@@ -288,16 +289,16 @@ class _Guan2020(Paper):
         Tables("compared", "results/compared/{clustering}/pairs.csv", ("clustering",), clusterings, _compared),
     )
 
-    def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
+    def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
         judged = _judged(plan)
         if not judged:
             return {}
         clustered = [partition for partition in judged.values() if partition in plan.clustered]
         return {
-            **files("partitions", paths.PARTITION, judged.values()),
-            **files("scores", paths.SCORES, _answered(plan)),
-            **files("stabilities", paths.STABILITY, clustered),
-            **files("numbers", paths.NUMBERS_OF_TYPES, clustered),
+            **files("partitions", types.PARTITION.path, judged.values()),
+            **files("scores", SCORES.path, _answered(plan)),
+            **files("stabilities", types.STABILITY.path, clustered),
+            **files("numbers", types.NUMBERS_OF_TYPES.path, clustered),
             **({("readings", "readings"): readings} if (readings := self.readings(plan)) else {}),
         }
 

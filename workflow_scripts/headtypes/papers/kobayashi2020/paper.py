@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from headtypes.papers.paper import Compared, Found, Paper, Paths, Plan, Published, files
+from headtypes.analyses.distances.analysis import FEATURES
+from headtypes.papers.paper import Compared, Found, Paper, Plan, Published, files
 
 
 class _Kobayashi2020(Paper):
@@ -17,8 +18,8 @@ class _Kobayashi2020(Paper):
     row = "none, since its abstract has no numbers"
     judged = "task on which the norms of every model were read"
 
-    def inputs(self, plan: Plan, paths: Paths) -> dict[tuple[str, ...], str]:
-        return files("features", paths.FEATURES, plan.with_norms)
+    def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
+        return files("features", FEATURES.path, plan.with_norms)
 
     def spec(self, plan: Plan) -> dict:
         return {}
