@@ -101,6 +101,17 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     }
 
 
+def write_relations(folder: Path, rows: list[tuple], best: list[tuple]) -> None:
+    """Write accuracies of heads and the best heads; rows, best: the columns that follow the annotation."""
+    place = ["layer", "head", "direction", "accuracy"]
+    table = pd.DataFrame(rows, columns=["relation", *place]).assign(annotation="universal", part="file")
+    write_csv(folder / "relations.csv", table)
+    names = ["relation", "chosen", "scored", *place, "offset_accuracy", "above_offset"]
+    other = dict.fromkeys(("words", "offset", "other_accuracy"), 1)
+    table = pd.DataFrame(best, columns=names).assign(annotation="universal", left_out="", **other)
+    write_csv(folder / "best.csv", table)
+
+
 CONDITIONS = {"baseline": {}, "zero-dense": {"dense": "zero"}, "one-head": {"1-2": "zero"}}
 
 

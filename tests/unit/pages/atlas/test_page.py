@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.relations.analysis import per_head
-from headtypes.core.table_files import write_csv
 from headtypes.pages.atlas.page import SAMPLES, gather, numbers_on, pack, pack_divergence, pack_maps
-from tests.support.atlases import atlas, attention_in, made_up, maps_of, unpacked
+from tests.support.atlases import atlas, attention_in, made_up, maps_of, unpacked, write_relations
 
 WORDS = ["[CLS]", "a", "b", "[SEP]"]
 
@@ -95,17 +94,6 @@ def test_as_many_samples_are_shown_as_keep_the_page_small(monkeypatch):
 def test_analyses_that_were_not_run_are_absent():
     data = gather(made_up(2, 2), [("qa", [maps_of(2, 2, WORDS, 0)])], {}, distance_bins=16, conditions={})
     assert (data["columns"], data["features"], data["main"], data["costs"], data["names"]) == ([], None, None, [], [])
-
-
-def write_relations(folder, rows: list[tuple], best: list[tuple]) -> None:
-    """Write accuracies of heads and the best heads; rows, best: the columns that follow the annotation."""
-    place = ["layer", "head", "direction", "accuracy"]
-    table = pd.DataFrame(rows, columns=["relation", *place]).assign(annotation="universal", part="file")
-    write_csv(folder / "relations.csv", table)
-    names = ["relation", "chosen", "scored", *place, "offset_accuracy", "above_offset"]
-    other = dict.fromkeys(("words", "offset", "other_accuracy"), 1)
-    table = pd.DataFrame(best, columns=names).assign(annotation="universal", left_out="", **other)
-    write_csv(folder / "best.csv", table)
 
 
 def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(tmp_path):

@@ -9,7 +9,19 @@ import pytest
 from playwright.sync_api import expect
 
 from headtypes.pages.atlas.page import gather
-from tests.support.atlases import MARKUP, WORDS, atlas, made_up, maps_of, results, show, state, tile, write_page
+from tests.support.atlases import (
+    MARKUP,
+    WORDS,
+    atlas,
+    made_up,
+    maps_of,
+    results,
+    show,
+    state,
+    tile,
+    write_page,
+    write_relations,
+)
 from tests.support.browser import LOW_CONTRAST, opened
 
 # Roles of what can be operated (WAI-ARIA).
@@ -302,6 +314,44 @@ def test_the_page_of_a_large_model_is_small(tmp_path):
     tokens = [f"token{place}" for place in range(48)]
     write_page(tmp_path / "atlas.html", atlas(tmp_path, 24, 16, [tokens] * 8))
     assert (tmp_path / "atlas.html").stat().st_size < 12e6
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(30, 9), (24, 16)])
+@pytest.mark.parametrize("width", [1400, 390])
+def test_hundreds_of_heads_are_read_within_the_window(chromium, tmp_path, layers, heads, width):
+    write_page(tmp_path / "atlas.html", atlas(tmp_path, layers, heads, [WORDS]))
+    with opened(chromium, tmp_path / "atlas.html", width) as page:
+        assert page.locator("#count").inner_text() == f"{layers * heads} heads"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        boxes = page.locator(".tile").evaluate_all(
+            "all => all.map((it) => [it.offsetWidth, it.offsetHeight, it.scrollWidth - it.clientWidth])"
+        )
+        assert len(boxes) == layers * heads
+        assert min(min(box[:2]) for box in boxes) >= 24
+        assert max(box[2] for box in boxes) <= 0
+        # All layers stand below one another in two screens at most, and each beside its number.
+        tiles = page.locator("#tiles").bounding_box()
+        assert tiles["height"] < (900 if width == 1400 else 2 * 844)
+        last = tile(page, f"{layers}-{heads}")
+        last.scroll_into_view_if_needed()
+        number = page.get_by_role("rowheader", name=f"layer {layers}", exact=True).bounding_box()
+        assert 0 <= number["x"] < last.bounding_box()["x"] < width
+        last.click()
+        assert page.get_by_role("article", name=f"Layer {layers}, head {heads}").is_visible()
+
+
+def test_an_atlas_of_syntax_alone_shows_what_was_measured(chromium, tmp_path):
+    """Neither maps nor types: heads are coloured by the relation that each is best at."""
+    rows = [("nsubj", 0, head, "dependent_to_head", value) for head, value in enumerate((80.0, 30.0))]
+    write_relations(tmp_path, rows, [("nsubj", "file", "file", 0, 0, "dependent_to_head", 80, 38, 42)])
+    found = {"relations": [("trees", tmp_path / "relations.csv")], "relations_best": [("trees", tmp_path / "best.csv")]}
+    write_page(tmp_path / "atlas.html", gather(made_up(1, 2), [], found, distance_bins=16, conditions={}))
+    with opened(chromium, tmp_path / "atlas.html", 1400) as page:
+        assert page.get_by_label("Colour by").locator("option").first.inner_text().startswith("best relation")
+        assert "nsubj" in page.locator("#legend").inner_text()
+        tile(page, "1-1").click()
+        panel = page.get_by_role("article", name="Layer 1, head 1")
+        assert "best head of trees for nsubj" in panel.inner_text()
 
 
 def test_words_of_any_script_are_shown_whole_and_in_their_order(chromium, tmp_path):

@@ -104,6 +104,8 @@ def layers_table(outputs: Outputs) -> pd.DataFrame:
 
 # Inches of the figure; points of a marker; the most heads whose names are printed.
 _HEIGHT, _MARKER, _NAMED = 2.5, 3, 6
+# Percent of the axis from one of these names to the next.
+_APART = 15
 _ON, _OFF = "0.6", PALETTE[1]
 
 
@@ -122,14 +124,16 @@ def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
     _draw_written(written, heads, off)
     _draw_sinks(sink, heads, off)
     _draw_stream(stream, layers)
+    of_off = legend_key(color=_OFF, marker="o", ms=_MARKER, ls="none", label="off on most samples")
     keys = [
-        legend_key(color=_OFF, marker="o", ms=_MARKER, ls="none", label="off on most samples"),
-        legend_key(color=_ON, marker="o", ms=_MARKER, ls="none", label="other head"),
+        *([of_off] if off.any() else []),
+        legend_key(color=_ON, marker="o", ms=_MARKER, ls="none", label="other head" if off.any() else "head"),
         legend_key(color="0.3", lw=0.9, label="layer mean"),
         legend_key(color=PALETTE[0], marker="o", ms=_MARKER, lw=0.9, label="largest of the stream"),
         legend_key(color="0.4", ls="--", lw=0.9, label="median magnitude"),
+        legend_key(color="0.75", lw=0.6, label="limit"),
     ]
-    figure.legend(handles=keys, loc="outside upper center", ncols=5, columnspacing=1)
+    figure.legend(handles=keys, loc="outside upper center", ncols=len(keys), columnspacing=0.8, handlelength=1.5)
     return figure
 
 
@@ -151,14 +155,16 @@ def _draw_sinks(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
     for chosen, colour, name in ((~off, _ON, "on"), (off, _OFF, "off")):
         rows = heads[chosen]
         axes.plot(100 * rows["first"], rows["relative"], "o", color=colour, ms=_MARKER, mew=0, gid=f"sink-{name}")
-    for place, (_, row) in enumerate(heads.nsmallest(_NAMED, "relative").sort_values("first").iterrows()):
-        # Each on a line of its own, since heads that write least stand close together.
-        name, above = head_name(int(row["layer"]), int(row["head"])), 4 + 7 * place
+    # The names stand in a row below all dots, since heads that write least stand close together.
+    named, below = heads.nsmallest(_NAMED, "relative").sort_values("first"), -0.06 * axes.get_ylim()[1]
+    places = 100 * named["first"].to_numpy() - _APART * np.arange(len(named))
+    places = np.maximum.accumulate(places).clip(_APART / 2, 100 - _APART * (len(named) - 0.5))
+    for place, (_, row) in zip(places + _APART * np.arange(len(named)), named.iterrows(), strict=True):
         line = {"arrowstyle": "-", "lw": 0.3, "color": "0.5", "shrinkA": 0, "shrinkB": 2}
-        at = (100 * row["first"], row["relative"])
-        axes.annotate(name, at, (2, above), textcoords="offset points", fontsize=6, arrowprops=line)
+        at, name = (100 * row["first"], row["relative"]), head_name(int(row["layer"]), int(row["head"]))
+        axes.annotate(name, at, (place, below), fontsize=6, ha="center", va="center", arrowprops=line)
     axes.set(xlabel="attention to the first token, %", ylabel="written, of the layer's mean")
-    axes.set(xlim=(0, 100), ylim=(0, None))
+    axes.set(xlim=(0, 100), ylim=(2 * below, None))
 
 
 def _draw_stream(axes: Axes, layers: pd.DataFrame) -> None:

@@ -4,6 +4,7 @@ let active = 0;
 function makeTiles() {
   const grid = byId("tiles");
   grid.style.setProperty("--heads", headsOfLayer);
+  grid.style.setProperty("--rows", layers);
   grid.setAttribute("aria-rowcount", layers + 1);
   grid.setAttribute("aria-colcount", headsOfLayer + 1);
   const corner = element("span", { role: "columnheader", class: "corner" }, "layer");
