@@ -13,7 +13,7 @@ from tests.support.clark import named
 from tests.support.dense_norms import GATED, defined_norms
 from tests.support.models import ENCODERS, FAMILIES, tiny_bert, tiny_family
 from tests.support.records import SAMPLES
-from tests.unit.analyses.distances.test_reducer import defined_features
+from tests.unit.analyses.distances.test_measure import defined_features
 
 
 @pytest.mark.parametrize("family", [each for each in [*FAMILIES, *ENCODERS] if each not in GATED])

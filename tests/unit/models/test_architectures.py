@@ -44,7 +44,7 @@ from tests.support.places import ROOT
 from tests.support.reading import distance_features, reader_of
 from tests.support.records import SAMPLES, described, recorded, types_in, windows_of
 from tests.support.refusals import refusal
-from tests.unit.analyses.distances.test_reducer import defined_features
+from tests.unit.analyses.distances.test_measure import defined_features
 
 DOCS = ROOT / "docs" / "lookup" / "models.md"
 PAPER = Reading()

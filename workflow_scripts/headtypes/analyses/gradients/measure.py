@@ -1,10 +1,16 @@
 """Dependence of the loss on the attention to each kind of token (Clark et al. 2019, section 3.2, Figure 3).
 
 The loss is a model's own on what it reads: words that are masked, the next token, or the answers of a task.
+
+Gradients are read in the backward pass, which keeps no map. The gradient with respect to the attention from token s to
+token t, taken as a free variable after the softmax, is the product of the gradient with respect to the head's output at
+s with the value at t. The backward pass computes the attention of a layer anew, block by block, and comes upon these
+products on its way.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +21,7 @@ from transformers import PreTrainedModel
 
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.attention.batches import Batch, check_heads, run_model
-from headtypes.attention.gradients import AttentionGradients
+from headtypes.attention.hook import Group, Layer, Scratch, equal_lengths
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.progress import warn
 from headtypes.core.seeds import derive_seed
@@ -226,6 +232,100 @@ def gradients_by_kind(
     np.add.at(inputs, loss.units, np.stack([of_input.any(0) for of_input in members]))
     means, counts = sums / np.maximum(inputs, 1)[:, None, None], (inputs > 0).sum(0)
     return np.where(counts > 0, means.sum(0) / np.maximum(counts, 1), np.nan)
+
+
+class AttentionGradients:
+    """The hook of a batch: leaves the attention as it is, and in the backward pass reads its gradients.
+
+    anchor: the variable whose gradient the backward pass is to compute, so that it reaches every layer.
+    """
+
+    def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
+        self.anchor = torch.zeros((), device=batch.device, requires_grad=True)
+        self.groups = equal_lengths(batch.lengths, batch.device)
+        self._members = {
+            group.samples.start: torch.from_numpy(np.stack(members[group.samples])).to(batch.device)
+            for group in self.groups
+        }
+        self._sums = torch.zeros(len(members), *shape, members[0].shape[1], dtype=torch.float64, device=batch.device)
+
+    def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
+        return _Attention.apply(layer.query, layer.key, layer.value, self.anchor, layer, number, self)
+
+    def means(self) -> Float[Tensor, "batch layer head kind"]:
+        """Return the mean of each head's gradients in each input, after the backward pass; 0 where the kind has no
+        token.
+        """
+        means = torch.empty_like(self._sums)
+        for group in self.groups:
+            pairs = group.length * self._members[group.samples.start].sum(1)
+            means[group.samples] = self._sums[group.samples] / pairs.clamp(min=1)[:, None, None]
+        return means
+
+    def add(self, number: int, group: Group, gradient: Float[Tensor, "sample head row key"]) -> None:
+        """Add what some query rows of a group have in a layer, dLoss / dA."""
+        by_key = gradient.abs().sum(2, dtype=torch.promote_types(gradient.dtype, torch.float32))
+        members = self._members[group.samples.start].to(by_key.dtype)
+        self._sums[group.samples, number] += by_key @ members
+
+
+class _Attention(torch.autograd.Function):
+    """Head outputs of a layer, from its groups; the backward pass keeps nothing of a map beyond the current block."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        anchor: Tensor,
+        layer: Layer,
+        number: int,
+        gradients: AttentionGradients,
+    ) -> Tensor:
+        ctx.save_for_backward(query, key, value)
+        ctx.rest = replace(layer, query=None, key=None, value=None), number, gradients
+        outputs = layer.zero_outputs()
+        for group in gradients.groups:
+            outputs[group.samples, :, : group.length] = group.of(layer).head_outputs()
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        rest, number, gradients = ctx.rest
+        query, key, value = ctx.saved_tensors
+        layer, scratch = replace(rest, query=query, key=key, value=value), Scratch()
+        # No layer below the first one needs gradients.
+        further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if any(ctx.needs_input_grad[:3]) else []
+        for group in gradients.groups:
+            part, output_gradient = group.of(layer), gradient[group.samples, :, : group.length]
+            below = [tensor[group.samples, :, : group.length] for tensor in further]
+            for rows in group.blocks(query.device):
+                attention_gradient = torch.matmul(output_gradient[:, :, rows], part.value.transpose(-1, -2))
+                gradients.add(number, group, attention_gradient)
+                if below:
+                    _add_below(below, part, rows, output_gradient[:, :, rows], attention_gradient, scratch)
+        return *(further or [None] * 3), torch.zeros_like(gradient[0, 0, 0, 0], dtype=torch.float32), *[None] * 3
+
+
+def _add_below(
+    below: list[Tensor],
+    layer: Layer,
+    rows: slice,
+    output_gradient: Tensor,
+    attention_gradient: Tensor,
+    scratch: Scratch,
+) -> None:
+    """Add to the gradients with respect to query, key and value what some query rows contribute to them."""
+    query_gradient, key_gradient, value_gradient = below
+    attention = layer.attention(rows, scratch.of(layer, rows))
+    value_gradient += torch.matmul(attention.transpose(-1, -2), output_gradient)
+    # The gradient of a softmax, whose share for no token has none.
+    score_gradient = attention * (attention_gradient - (attention * attention_gradient).sum(-1, keepdim=True))
+    if layer.cap is not None:
+        score_gradient *= 1 - torch.tanh(layer.scores(rows) / layer.cap) ** 2
+    query_gradient[:, :, rows] = torch.matmul(score_gradient, layer.key) * layer.scale
+    key_gradient += torch.matmul(score_gradient.transpose(-1, -2), layer.query[:, :, rows]) * layer.scale
 
 
 def _lacking(run: ModelOnTask) -> str | None:
