@@ -12,11 +12,10 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel
 
 from headtypes.core.errors import InputError
-from headtypes.data.tasks import KINDS, LANGUAGE_MODEL, Scored, read_rows
-from headtypes.data.windows import Windows, check_finite, write_windows
-from headtypes.models.fetching import load_tokenizer
+from headtypes.data.tasks import KINDS, LANGUAGE_MODEL, Scored
+from headtypes.data.windows import Windows, check_finite
 from headtypes.models.loading import load_model
-from headtypes.models.records import ModelRecord, read_model_record
+from headtypes.models.records import ModelRecord
 
 # The column of scores with the cross entropy, in nats, of the span, label, choice or tokens that are right.
 GOLD_LOSS = "gold_loss"
@@ -192,10 +191,3 @@ def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     # Half precision is too coarse for the loss.
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     return cross_entropy(logits, targets, ignore_index=NO_TARGET, reduction="none")
-
-
-def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    model = read_model_record(inputs.model)
-    rows, shape = read_rows(inputs.questions, spec["kind"]), {key: spec[key] for key in spec if key != "kind"}
-    windows = KINDS[spec["kind"]].cut_windows(rows, load_tokenizer(model), model, **shape)
-    write_windows(outputs.windows, windows, provenance)

@@ -100,7 +100,7 @@ def sample_questions(plan: Plan, task: str) -> dict:
     return {"questions": questions, "seed": seed}
 
 
-@stage(reads="questions", calls="data.answering:run", inputs=(RECORD, QUESTIONS))
+@stage(reads="questions", calls="data.preparing:run", inputs=(RECORD, QUESTIONS))
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
     """Return the shape of a window and, for language models, the seed of the masked words."""
     kind = plan.kind_of(task)
