@@ -61,8 +61,8 @@ class SomeTokens:
 class _Answered(SomeTokens):
     """The output of a model for windows, read batch by batch: classes, or tokens if the windows have targets."""
 
-    def __init__(self, kind: str, windows: Windows):
-        self._kind, self._tokens = KINDS[kind], None
+    def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None):
+        self._kind, self._targets, self._tokens = KINDS[kind], targets, None
         if windows.targets is not None:
             self._tokens, self._wanted = windows.predicted_tokens, np.split(windows.targets, windows.offsets[1:-1])
 
@@ -96,6 +96,12 @@ class _Answered(SomeTokens):
         losses = _cross_entropy(logits, wanted).double()
         return losses.new_zeros(len(self._batch)).index_add(0, self.owners.to(logits.device), losses)
 
+    def class_losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
+        """Return the mean cross entropy of each window's right classes, [window]; given: the arguments of the model."""
+        logits = self._kind.answer_logits(output, given["attention_mask"])
+        targets = torch.as_tensor(self._targets[self._batch].clip(0)).to(logits.device)
+        return _cross_entropy(logits, targets).mean(1)
+
 
 class Answers(_Answered):
     """The answers of a model: values read from its output for each window.
@@ -105,8 +111,8 @@ class Answers(_Answered):
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
-        super().__init__(kind, windows)
-        self._targets, self._settings = targets, settings
+        super().__init__(kind, windows, targets)
+        self._settings = settings
         self.columns = self._kind.answer_columns if self._tokens is None else ("loss", "tokens")
         if targets is not None:
             self.columns += (GOLD_LOSS,)
@@ -140,10 +146,8 @@ class Answers(_Answered):
         return answers, scores
 
     def _gold_losses(self, output: Any, given: Mapping[str, Tensor]) -> np.ndarray:
-        targets = self._targets[self._batch]
-        logits = self._kind.answer_logits(output, given["attention_mask"])
-        losses = _cross_entropy(logits, torch.as_tensor(targets.clip(0)).to(logits.device)).mean(1).cpu().numpy()
-        return np.where((targets >= 0).all(1), losses, np.nan)
+        is_whole = (self._targets[self._batch] >= 0).all(1)
+        return np.where(is_whole, self.class_losses(output, given).cpu().numpy(), np.nan)
 
 
 class AnswerLoss(_Answered):
@@ -157,11 +161,10 @@ class AnswerLoss(_Answered):
 
         targets: [window, softmax] of `Kind.answer_targets`; what: the work, for the message.
         """
-        super().__init__(kind, windows)
+        super().__init__(kind, windows, targets)
         self.windows = np.flatnonzero((targets >= 0).all(1))
         if not len(self.windows):
             raise InputError(f"{what}: no window holds a whole answer; make windows.max_seq_length larger.")
-        self._targets = targets
 
     def start(self, windows: np.ndarray) -> None:
         """Prepare for the forward pass of a batch; windows: indices into the attribute `windows`."""
@@ -170,8 +173,7 @@ class AnswerLoss(_Answered):
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """Return the loss of each input of the batch, [input], in nats; given: the arguments of the model."""
         if self._tokens is None:
-            logits = self._kind.answer_logits(output, given["attention_mask"])
-            return _cross_entropy(logits, torch.as_tensor(self._targets[self._batch]).to(logits.device)).mean(1)
+            return self.class_losses(output, given)
         sums = self.token_loss_sums(output)
         return sums / torch.as_tensor(self._tokens[self._batch]).to(sums)
 

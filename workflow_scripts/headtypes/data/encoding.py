@@ -1,17 +1,21 @@
 """Samples: drawn from the rows of a task, encoded as a model reads them, with the kind of each token; masked words."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from tokenizers import Encoding
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json_lines, write_json_lines
 from headtypes.data.tasks import KINDS, Sample, read_rows, write_records
 from headtypes.models.tokenizers import added_tokens
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
@@ -141,7 +145,7 @@ class Encoded:
     def lengths(self) -> list[int]:
         return [len(ids) for ids in self.input_ids]
 
-    def selected(self, samples: Sequence[int]) -> "Encoded":
+    def selected(self, samples: Sequence[int]) -> Encoded:
         def some(entries: Sequence | None) -> list | None:
             return entries and [entries[index] for index in samples]
 

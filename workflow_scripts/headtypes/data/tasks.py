@@ -198,6 +198,12 @@ class DataColumn(NamedTuple):
 ID = DataColumn(None, "Column of the sample's id; without it, the row number.")
 
 
+def check_same(rows: Sequence, windows: Windows) -> None:
+    """Raise `InputError` unless the windows were built from these rows."""
+    if [row.id for row in rows] != windows.question_ids:
+        raise InputError("The windows were built from other questions or pairs than these; build them again.")
+
+
 class Kind(ABC):
     """A kind of task.
 
@@ -295,8 +301,6 @@ class Kind(ABC):
 
     def check_answerable(self, rows: Sequence, windows: Windows, record: ModelRecord) -> None:
         """Raise `InputError` unless the windows were built from these rows and the model knows their labels."""
-        from headtypes.data.windows import check_same
-
         check_same(rows, windows)
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> tuple[np.ndarray, ...]:

@@ -188,12 +188,6 @@ def check_finite(values: np.ndarray, what: str) -> None:
         raise InputError(f"The model's {what} not finite; run it in float32 or bfloat16, or check its weights.")
 
 
-def check_same(rows: Sequence, windows: Windows) -> None:
-    """Raise `InputError` unless the windows were built from these rows."""
-    if [row.id for row in rows] != windows.question_ids:
-        raise InputError("The windows were built from other questions or pairs than these; build them again.")
-
-
 def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
     """Write windows and their provenance as HDF5: a compressed data set with checksums for each array of `Windows`."""
     names = (*_OF_TOKENS, "offsets", "question")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.data.tasks import MEASURES, Kind, Sample, StrictRecord
+from headtypes.data.tasks import MEASURES, Kind, Sample, StrictRecord, check_same
 
 if TYPE_CHECKING:
     import numpy as np
@@ -232,8 +232,6 @@ def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndar
     """Return the first and last token of each question's first answer, [window, 2] int64; -1 if the window cuts it."""
     import numpy as np
 
-    from headtypes.data.windows import check_same
-
     check_same(questions, windows)
     begin = np.array([question.answer_starts[0] for question in questions])
     stop = begin + [len(question.answers[0]) for question in questions]
@@ -305,8 +303,6 @@ def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spa
     only in the window in which its token has most context; here every span is considered.
     """
     import numpy as np
-
-    from headtypes.data.windows import check_same
 
     check_same(questions, windows)
     best = np.full(len(questions), -np.inf)
