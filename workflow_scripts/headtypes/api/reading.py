@@ -132,7 +132,7 @@ def head_types(
     settings = {"method": method, "k": k, "scale": scale, "restarts": restarts, "seed": seed}
     clustering = cluster_heads(mean, **settings)
     if samples > 1:
-        clustering = clustering.beside(cluster_halves(by_head, clustering.labels, **settings)[1])
+        clustering = clustering.named_again(cluster_halves(by_head, clustering.labels, **settings)[1])
     return partition_of(clustering, mean, (layers, heads))
 
 

@@ -123,7 +123,7 @@ def test_samples_that_differ_make_a_narrow_name_doubtful_and_equal_ones_do_not()
         mean = by_sample.mean(axis=0, dtype=float)
         clustering = cluster_heads(mean, seed=0, **CLUSTERING)
         stability = measure_stability(by_sample, clustering.labels, models=6, seed=3, pairs=False, **CLUSTERING)
-        judged = clustering.beside(stability["profiles"]).naming
+        judged = clustering.named_again(stability["profiles"]).naming
         return {name for name, doubt in zip(judged.names, judged.doubts, strict=True) if doubt}
 
     assert doubts(by_sample) == set()

@@ -74,20 +74,15 @@ OUTPUTS = Result(
 )
 
 
-def _draws_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
-    controls = plan.config.controls
-    return controls.draws * share_of(controls.questions, rows)
-
-
 @stage("forward", reads="samples", calls="analyses.ablation.evaluation:run_head_outputs", inputs=(RECORD, SAMPLES))
 def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
-    """Spec: truncation, precision and batch size."""
+    """Return the spec: truncation, precision and batch size."""
     return samples_of(plan, task)
 
 
 @stage("forward", reads="questions", calls="analyses.ablation.evaluation:run")
 def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -> dict:
-    """Spec: the operation on each head, the reading of the paper, precision and batch size."""
+    """Return the spec: the operation on each type, the reading of the paper, precision and batch size."""
     task = plan.partitions[model, partition].task
     return {**_evaluation(plan, model, condition, task), "condition": condition}
 
@@ -98,9 +93,14 @@ def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
     return {"baseline": baseline and baseline.name}
 
 
-@stage("forward", reads="questions", passes=_draws_of_controls, calls="analyses.ablation.evaluation:run_controls")
+def _passes_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
+    controls = plan.config.controls
+    return controls.draws * share_of(controls.questions, rows)
+
+
+@stage("forward", reads="questions", passes=_passes_of_controls, calls="analyses.ablation.evaluation:run_controls")
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
-    """Spec: the condition, and the number of draws of heads and of questions."""
+    """Return the spec: that of the condition, and the number of draws of heads and of questions."""
     task, controls = plan.partitions[model, partition].task, plan.config.controls
     seed = plan.seed("evaluate_controls", model, partition, condition)
     drawn = {"draws": controls.draws, "questions": controls.questions, "seed": seed}
@@ -126,7 +126,7 @@ def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
 
 
 def answers_of(plan: Plan, task: str) -> dict:
-    """Return how a model's answers to a task are read, with precision and batch size."""
+    """Return the part of a spec on how a model answers a task: the task's kind, its limits, precision, batch size."""
     kind = plan.kind_of(task)
     answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}
     return {"kind": kind.name, **answers, **given(plan.config.compute)}
@@ -136,13 +136,7 @@ ABLATION = Analysis(
     "ablation",
     "drop without the heads (points)",
     section="What the model can do without",
-    results=(*(ANSWERS, METRICS, SCORES, INTERVALS, DIFFERENCES, CONTROLS, CONTROLS_FIGURE, OUTPUTS),),
+    results=(ANSWERS, METRICS, SCORES, INTERVALS, DIFFERENCES, CONTROLS, CONTROLS_FIGURE, OUTPUTS),
     line=lambda quantity, statistic: f"{statistic}: {quantity.removeprefix('drop of ').replace('_', ' ')}",
-    stages=(
-        measure_head_outputs,
-        evaluate_condition,
-        measure_intervals,
-        evaluate_controls,
-        plot_controls,
-    ),
+    stages=(measure_head_outputs, evaluate_condition, measure_intervals, evaluate_controls, plot_controls),
 )

@@ -18,10 +18,10 @@ from headtypes.data.tasks import METRICS, Metric, tested_metric
 
 
 class DropsOfDraws(NamedTuple):
-    """Drops of one score, named as in `METRICS`, of a condition and of its random heads (draws: [draw]).
+    """Drops of one score under a condition, and under the same operations on random heads.
 
-    own, low, high: the condition's drop, with its interval over questions; overlap: the mean share of the drawn
-    heads that are the condition's own.
+    metric: the name of the score in `METRICS`. own, low, high: the condition's drop, with its interval over questions.
+    draws: [draw] the drop under each draw of random heads. overlap: mean share of drawn heads that are the condition's.
     """
 
     metric: str
@@ -33,15 +33,14 @@ class DropsOfDraws(NamedTuple):
 
 
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
-    """Return drops from the baseline (`tasks.Metric`) of a condition and its controls, on the controls' questions.
+    """Return drops from the baseline (`tasks.Metric`) of a condition and of its controls, on the controls' questions.
 
     controls: scores of each draw and question, as `evaluation.evaluate_controls` returns them.
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
 
-    The keys are control_draws, control_questions, control_overlap (mean share of the drawn heads that are the
-    condition's
-    own); for each metric control_drop_{metric}: the mean over the draws, with the lowest and the highest as _low and
-    _high; own_drop_{metric}: the condition's own drop.
+    The keys are control_draws and control_questions (numbers), and control_overlap, the mean share of drawn heads that
+    are the condition's; for each metric control_drop_{metric}, the mean over draws, with _low and _high for the lowest
+    and highest, and own_drop_{metric}, the condition's drop.
     """
     metrics, lost, own_lost, sizes = lost_answers(controls, scores, baseline)
     found = {
@@ -59,9 +58,10 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
 def lost_answers(
     controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame
 ) -> tuple[list[Metric], np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return the losses on the controls' questions: the metrics; [metric, draw, question] the cost of random heads;
-    [metric,
-    question] that of the condition; and the questions' sizes (`sizes_in`), where they have any.
+    """Return what answers lose on the controls' questions; arguments as of `control_drops`.
+
+    Returns (metrics, lost, own_lost, sizes). lost: [metric, draw, question] the loss under random heads; own_lost:
+    [metric, question] the loss under the condition; sizes: of the questions, as `results.sizes_in` gives them.
     """
     controls = controls.sort_values(["draw", "id"])
     draws, asked = controls["draw"].nunique(), controls["id"].unique()
@@ -80,7 +80,7 @@ def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[
 
 
 def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
-    """Read the drops of a task's `tested_metric` beside heads of the same layers, from the files of `control_drops`."""
+    """Read the files of scores that `control_drops` takes, and return the drops of the task's `tested_metric`."""
     controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, sizes = lost_answers(controls, *own)
     metric = tested_metric([metric.name for metric in metrics])
@@ -105,36 +105,31 @@ _DRAW = "0.8"
 def controls_figure(
     drops: Mapping[str, DropsOfDraws], operations: Mapping[str, Mapping[str, str]], partition: Partition
 ) -> Figure:
-    """Draw a row per condition: its drop with its interval, and a bar from the least to the most of its random heads.
+    """Draw a row per condition: its drop with the interval, and a bar from the lowest to the highest drop of a draw.
 
-    drops: by condition, in the order in which they are drawn; operations: of each condition, {type or head: operation}.
-    Beside each stands which share of the random heads is its own.
+    drops: by condition, in the order of the rows; operations: {condition: {type or head: operation}}.
+    At the right stands the share of the random heads that are the condition's.
     """
     styles = type_styles(partition.types)
     figure = Figure(figsize=(PAGE, _AROUND + _ROW * len(drops)))
     height = figure.get_figheight()
     box = (_NAMES / PAGE, 0.4 / height, 1 - (_NAMES + _SHARES) / PAGE, 1 - _AROUND / height)
     axes = figure.add_axes(box)
-    for row, (condition, of_condition) in enumerate(drops.items()):
+    for row, (condition, found) in enumerate(drops.items()):
         types = [name for name in operations[condition] if name in styles]
         look = styles[types[0]] if len(types) == len(operations[condition]) == 1 else None
         colour, marker = (look.colour, look.marker) if look else (_SEVERAL, "o")
-        ends = of_condition.draws.min(), of_condition.draws.max()
+        ends = found.draws.min(), found.draws.max()
         axes.plot(ends, [row, row], color=_DRAW, lw=7, solid_capstyle="butt", gid=f"draws-{condition}")
-        axes.plot(of_condition.draws.mean(), row, "|", color="black", ms=12, mew=1.4, gid=f"mean-{condition}")
-        axes.plot([of_condition.low, of_condition.high], [row, row], color=colour, lw=1.6, gid=f"interval-{condition}")
-        axes.plot(
-            of_condition.own, row, marker, color=colour, ms=5.5, mec="white", mew=0.5, zorder=3, gid=f"own-{condition}"
-        )
-        axes.text(
-            1.03, row, f"{100 * of_condition.overlap:.0f} %", transform=axes.get_yaxis_transform(), va="center_baseline"
-        )
+        axes.plot(found.draws.mean(), row, "|", color="black", ms=12, mew=1.4, gid=f"mean-{condition}")
+        axes.plot([found.low, found.high], [row, row], color=colour, lw=1.6, gid=f"interval-{condition}")
+        axes.plot(found.own, row, marker, color=colour, ms=5.5, mec="white", mew=0.5, zorder=3, gid=f"own-{condition}")
+        axes.text(1.03, row, f"{100 * found.overlap:.0f} %", transform=axes.get_yaxis_transform(), va="center_baseline")
     axes.text(1.03, -0.85, "in common", transform=axes.get_yaxis_transform(), va="center_baseline", color="0.35")
     axes.axvline(0, color="0.75", lw=0.6, zorder=0)
     axes.set(yticks=range(len(drops)), yticklabels=drops, ylim=(len(drops) - 0.4, -0.6))
-    draws = max(len(of_condition.draws) for of_condition in drops.values())
-    (name,) = {of_condition.metric for of_condition in drops.values()}
-    metric = METRICS[name]
+    draws = max(len(found.draws) for found in drops.values())
+    (metric,) = {METRICS[found.metric] for found in drops.values()}
     axes.set_xlabel(f"{metric.change} of {metric.title}, {metric.steps}")
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="0.92", lw=0.5)

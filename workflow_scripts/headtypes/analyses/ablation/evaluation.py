@@ -33,10 +33,10 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Settings:
     """The settings by which a task is evaluated under any condition.
 
-    kind: of the task, one that models answer. precision, batch_tokens: of the forward pass, and padded tokens of a
-        batch.
-    reading: fields of `operations.Reading`. max_answer_length: tokens of the longest answer, where a kind has such.
-    max_seq_length: tokens of a full window, where padding counts (`Reading.uniform_over_padding`).
+    kind: the kind of the task, one that models answer. precision: of the forward pass.
+    batch_tokens: tokens of a batch, with padding. reading: fields of `operations.Reading`, by name.
+    max_answer_length: tokens of the longest answer, for kinds of tasks with spans as answers.
+    max_seq_length: tokens of a full window, if padding counts (`Reading.uniform_over_padding`).
     """
 
     kind: str
@@ -62,15 +62,15 @@ def evaluate_condition(
     operations: dict[str, str],
     **settings,
 ) -> Scored:
-    """Answer questions, classify pairs, predict texts or choose, while some heads are ablated, and score the answers.
+    """Let a model answer questions, classify pairs, predict texts or choose while heads are ablated; score the answers.
 
     rows, windows: questions, pairs or documents as drawn, and as cut for this model (`Kind.cut_windows`).
-    partition: the type of every head. record: the model; it needs the task's head.
+    record: the model, which needs the task's head.
     head_outputs: as `measure_head_outputs` returns them, for the operations that need them.
-    condition: its name, for messages. operations: {target: operation}, as `operations_by_head` reads them.
+    condition: its name, for messages. operations: {type or head: operation}, as `operations_by_head` reads them.
     settings: fields of `Settings`.
-    returns id -> answer text or predicted label, and one row per question, pair or document with its scores, both as
-        `Kind.score_answers` gives them.
+    Returns {id: answer text or predicted label}, and a table with a row of scores for each question, pair or document,
+    both as `Kind.score_answers` gives them.
     """
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings))
@@ -79,9 +79,9 @@ def evaluate_condition(
 
 
 class Evaluator:
-    """A model, loaded once, that answers a task's rows under sets of operations; arguments as of `evaluate_condition`.
+    """A model, loaded once, that answers a task's rows under any operations; arguments as of `evaluate_condition`.
 
-    gold: whether the scores have the loss of what is right, too (`answering.GOLD_LOSS`).
+    gold: whether the scores also have the loss of the right answer (`answering.GOLD_LOSS`).
     """
 
     def __init__(
@@ -109,10 +109,10 @@ class Evaluator:
         self._answers = Answers(settings.kind, windows, targets, **depends_on)
 
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
-        """Evaluate sets of operations, [layer, head] each, as `evaluate_condition` does; equal ones once.
+        """Return answers and scores under each of several sets of operations, as `evaluate_condition` does for one.
 
+        sets: [layer, head] the operation on each head; equal sets are evaluated once. what: a name for the progress.
         Each batch of windows is made once. If padding counts under one set, windows are padded in full under all.
-        what: name of the work, for the progress.
         """
         ids, types, sentences = self._about[1].texts
         answers, settings, reading = self._answers, self._settings, self._settings.chosen_reading
@@ -148,9 +148,9 @@ class Evaluator:
         return [scored[tuple(operations.flat)] for operations in sets]
 
 
-def read_answered(questions: StrPath, inputs: Any, kind: str) -> tuple[Sequence, Windows, Partition, ModelRecord]:
+def _read_answered(inputs: Any, kind: str) -> tuple[Sequence, Windows, Partition, ModelRecord]:
     return (
-        read_rows(questions, kind),
+        read_rows(inputs.questions, kind),
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
@@ -163,7 +163,7 @@ def write_scores(path: StrPath, scores: pd.DataFrame, provenance: dict) -> None:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    answered = read_answered(inputs.questions, inputs, spec["kind"])
+    answered = _read_answered(inputs, spec["kind"])
     predictions, scores = evaluate_condition(*answered, read_head_outputs(inputs.head_outputs), **spec)
     write_json(outputs.predictions, predictions)
     write_scores(outputs.per_question, scores, provenance)
@@ -172,20 +172,20 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 @dataclass(frozen=True)
 class HeadOutputs:
-    """The mean output of each head, for the operation `mean` (`measure_head_outputs`)."""
+    """A file with the mean output of each head (`measure_head_outputs`)."""
 
     head_output: Float32[np.ndarray, "layer head channel"]
 
 
 def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
-    """Read the mean head outputs of a file, [layer, head, channel] float32; None where no path is given."""
+    """Return the mean head outputs of a file, [layer, head, channel] float32; None for no path."""
     return read_arrays(path, HeadOutputs).head_output if path else None
 
 
 class MeanHeadOutputs(Reducer):
-    """A reducer whose result is each head's output averaged over all real tokens: [layer, head, channel] float32.
+    """A reducer whose result is each head's output averaged over all real tokens, [layer, head, channel] float32.
 
-    Every token counts alike, special ones too.
+    Special tokens count as all others do.
     """
 
     reads_attention = False
@@ -203,7 +203,6 @@ class MeanHeadOutputs(Reducer):
         self._layers.setdefault(block.layer, []).extend(sums)
 
     def right(self) -> Bool[Tensor, "1 layer head channel"]:
-        """Sum the batch, [layer, head, channel] float64, and mark the sums that are finite."""
         self._sums = torch.stack([torch.stack(of_layer).sum(0) for of_layer in self._layers.values()])
         return self._sums.isfinite()[None]
 
@@ -216,10 +215,9 @@ class MeanHeadOutputs(Reducer):
 
 
 def measure_head_outputs(samples: list[Sample], record: ModelRecord, *, kind: str, **settings) -> np.ndarray:
-    """Run a model over samples and average the output of each head over all of their real tokens.
+    """Return each head's output averaged over all real tokens of the samples, [layer, head, channel] float32.
 
-    kind:    of task, which says how its samples are cut; settings: of `ModelOnTask`.
-    returns  [layer, head, channel] float32.
+    kind: the kind of the task, which cuts its samples; settings: of `ModelOnTask`.
     """
     run = ModelOnTask(record, **settings)
     (means,) = run.read(run.encode(samples, kind), MeanHeadOutputs())
@@ -232,7 +230,10 @@ def run_head_outputs(inputs: Any, spec: dict, outputs: Any, provenance: dict) ->
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """Return the share of a condition's heads that a draw changes in the same way; both [layer, head]."""
+    """Return the share of a condition's heads that a draw of heads changes in the same way.
+
+    drawn, operations: [layer, head] the operation on each head, under the draw and under the condition.
+    """
     return float((drawn == operations)[operations != "keep"].mean())
 
 
@@ -250,11 +251,11 @@ def evaluate_controls(
     seed: int,
     **settings,
 ) -> pd.DataFrame:
-    """Score a model under random draws of a condition's heads; otherwise as `evaluate_condition`.
+    """Score a model while random heads of each layer, as many as a condition has, are ablated as in the condition.
 
-    draws: more do not change the first ones; questions: of the rows, drawn at random, or "all".
-    returns draw (from 0), the columns of a condition's own scores, and overlap (0 to 1), one row per draw and question
-        or pair.
+    Arguments are those of `evaluate_condition`, and draws: how many times heads are drawn (more draws do not change the
+    first ones); questions: how many of the rows are drawn at random, or "all".
+    Returns a row for each draw and question: draw (from 0), the columns of a condition's own scores, and `overlap`.
     """
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     rows, windows = draw_part(rows, windows, questions, seed)
@@ -270,7 +271,6 @@ def evaluate_controls(
 
 
 def run_controls(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    answered = read_answered(inputs.questions, inputs, spec["kind"])
-    write_scores(
-        outputs.scores, evaluate_controls(*answered, read_head_outputs(inputs.head_outputs), **spec), provenance
-    )
+    answered = _read_answered(inputs, spec["kind"])
+    scores = evaluate_controls(*answered, read_head_outputs(inputs.head_outputs), **spec)
+    write_scores(outputs.scores, scores, provenance)

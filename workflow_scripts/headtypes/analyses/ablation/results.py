@@ -1,4 +1,4 @@
-"""The files of ablations: scores, their metrics and intervals, and mean head outputs."""
+"""The files of ablations: scores of each question, and intervals."""
 
 from collections.abc import Sequence
 
@@ -16,16 +16,14 @@ def metrics_in(scores: pd.DataFrame) -> list[Metric]:
 
 
 def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
-    """Return the number of tokens that each row of a table of scores sums over, [row]; None where every row counts
-    once.
-    """
+    """Return the number of tokens that each row of scores sums over, [row]; None if every row counts once."""
     return scores[SIZES].to_numpy(float) if SIZES in scores else None
 
 
 def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
-    """Read the scores of each question for one model under several conditions.
+    """Return the scores of each question of one model, a table for each path (of one condition).
 
-    Raises `InputError` that names a file that is damaged, or whose questions are not those of the first, in its order.
+    Raises `InputError` that names a file that is damaged, or whose questions are not those of the first file, in order.
     """
     read = [read_parquet(path, "holds no scores", ["id"]) for path in paths]
     for path, scores in zip(paths, read, strict=True):

@@ -34,11 +34,11 @@ _LEAST_SETS = 3
 
 
 class Fit(NamedTuple):
-    """Costs by least squares, or by ridge.
+    """The costs of heads by least squares, or by ridge.
 
-    effects: [head]; errors: their standard errors over sets; freedom: of the residuals; operator: [head, set], which
-    makes effects of what sets lose; penalty: 0 for least squares; adjusted: R2 of the sets, adjusted; held_out: R2 of
-    sets that the fit has not seen, in ten parts.
+    effects: [head] the costs; errors: [head] their standard errors over sets; freedom: degrees of freedom of residuals.
+    operator: [head, set], whose product with the losses of sets is the effects; penalty: of ridge, 0 for least squares.
+    adjusted: the adjusted R2 of the sets; held_out: the R2 of sets that are not fitted, in ten parts.
     """
 
     effects: np.ndarray
@@ -51,10 +51,10 @@ class Fit(NamedTuple):
 
 
 def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
-    """Fit one effect of each head to what sets lose; away: [set, head] bool; lost: [set].
+    """Fit one effect of each head to the losses of sets; away: [set, head] bool, heads that a set lacks; lost: [set].
 
-    Where each set has heads of a layer, the layer's effects sum to zero: such a head costs so much more than others of
-    its layer. Raises `InputError` where all sets lose the same.
+    If each set lacks heads of a layer, the layer's effects sum to zero: an effect is how much more a head costs than
+    others of its layer. Raises `InputError` if all sets lose the same.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
@@ -82,10 +82,7 @@ def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
-    """Return the R2 of sets that were held out, one of `_FOLDS` parts at a time, for each penalty of the ridge.
-
-    away: [set, head] the heads that each set lacks; lost: [set] the loss of each set.
-    """
+    """Return the R2 of sets that were held out, one of `_FOLDS` parts at a time, for each penalty; see `fit_sets`."""
     fold = np.arange(len(lost)) % _FOLDS
     wrong, total = np.zeros(len(penalties)), 0.0
     for number in range(_FOLDS):
@@ -101,24 +98,21 @@ def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.nd
 
 
 def set_means(company: Company, metric: str) -> np.ndarray:
-    """Return what each set loses of a metric, on average over units (or tokens), [set]."""
+    """Return the loss of each set in a metric, [set], on average over questions (or over tokens of texts)."""
     return company.lost(metric).sum(1) / company.sizes.sum()
 
 
 def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
     """Return the cost of each head, and how far costs explain the losses of sets; seed: of permutations.
 
-    The table has a row for each head: layer, head, away (in how many sets); cost, in nats of the loss (of a token,
-        where
-    units have several); its standard_error over sets; low, high: its 95 % interval over units (articles, where these
-    are
-    known); p, of a cost of zero over sets, two-sided, and p_holm, corrected for all heads; and of each metric
-    cost_{metric} and cost_{metric}_error, in points.
-    The dictionary (`results.FIT`) has sets, units, away (heads in a set); penalty (of ridge; 0 for least squares); by
-    metric, whole (with all heads), set_cost (mean loss of a set), r2 (adjusted), held_out (for sets that were held out)
-    and halves (correlation of the costs of halves of the sets); half (heads that explain half of the explained cost),
-    and
-    pair, the largest effect of two heads together beyond their costs.
+    The table has a row for each head: layer, head, away (number of sets that lack it); cost, in nats of the loss (of a
+    token, for texts), with its standard_error over sets and its 95 % interval (low, high) over questions or, if these
+    are known, articles; p, two-sided over sets, of a cost of zero, and p_holm, corrected for all heads; for each other
+    metric cost_{metric} and cost_{metric}_error, in points.
+    The dictionary (`results.FIT`) has sets, units (number of questions), away (heads that a set lacks) and penalty
+    (of ridge; 0 for least squares); by metric, whole (the value with all heads), set_cost (mean loss of a set), r2
+    (adjusted), held_out (R2 of sets that are not fitted) and halves (correlation of the costs of two halves of the
+    sets); half (number of heads that explain half of what costs explain); and pair, as of `largest_pair`.
     """
     sets, *shape = company.away.shape
     away = company.away.reshape(sets, -1).astype(float)
@@ -145,7 +139,7 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         "units": len(company.units),
         "away": float(away.sum(1).mean()),
         "penalty": penalty,
-        **{key: {metric: of[key] for metric, of in about.items()} for key in about[LOSS]},
+        **{key: {metric: values[key] for metric, values in about.items()} for key in about[LOSS]},
         "half": half,
         "pair": pair,
     }
@@ -165,7 +159,7 @@ def _about(company: Company, metric: str, away: np.ndarray, lost: np.ndarray, fi
 
 
 def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the interval of each head's cost over units: it is the mean of the units' own costs."""
+    """Return the ends of each head's interval over questions or articles: its cost is the mean of their costs."""
     lost = company.lost(LOSS)
     of_units, sizes = (fit.operator @ (lost - lost.mean(0))).T, company.sizes
     if any(company.articles):
@@ -185,14 +179,13 @@ def heads_for_half(fit: Fit) -> int:
 
 
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
-    """Find the two heads that cost most beyond their costs where both are away, by standard errors.
+    """Return the two heads whose common absence costs most beyond the sum of their costs, by standard errors.
 
-    They are among the `_PAIRED` heads of the largest costs, and at least `_LEAST_SETS` sets lack both; away, lost: as
-    in
-        `fit_sets`, whose fit this is.
-    Returns heads (indices), sets (in which both are away), effect, its standard_error, and p: of so large an effect
-    among
-    all these pairs, where the part that costs do not explain is permuted over sets (Freedman and Lane 1983).
+    away, lost, fit: as `fit_sets` takes and returns them. Pairs are of the `_PAIRED` heads with the largest costs, and
+    at least `_LEAST_SETS` sets lack both heads.
+    The keys are heads (two indices), sets (number that lack both), effect (in nats), standard_error, and p, of an
+    effect as large as this among all these pairs, where the part of the losses that costs do not explain is permuted
+    over sets (Freedman and Lane 1983). Values are None if no pair can be tested.
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
@@ -222,8 +215,9 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
 
 
 def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
-    """Select the heads that cost more than others of their layer, the costliest first: by sets, corrected, and by
-    units.
+    """Return the rows of heads that surely cost more than others of their layer, the costliest first.
+
+    They do over sets, corrected for all heads, and over questions; table: as of `head_costs`.
     """
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)
@@ -234,34 +228,31 @@ _BLOCK = 500
 
 
 def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.ndarray]], *, seed: int) -> pd.DataFrame:
-    """Hold each label, or number, of heads against their costs.
+    """Compare each label, or number, of heads with the costs of heads [layer, head].
 
-    costs: [layer, head]. families: by name, and in each by name, [layer, head]: booleans, which heads have a label, or
-        numbers, NaN where a head has none.
-    Returns family, label, heads (that have it), statistic and p, a row each. The statistic of a label is how much more
-    its
-    heads cost than all of their layer, on average; that of a number, the rank correlation within layers. p is
-    two-sided,
-    for all of a family at once: how often permutations of the heads within layers give any of it as large a value, in
-        its
-    own standard deviations (Westfall and Young 1993).
+    families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers (NaN for none).
+    Returns a row for each label: family, label, heads (number that have it), statistic and p. The statistic of a label
+    is how much more its heads cost than all heads of their layer, on average; that of a number is the rank correlation
+    within layers. p is two-sided and for all labels of a family at once: how often permutations of heads within layers
+    give any of the statistics as large a value, in its own standard deviations (Westfall and Young 1993).
     """
-    names, vectors, scales, counts = [], [], [], []
+    names, vectors, counts = [], [], []
     ranked = _ranks(costs)
     for family, labels in families.items():
         for label, values in labels.items():
-            of_label = values.dtype == bool
-            vector, scale = _of_label(values) if of_label else _of_number(values, ranked)
-            if vector is None:
+            is_label = values.dtype == bool
+            vector = values.astype(float) if is_label else np.nan_to_num(_ranks(values))
+            scale = values.sum() if is_label else np.sqrt((vector**2).sum() * (ranked**2).sum())
+            # A label of all heads or of none, and a number that is the same everywhere, compare nothing.
+            if not scale or (is_label and values.all()):
                 continue
-            names.append((family, label, of_label))
-            vectors.append(vector.ravel())
-            scales.append(scale)
-            counts.append(int(values.sum() if of_label else (~np.isnan(values)).sum()))
+            names.append((family, label, is_label))
+            vectors.append(vector.ravel() / scale)
+            counts.append(int(values.sum() if is_label else (~np.isnan(values)).sum()))
     if not names:
         return pd.DataFrame(columns=["family", "label", "heads", "statistic", "p"])
-    by_label = np.array([of_label for *_, of_label in names])
-    matrix = np.stack(vectors) / np.array(scales)[:, None]
+    by_label = np.array([is_label for *_, is_label in names])
+    matrix = np.stack(vectors)
     centred = costs - costs.mean(1, keepdims=True)
     found = np.where(by_label, matrix @ centred.ravel(), matrix @ ranked.ravel())
     rng, drawn = np.random.default_rng(seed), []
@@ -289,9 +280,9 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
 
 
 def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
-    """Return the costs with some heads, chosen by their costs alone, at the mean of the others of their layer.
+    """Return the costs [layer, head] with some heads (a table of layer and head) at the mean of others of their layer.
 
-    heads: a table of layer and head. The rest says whether labels differ beyond these.
+    With the costliest heads, this says whether labels differ beyond these.
     """
     others = np.ones(costs.shape, bool)
     others[heads["layer"], heads["head"]] = False
@@ -302,28 +293,18 @@ def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
 def families_of(
     partitions: Mapping[str, Partition], columns: Mapping[str, np.ndarray], shape: tuple[int, int]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return the families of a model's labels: the types of each partition, and all numbers of heads together.
+    """Return the families that `compare_labels` takes: the types of each partition, and one of all numbers of heads.
 
-    columns: numbers of the heads, layer by layer, by their names.
+    columns: {name: the number of each head, layer by layer}; shape: (layers, heads).
     """
     types = {
-        f"types of {name}": {type_: partition.type_of == type_ for type_ in partition.types}
+        f"types of {name}": {type_name: partition.type_of == type_name for type_name in partition.types}
         for name, partition in partitions.items()
     }
     first = next(iter(partitions.values()), None)
     shares = {} if first is None else {name: first.table[name].to_numpy() for name in ("near", "special", "far")}
     numbers = {name: np.asarray(values, float).reshape(shape) for name, values in {**shares, **columns}.items()}
     return {**types, "numbers of heads": numbers}
-
-
-def _of_label(values: np.ndarray) -> tuple[np.ndarray | None, float]:
-    return (values.astype(float), float(values.sum())) if values.any() and not values.all() else (None, 1.0)
-
-
-def _of_number(values: np.ndarray, ranked: np.ndarray) -> tuple[np.ndarray | None, float]:
-    ranks = np.nan_to_num(_ranks(values))
-    scale = float(np.sqrt((ranks**2).sum() * (ranked**2).sum()))
-    return (ranks, scale) if scale > 0 else (None, 1.0)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
@@ -347,7 +328,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def _columns(inputs: Any) -> dict[str, Column]:
-    """Return the numbers of each head from other analyses, by their label and task."""
+    """Return the columns of the atlas from other analyses, by their label and task."""
     columns = {}
     ours = {analysis.name: [inputs.get(file.name, {}) for file in analysis.files] for analysis in ANALYSES}
     own = {name: [of_tasks] for name, of_tasks in by_analysis(inputs.own).items()}

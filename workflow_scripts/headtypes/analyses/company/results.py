@@ -15,14 +15,13 @@ from headtypes.core.table_files import table_reader
 
 @dataclass(frozen=True)
 class Company:
-    """The scores of each unit (question, pair, document) without sets of heads, and with all heads.
+    """The scores of each unit (a question, pair or document) without sets of heads, and with all heads.
 
-    away: which heads are under the operation. metrics: names of `METRICS`, after `loss`, the cross entropy of what is
-        right in nats.
-    scores, whole: of each unit under each set, and with all heads; sums over `sizes` tokens, 1 for a unit that counts
-        once.
-    units: ids; articles: of each unit, empty where none are known. made: what was evaluated, as JSON, without how many
-        sets.
+    away: which heads a set lacks. metrics: `loss`, the cross entropy of the right answer in nats, and names of
+        `METRICS`.
+    scores, whole: scores without each set, and with all heads; sums over `sizes` tokens, which are 1 but for documents.
+    units: ids; articles: names of the units' articles, empty if none are known.
+    made: JSON of everything that was evaluated, but for the number of sets.
     """
 
     away: Bool[np.ndarray, "set layer head"]
@@ -35,7 +34,7 @@ class Company:
     made: str = ""
 
     def lost(self, metric: str) -> np.ndarray:
-        """Return what each unit loses of a metric without each set, a cost where positive: [set, unit]."""
+        """Return the loss of each unit in a metric without each set, positive if worse: [set, unit]."""
         index = self.metrics.index(metric)
         lost = self.scores[..., index] - self.whole[:, index]
         return lost if metric == LOSS else -lost
@@ -60,7 +59,7 @@ def read_costs(path: StrPath) -> pd.DataFrame:
 
 
 def read_fit(path: StrPath) -> dict:
-    """Read how far costs explain what sets lose (`costs.head_costs`). Raises `InputError` for a damaged file."""
+    """Return the dictionary of `costs.head_costs` from a file. Raises `InputError` for a damaged file."""
     with undamaged(path, "does not say how costs add up"):
         fit = read_json(path)
         return {name: fit[name] for name in FIT}

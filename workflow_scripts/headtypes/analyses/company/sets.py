@@ -1,4 +1,4 @@
-"""Sets of heads, drawn at random, and what a model loses of each question without them."""
+"""Sets of heads, drawn at random, and the scores of a model without each set."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,15 +30,14 @@ _TOGETHER = 10
 
 
 def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | None, seed: int) -> np.ndarray:
-    """Draw sets of heads that are away together, [set, layer, head] bool; more sets do not change the first ones.
+    """Draw sets of heads, [set, layer, head] bool; more sets do not change the first ones.
 
-    sets: their number; None for so many that each head is away `_AWAY` times, and at least `_SETS`. per_layer: heads of
-        a
-        layer in a set; None for one in twelve. In models of more than twelve layers, a set has heads of a third of
-        these.
+    sets: how many; None for as many as put each head in `_AWAY` sets, and at least `_SETS`.
+    per_layer: heads of a layer in a set; None for one in twelve. In models of more than twelve layers, a set has heads
+        of a third of the layers.
 
-    In each round of sets a layer's heads are dealt in random order, so that all are away equally often.
-    Raises `InputError` where a layer has not as many heads, or where some head would never be away.
+    In each round of sets a layer's heads are dealt in random order, so that all heads are in equally many sets.
+    Raises `InputError` if a layer has fewer heads than `per_layer`, or if some head would be in no set.
     """
     per_layer = per_layer or max(1, round(heads / _ONE_IN))
     if per_layer > heads:
@@ -60,7 +59,7 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
 
 
 def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int]) -> np.ndarray:
-    """Draw sets in which each head of the model is away once, or twice where `per_layer` does not divide a layer."""
+    """Draw sets that have each head of the model once, or some twice if `per_layer` does not divide a layer."""
     rng, hands = np.random.default_rng(seed), ceil(heads / per_layer)
     away = np.zeros((share * hands, layers, heads), bool)
     turns = [[] for _ in range(layers)]
@@ -92,10 +91,11 @@ def evaluate_company(
     earlier: Company | None = None,
     **settings,
 ) -> Iterator[Company]:
-    """Evaluate a model while sets of heads are away; yields what is known so far.
+    """Evaluate a model under an operation on the heads of each set; yield all scores so far after every few sets.
 
-    questions: of the rows, drawn at random, or "all"; operation: that heads which are away are under. made: as in
-        `Company`; earlier: sets of the same `made` that need not be evaluated again. settings: of `Settings`.
+    rows, windows, record, head_outputs: as of `evaluation.evaluate_condition`; settings: fields of `Settings` there.
+    sets, per_layer, seed: as of `draw_sets`; questions: how many of the rows are drawn at random, or "all".
+    made: as in `Company`; earlier: scores that are not computed again if they have the same `made`.
     """
     away = draw_sets(record.layers, record.heads, sets=sets, per_layer=per_layer, seed=seed)
     known = earlier if earlier is not None and earlier.made == made else None
@@ -122,7 +122,7 @@ def evaluate_company(
 
 
 def _begin(scores: pd.DataFrame, away: np.ndarray, made: str) -> Company:
-    """Begin with no sets: the scores with all heads, of the units that have something right."""
+    """Return the scores with all heads, and no sets yet, of the questions that have a right answer in a window."""
     metrics = [LOSS, *(metric.name for metric in metrics_in(scores) if metric.name != LOSS)]
     scores = scores[scores[GOLD_LOSS].notna()]
     if scores.empty:
@@ -148,9 +148,9 @@ def _values(scores: pd.DataFrame, metrics: list[str]) -> np.ndarray:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """Run the rule `evaluate_company`, which goes on where an earlier one stopped.
+    """Run the rule `evaluate_company`, from where an earlier job stopped.
 
-    Sets are kept outside of the results, in a file that no rule declares, so that Snakemake leaves it where it is.
+    Scores are kept outside of the results, in a file that no rule declares, so that Snakemake does not delete it.
     """
     rows, windows = read_rows(inputs.questions, spec["kind"]), read_windows(inputs.windows)
     outputs_of_heads = inputs.company_outputs or None
@@ -174,9 +174,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def kept_for(path: StrPath) -> Path:
-    """Return the file in which the sets of a result are kept for a later job: in `kept`, beside the folder of
-    results.
-    """
+    """Return the file that keeps the scores of a result for a later job: `kept/...` for `results/...`."""
     before, folder, after = Path(path).as_posix().rpartition("results/")
     return Path(before, "kept", after) if folder else Path(path).with_suffix(".kept.h5")
 

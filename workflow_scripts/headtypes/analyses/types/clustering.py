@@ -1,4 +1,4 @@
-"""Clusters of heads with similar attention, and the names that follow from what their heads look at."""
+"""Clusters of heads with similar attention, names of the clusters by what heads look at, and matched clusters."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from sklearn.manifold import TSNE
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin, silhouette_samples
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from headtypes.analyses.distances.features import Groups, attention_groups, read_head_features
 from headtypes.analyses.types.names import MIXTURES, TYPES, type_names
@@ -24,17 +24,18 @@ from headtypes.core.files import StrPath
 from headtypes.core.heads import per_head
 
 _LARGEST_OF = {"diagonal": "near", "dense": "far", "vertical": "special"}
-# The second-best assignment names the cluster otherwise; its centroid has a score for each name; others have a share.
+# What a cluster's name is ahead of: `_leads` has the difference from each.
 _RUNNERS_UP = ("the second-best assignment", "another name for the same centroid", "the {} of another type")
 
 
 @dataclass(frozen=True)
 class Naming:
-    """Names of k clusters, and how certain they are.
+    """The names of k clusters, and how certain the names are.
 
-    names: by cluster; groups: near, special and far of the centroids; errors: standard errors of these over heads;
-    doubts: by cluster, the sentence that says why its name is doubtful, empty where it is not; margin: how far the
-    assignment is ahead of the second best, None unless k = 4.
+    names, doubts: one of each for every cluster; a doubt is a sentence, empty if the name is certain.
+    groups: the shares of attention (near, special, far) of the clusters' centroids; errors: their standard errors over
+        heads.
+    margin: the score of the assignment of names less that of the second-best one; None unless k = 4.
     """
 
     names: tuple[str, ...]
@@ -44,7 +45,7 @@ class Naming:
     margin: float | None
 
     def as_dict(self) -> dict:
-        """Return plain Python for JSON: margin, and by type near, special, far and doubt."""
+        """Return {"margin": margin, "types": {name: {"near", "special", "far" (shares), "doubt"}}} for JSON."""
         groups = self.groups
         rows = zip(self.names, groups.near, groups.special, groups.far, self.doubts, strict=True)
         return {
@@ -57,33 +58,32 @@ class Naming:
 
 
 def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) -> Naming:
-    """Name clusters by what their centroids (unscaled) look at, by rising special.
+    """Name clusters, numbered by rising special attention, by what their unscaled centroids look at.
 
-    For k = 4 the names of Guan et al. 2020, section 4, which gives no rule for them. They go to the clusters by the
-    one-to-one assignment with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far,
-    special), vertical special - far. A name is doubtful if another one scores higher for its centroid, if the centroid
-    of diagonal, dense or vertical does not have the largest near, far or special, or if it is ahead, in this or of the
-    second-best assignment, by no more than that is known: than halves of the samples change it, and, for the largest
-    near, far or special, than two standard errors over heads. For any other k: `type-1`, and so on.
+    For k = 4 the names are those of Guan et al. 2020, section 4, which gives no rule for them. The one-to-one
+    assignment with the largest total of scores decides: dense far - special, diagonal near, dense_vertical
+    min(far, special), vertical special - far. For any other k the names are `type-1`, `type-2`, ...
 
-    groups, errors: as in `Naming`; halves: the same clusters as halves of the samples give them.
+    A name is doubtful if another name has a higher score for its centroid, or if the centroid of diagonal, dense or
+    vertical does not have the largest near, far or special. It is also doubtful if one of its leads is no larger than
+    the lead's uncertainty: how much halves of the samples change the lead, and two standard errors over heads for the
+    largest near, far or special.
+
+    groups, errors: as in `Naming`; halves: the groups of the same clusters, from the features of halves of the samples.
     """
     k = len(groups.near)
     if k != len(TYPES):
         return Naming(type_names(k), groups, errors, doubts=("",) * k, margin=None)
     _, chosen = linear_sum_assignment(_name_scores(groups), maximize=True)
-    ahead, of_heads = _ahead(groups, chosen), np.zeros((3, k))
-    of_heads[2] = [_two_errors(groups, errors, cluster, name) for cluster, name in enumerate(chosen)]
-    known = np.max([of_heads, *(abs(_ahead(half, chosen) - ahead) for half in halves)], axis=0)
+    leads, over_heads = _leads(groups, chosen), np.zeros((3, k))
+    over_heads[2] = [_two_errors(groups, errors, cluster, name) for cluster, name in enumerate(chosen)]
+    uncertain = np.max([over_heads, *(abs(_leads(half, chosen) - leads) for half in halves)], axis=0)
     return Naming(
         names=tuple(TYPES[name] for name in chosen),
         groups=groups,
         errors=errors,
-        doubts=tuple(
-            _doubt(*of_cluster, groups, *leads)
-            for of_cluster, *leads in zip(enumerate(chosen), ahead.T, known.T, strict=True)
-        ),
-        margin=float(ahead[0].min()),
+        doubts=tuple(_doubt(*each, groups, leads.T, uncertain.T) for each in enumerate(chosen)),
+        margin=float(leads[0].min()),
     )
 
 
@@ -92,26 +92,23 @@ def _name_scores(groups: Groups) -> np.ndarray:
     return np.stack([far - special, near, np.minimum(far, special), special - far], axis=1)
 
 
-def _ahead(groups: Groups, chosen: np.ndarray) -> np.ndarray:
-    """Return how far each cluster's name is ahead, [3, cluster], of each of `_RUNNERS_UP`; chosen: indices of
-    `TYPES`.
-    """
+def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
+    """Return the lead of each cluster's name over each of `_RUNNERS_UP`, [3, cluster]; chosen: indices of `TYPES`."""
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
     others = np.array([names for names in permutations(range(len(TYPES))) if tuple(chosen) != names])
     totals, differs = scores[clusters, others].sum(axis=1), others != chosen
-    of_assignment = scores[clusters, chosen].sum() - np.where(differs, totals[:, None], -np.inf).max(axis=0)
+    in_assignment = scores[clusters, chosen].sum() - np.where(differs, totals[:, None], -np.inf).max(axis=0)
     own, best_other = scores[clusters, chosen], np.where(np.eye(len(chosen))[chosen], -np.inf, scores).max(axis=1)
-    # No share is ahead by more.
-    of_group = np.ones(len(chosen))
+    # A share leads by 1 at most.
+    in_share = np.ones(len(chosen))
     for cluster, name in enumerate(chosen):
         if group := _LARGEST_OF.get(TYPES[name]):
             values = getattr(groups, group)
-            of_group[cluster] = values[cluster] - np.delete(values, cluster).max()
-    return np.stack([of_assignment, own - best_other, of_group])
+            in_share[cluster] = values[cluster] - np.delete(values, cluster).max()
+    return np.stack([in_assignment, own - best_other, in_share])
 
 
 def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> float:
-    """Return two standard errors of the lead of a centroid's near, far or special, by its name, over the next one's."""
     if (group := _LARGEST_OF.get(TYPES[name])) is None:
         return 0.0
     values = getattr(groups, group).copy()
@@ -119,19 +116,20 @@ def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> floa
     return 2 * float(np.hypot(*getattr(errors, group)[[cluster, values.argmax()]]))
 
 
-def _doubt(cluster: int, name: int, groups: Groups, ahead: np.ndarray, known: np.ndarray) -> str:
-    """Say why a cluster's name is doubtful, if it is; ahead: of each of `_RUNNERS_UP`; known: how well, as
-    `name_types`.
+def _doubt(cluster: int, name: int, groups: Groups, leads: np.ndarray, uncertain: np.ndarray) -> str:
+    """Return the sentence on why a cluster's name (an index of `TYPES`) is doubtful, empty if it is certain.
+
+    leads, uncertain: [cluster, 3] the leads over `_RUNNERS_UP`, and the uncertainty of each lead.
     """
     near, special, far = groups.near[cluster], groups.special[cluster], groups.far[cluster]
     group = _LARGEST_OF.get(TYPES[name])
-    _, of_centroid, of_group = ahead
-    if of_centroid < 0:
+    ahead, known = leads[cluster], uncertain[cluster]
+    if ahead[1] < 0:
         best = TYPES[int(_name_scores(groups)[cluster].argmax())]
         why = (
             f"judged alone, its centroid (near {near:.2f}, special {special:.2f}, far {far:.2f}) would be named {best}"
         )
-    elif of_group < 0:
+    elif ahead[2] < 0:
         values = getattr(groups, group)
         why = f"its {group} is {values[cluster]:.2f}, and another type has {values.max():.2f}"
     elif (close := ~(ahead > known)).any():
@@ -146,28 +144,31 @@ def _doubt(cluster: int, name: int, groups: Groups, ahead: np.ndarray, known: np
 
 
 class IndivisibleError(InputError):
-    """A method does not divide the heads into as many clusters as were asked for."""
+    """The error that heads cannot be divided into as many clusters as were asked for."""
 
 
 @dataclass(frozen=True)
 class Clustering:
-    """Heads in k clusters, numbered from 0 in ascending order of the special attention of their centroids.
+    """Heads in k clusters, numbered from 0 by rising attention of their centroids to special tokens.
 
-    labels: [head] int; silhouette: [head], -1 to 1, NaN for k = 1; naming: the clusters' type names.
+    labels: [head] int, the cluster of each head; silhouette: [head], -1 to 1, NaN for k = 1.
     """
 
     labels: np.ndarray
     silhouette: np.ndarray
     naming: Naming
 
-    def beside(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """Return the clusters with names that halves of the samples may make doubtful (`profiles` of `stability`)."""
+    def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
+        """Return the same clusters with doubts about names that halves of the samples give.
+
+        halves: near, special and far of each cluster in each half (`profiles` of `stability.measure_stability`).
+        """
         groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
         return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))
 
 
 def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> Clustering:
-    """Divide heads into k clusters and name them; raises `InputError` as `fit` does.
+    """Divide heads into k clusters and name the clusters.
 
     features: [head, column] distance features (bins 0..N-1, self, cls, sep, comma, period).
     method: one of `names.METHODS`. Guan et al. 2020, section 4, use k-means.
@@ -176,9 +177,16 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
     restarts: initialisations of which the best is kept (agglomerative has none). With ten, k-means with k = 4 on the 72
         heads of a real model ended in one of four optima, depending on the seed; with fifty, always in the best.
     seed: 0 to 2**32 - 1; equal seeds give equal clusters, whatever the number of threads.
+    Raises `IndivisibleError` if there are fewer distinct heads than clusters, or if a cluster is left without a head.
     """
     points = features.astype(float)
-    labels = fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
+    labels, _ = _fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
+    empty = k - len(np.unique(labels))
+    if empty:
+        raise IndivisibleError(
+            f"The method {method!r} left {empty} of {k} clusters without a head: "
+            "choose fewer clusters or the method 'kmeans'."
+        )
     special = cluster_groups(points, labels, k).special
     labels = np.argsort(np.argsort(special))[labels]
     return Clustering(
@@ -189,43 +197,25 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
 
 
 def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Make a partition of clustered heads; features: [layer * head, column], as clustered; shape: layers, heads."""
+    """Return the partition of a model by clusters; features: [layer * head, column]; shape: (layers, heads)."""
     labels, naming = clustering.labels, clustering.naming
-    types, doubts = (np.array(of_clusters, dtype=object)[labels] for of_clusters in (naming.names, naming.doubts))
+    types, doubts = (np.array(texts, dtype=object)[labels] for texts in (naming.names, naming.doubts))
     about = {"cluster": labels, "types": types, "silhouette": clustering.silhouette, "doubtful": doubts != ""}
     return build_partition(features, shape, **about)
 
 
-def fit(points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> np.ndarray:
-    """Divide points [point, column] into k clusters: [point] int, 0..k-1, in no particular order; as `cluster_heads`.
+def fit_and_predict(train: np.ndarray, features: np.ndarray, **settings: Any) -> np.ndarray:
+    """Fit clusters to the rows of `train`, and return the cluster of each row of `features`: [row] int, 0..k-1.
 
-    method: any of `names.MIXTURES`, too. Raises `IndivisibleError` where there are fewer distinct points than clusters,
-        or where the method leaves a cluster without a point.
+    settings: as of `cluster_heads`. Agglomerative and spectral clustering have no rule for rows that they were not
+        fitted on: all rows of `features` go to the cluster with the nearest centroid.
     """
-    labels, _ = _fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
-    sizes = np.bincount(labels, minlength=k)
-    if (sizes == 0).any():
-        raise IndivisibleError(
-            f"The method {method!r} left {(sizes == 0).sum()} of {k} clusters without a head: "
-            "choose fewer clusters or the method 'kmeans'."
-        )
-    return labels
-
-
-def fit_and_predict(
-    train: np.ndarray, features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
-) -> np.ndarray:
-    """Fit clusters on some heads, [train head, column], and return the cluster of every head, [head] int, in no order.
-
-    Agglomerative and spectral clustering have no rule for heads that they were not fitted on: all heads, those they
-    were fitted on too, go to the cluster with the nearest centroid.
-    """
-    _, predict = _fit(train, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
+    _, predict = _fit(train, **settings)
     return predict(features.astype(float))
 
 
 def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the silhouette of each head, [head], -1 to 1 (Rousseeuw 1987); 0 for one alone, NaN for one cluster."""
+    """Return each head's silhouette, [head], -1 to 1 (Rousseeuw 1987): 0 if alone in a cluster, NaN for one cluster."""
     clusters = len(np.unique(labels))
     if clusters == 1:
         return np.full(len(labels), np.nan)
@@ -236,7 +226,7 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def one_thread():
-    """Return a context with one thread in numeric libraries: several would add up sums in an order that changes."""
+    """Return a context in which numeric libraries use one thread: several would add up sums in a changing order."""
     return _libraries().limit(limits=1)
 
 
@@ -249,7 +239,10 @@ def _libraries() -> ThreadpoolController:
 def _fit(
     points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Return the clusters of `points`, and a function from features to clusters; errors as of `fit`."""
+    """Return the cluster of each point, [point] int, and a function from other points to theirs; see `cluster_heads`.
+
+    method: one of `names.METHODS` or `names.MIXTURES`. A method may leave clusters without a point.
+    """
     points = points.astype(float)
     distinct = len(np.unique(points, axis=0))
     if k > distinct:
@@ -312,10 +305,7 @@ def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
 
 
 def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """Return near, special and far of the centroids of k clusters.
-
-    features: [head, column], unscaled; labels: [head] int, 0..k-1.
-    """
+    """Return near, special and far of k centroids; features: [head, column], unscaled; labels: [head] int, 0..k-1."""
     return attention_groups(_means(features.astype(float), labels, k))
 
 
@@ -336,10 +326,10 @@ def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Import the user's CSV; errors as in `read_types`.
+    """Return the partition of a user's CSV file; raises `InputError` as `read_types` does.
 
-    features: [layer * head, column] distance features; shape: number of layers, heads in a layer.
-    Clusters are counted in the order of `order_types`; silhouettes are those of unscaled features; no name is doubtful.
+    features: [layer * head, column] distance features, whose unscaled silhouettes are in the partition.
+    shape: (layers, heads). Clusters are numbered in the order of `order_types`, and no name is doubtful.
     """
     types = read_types(csv_path, shape).reshape(-1)
     order = order_types(types)
@@ -348,34 +338,26 @@ def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, 
     return build_partition(features, shape, cluster=cluster, types=types, silhouette=silhouette, doubtful=False)
 
 
-_KINDS = {"layer": int, "head": int, "x": np.float32, "y": np.float32}
-
-
 def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.DataFrame:
-    """Lay the heads out in two dimensions so that neighbours stay neighbours (t-SNE, van der Maaten and Hinton 2008).
+    """Return each head's place in two dimensions (t-SNE, van der Maaten and Hinton 2008).
 
-    features: [layer * head, column] head features; shape: layers, heads in a layer; seed: 0 to 2**32 - 1.
-    returns one row per head: layer, head (both from 0), x and y, without unit; distances between groups mean nothing.
+    features: [layer * head, column] head features; shape: (layers, heads); seed: 0 to 2**32 - 1.
+    The columns are layer, head (both from 0), x and y, without unit. Neighbours stay neighbours; distances between
+    groups mean nothing.
     """
     perplexity = min(30.0, (len(features) - 1) / 3)
-    # One thread: more would add up forces in an order that changes from run to run.
-    with threadpool_limits(1):
+    with one_thread():
         tsne = TSNE(perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed)
         places = tsne.fit_transform(features.astype(float))
-    return per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(_KINDS)
-
-
-def run_import(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    features, shape = read_head_features(inputs.features, **spec)
-    write_partition(outputs.partition, import_partition(inputs.table, features, shape))
+    return per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype({"x": np.float32, "y": np.float32})
 
 
 def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:
-    """Return the parent's cluster that each cluster of the model is matched with, by the names of their types.
+    """Return {name of a model's cluster: name of the cluster of its parent that it is matched with}.
 
-    One-to-one so that as many heads as possible keep their cluster (Kuhn 1955, the Hungarian method), whatever clusters
-    are called; of equal matchings, the one that pairs the most clusters of equal name. A cluster that shares no head
-    with the one that is left for it is left out. Raises `InputError` where the models differ in layers or heads.
+    The one-to-one matching under which most heads keep their cluster is chosen (Kuhn 1955, the Hungarian method),
+    whatever clusters are called; among equal matchings, the one that pairs most clusters of equal name. Two matched
+    clusters without a common head are left out. Raises `InputError` if the models differ in layers or heads.
     """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
@@ -386,28 +368,24 @@ def match_clusters(partition: Partition, parent_partition: Partition) -> dict[st
 
 
 def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows and columns that `match_clusters` matches; together: number of heads in both, [name, name]."""
+    """Return the rows and the columns that are matched (`match_clusters`); together: [name, name] number of heads."""
     # Equal names break ties alone: together they count less than one head.
     return linear_sum_assignment((len(together) + 1) * together + np.eye(len(together)), maximize=True)
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Tell which heads are in the same cluster as in the model's parent, by `match_clusters`: [layer, head] bool.
-
-    Unrelated partitions agree on some heads by chance; the adjusted Rand index is corrected for that.
-    """
+    """Return which heads keep the cluster that they have in the parent (`match_clusters`): [layer, head] bool."""
     match = match_clusters(partition, parent_partition)
     partner = [match.get(name) for name in partition.type_of.reshape(-1)]
     return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of
 
 
 def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
-    """Measure how alike a model and its parent divide the same heads; raises `InputError` where these differ in shape.
+    """Measure how alike a model and its parent divide their heads; raises `InputError` if these differ in shape.
 
-    Returns same_type, percent of the heads whose type has the same name in both; same_cluster, percent of those that
-    keep their cluster (`matched_clusters`); adjusted_rand, the adjusted Rand index (Hubert and Arabie 1985): 1 for
-    equal
-    divisions whatever the types' names, 0 on average for chance.
+    Returns same_type, the percentage of heads whose type has the same name in both; same_cluster, the percentage that
+    keep their cluster (`matched_clusters`), of which some do by chance; adjusted_rand, the adjusted Rand index (Hubert
+    and Arabie 1985): 1 for equal divisions whatever the types' names, 0 on average for chance.
     """
     kept = matched_clusters(partition, parent_partition)
     ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)
@@ -419,9 +397,13 @@ def compare_partitions(partition: Partition, parent_partition: Partition) -> dic
 
 
 def check_shapes(partition: Partition, parent_partition: Partition) -> None:
-    """Raise `InputError` where a model and its parent differ in layers or heads."""
     if partition.shape != parent_partition.shape:
         raise InputError(
             "A model and its parent differ in shape ({} x {} and {} x {} layers x heads), so that their heads cannot "
             "be compared; correct the model's parent.".format(*partition.shape, *parent_partition.shape)
         )
+
+
+def run_import(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    features, shape = read_head_features(inputs.features, **spec)
+    write_partition(outputs.partition, import_partition(inputs.table, features, shape))

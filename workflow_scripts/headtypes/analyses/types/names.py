@@ -12,5 +12,5 @@ MIXTURES = {"gmm": "diag", "gmm-spherical": "spherical", "gmm-tied": "tied", "gm
 
 
 def type_names(k: int) -> tuple[str, ...]:
-    """Name the types of a partition into `k` clusters: the paper's for four, else numbered by rising special mass."""
+    """Return the names of k types: the paper's for four; else `type-1`, ..., by rising attention to special tokens."""
     return TYPES if k == len(TYPES) else tuple(f"type-{number}" for number in range(1, k + 1))

@@ -30,20 +30,21 @@ _read_table = table_reader(_OTHERWISE, _KINDS)
 class Partition:
     """Every head of a model with its type.
 
-    table: one row per head, by layer and head (both from 0), with the columns `COLUMNS`: silhouette is NaN where there
-        is one type; near, special and far are the head's own; doubtful says whether its type's name is (`name_types`).
+    table: one row per head, by layer and head (both from 0), with the columns `COLUMNS`. silhouette is NaN if there is
+        one type; near, special and far are shares of the head's attention; doubtful says whether the name of its type
+        is doubtful (`clustering.name_types`).
     """
 
     table: pd.DataFrame
 
     @cached_property
     def types(self) -> tuple[str, ...]:
-        """The types in the order in which they are listed everywhere."""
+        """The names of the types, in the order of `order_types`."""
         return order_types(self.table["type"])
 
     @cached_property
     def doubtful(self) -> tuple[str, ...]:
-        """The types whose name does not follow from what their heads look at."""
+        """The types whose name is doubtful."""
         doubtful = set(self.table.loc[self.table["doubtful"].astype(bool), "type"])
         return tuple(name for name in self.types if name in doubtful)
 
@@ -53,7 +54,7 @@ class Partition:
 
     @cached_property
     def type_of(self) -> np.ndarray:
-        """[layer, head] object, the type of each head."""
+        """The type of each head: [layer, head] object."""
         return self.table["type"].to_numpy(dtype=object).reshape(self.shape)
 
     def heads_of(self, type_name: str) -> list[tuple[int, int]]:
@@ -81,15 +82,15 @@ def build_partition(
     silhouette: np.ndarray,
     doubtful: np.ndarray | bool,
 ) -> Partition:
-    """Make a partition of columns [layer * head]; near, special and far follow from the features [layer * head,
-    column].
+    """Return a partition of columns [layer * head]; near, special and far are those of the features.
+
+    features: [layer * head, column] head features; shape: (layers, heads).
     """
     columns = {"cluster": cluster, "type": types, "silhouette": silhouette, **vars(attention_groups(features))}
     return Partition(per_head(shape, {**columns, "doubtful": doubtful}))
 
 
 def write_partition(path: StrPath, partition: Partition) -> None:
-    """Write a partition as CSV: equal partitions give equal bytes."""
     write_csv(path, partition.table)
 
 
@@ -104,13 +105,10 @@ def read_partition(path: StrPath) -> Partition:
 
 
 def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
-    """Read the type of each head, [layer, head] object, from a user's CSV of layer, head (both from 0) and type.
+    """Return the type of each head, [layer, head] object, from a user's CSV of layer, head (both from 0) and type.
 
-    shape: layers, heads in a layer. Rows are in any order, other columns are ignored. Raises `InputError` that names
-        the
-    file and the line or head where a head is missing, listed twice or not of this model. (A plan has read the types'
-    names
-    before.)
+    shape: (layers, heads). Rows are in any order, and other columns are ignored. Raises `InputError` that names the
+    file and the line or head if a head is missing, listed twice or not of this model.
     """
     try:
         # With blank lines, so that lines are counted as an editor does.

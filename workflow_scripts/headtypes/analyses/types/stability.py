@@ -1,7 +1,4 @@
-"""Stability of the types of heads over halves of heads, samples or pairs, and the number of types.
-
-The number of types is measured by silhouettes and stability, by number of clusters.
-"""
+"""Stability of the types of heads over halves of heads, samples or pairs, the number of types, and a figure of both."""
 
 import warnings
 from functools import cache
@@ -78,10 +75,11 @@ def measure_types(
 ) -> tuple[dict, pd.DataFrame]:
     """Measure how stable the types are, and how many there are.
 
-    features_by_sample, labels, seed, settings: as in `measure_stability`; numbers_seed: that of
-        `compare_numbers`, the same for all partitions of the same features.
-    Returns the dictionary of `measure_stability`, with own_cluster (`own_cluster_share`), gaps (`head_gaps`), chosen
-    (`chosen_numbers`) and mixtures; and the table of `compare_numbers`.
+    features_by_sample, labels, seed, settings: as in `measure_stability`; numbers_seed: the seed of `compare_numbers`,
+        the same for all partitions of the same features.
+    Returns (stability, numbers). stability: the dictionary of `measure_stability`, with own_cluster
+    (`own_cluster_share`), gaps (`gaps.head_gaps`), chosen (`chosen_numbers`) and mixtures. mixtures and the table
+    numbers are those of `compare_numbers`.
     """
     stability = measure_stability(features_by_sample, labels, seed=seed, **settings)
     numbers, mixtures = compare_numbers(features_by_sample, seed=numbers_seed, **settings)
@@ -105,20 +103,21 @@ def compare_numbers(
     models: int = MODELS,
     seed: int,
 ) -> tuple[pd.DataFrame, dict[str, float]]:
-    """Cluster heads into 2 to 8 clusters, all measured on the same halves, and k clusters by mixtures as well.
+    """Cluster heads into 2 to 8 clusters, all measured on the same halves, and into k clusters by Gaussian mixtures.
 
     features_by_sample: [sample, head, column] distance features.
-    method, k, scale: as in `clustering.cluster_heads`; silhouettes are then those of the scaled features.
+    method, k, scale: as in `clustering.cluster_heads`; with `scale`, silhouettes are those of the scaled features.
     restarts: of k-means on all heads; other methods, and fits to halves, have fewer (`_DIVISORS`).
-    models: for each kind of half, at least 2. seed: of which the seed of every draw and every fit is derived.
+    models: clusterings of each kind of half, at least 2. seed: every draw and every fit has a seed derived from it.
 
-    returns one row per number of clusters below that of different heads, with the columns `COLUMNS`: heads in the
-        smallest cluster; mean silhouette; the values of `measure_stability`, over halves of pairs for k-means with
-        `PAIR_COUNTS` alone, since fits to so many points take long; and chance, the percent of heads to which two
-        models would give the same cluster if each drew clusters at random with these shares. NaN if the method fails to
-        divide the heads, or halves of them, into k clusters.
-        And, for k-means and mixtures, the adjusted Rand index (Hubert and Arabie 1985) of k clusters by k-means and by
-        a Gaussian mixture, by its covariance: 1 for the same clusters, about 0 for unrelated ones.
+    Returns (table, rands). The table has a row for each number of clusters up to 8 that is below the number of
+    different heads, with the columns `COLUMNS`: k; smallest, the number of heads in the smallest cluster; silhouette,
+    the mean over heads; the values of `measure_stability`, over halves of pairs for k-means with `PAIR_COUNTS` alone,
+    since fits to that many points take long; chance, the percentage of heads to which two models would give the same
+    cluster if each drew clusters at random with these shares. Values are NaN if the method cannot divide the heads, or
+    halves of them, into k clusters.
+    rands: for k-means and mixtures, the adjusted Rand index (Hubert and Arabie 1985) of k clusters by k-means and by a
+    Gaussian mixture, by the mixture's covariance: 1 for the same clusters, about 0 for unrelated ones. Else empty.
     """
     features = features_by_sample.mean(axis=0, dtype=np.float64)
     bins, most = features.shape[1] - len(SELF_AND_SPECIAL), len(np.unique(features, axis=0)) - 1
@@ -156,21 +155,17 @@ def compare_numbers(
 
 
 def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
-    """Return the number of clusters that each criterion chooses, by `compare_numbers`; None where it chooses none.
+    """Return the number of clusters that each criterion chooses, None if all values are missing; table: `COLUMNS`.
 
-    silhouette: the largest; heads, samples: the largest kappa over halves of these, the
+    silhouette chooses the largest silhouette. heads and samples choose the largest kappa over their halves: the
     pairwise agreement corrected for chance (Cohen 1960), since uncorrected agreement rises as clusters get fewer. Among
-    equal values the largest number.
+    equal values the largest number of clusters is chosen.
     """
     by_k = table.set_index("k").sort_index(ascending=False)
     beyond_chance = by_k[["heads_pairwise", "samples_pairwise"]].sub(by_k["chance"], axis=0)
     kappa = beyond_chance.div(100 - by_k["chance"], axis=0)
-    criteria = {
-        "silhouette": by_k["silhouette"],
-        "heads": kappa["heads_pairwise"],
-        "samples": kappa["samples_pairwise"],
-    }
-    return {name: int(known.idxmax()) if len(known := of_k.dropna()) else None for name, of_k in criteria.items()}
+    criteria = {"silhouette": by_k["silhouette"]} | {half: kappa[f"{half}_pairwise"] for half in ("heads", "samples")}
+    return {name: int(known.idxmax()) if len(known := values.dropna()) else None for name, values in criteria.items()}
 
 
 def _stability(features_by_sample: np.ndarray, labels: np.ndarray, *, method: str, k: int, **fits) -> dict[str, float]:
@@ -200,21 +195,22 @@ def measure_stability(
     """Cluster random halves and compare the clusters with those of the full fit (von Luxburg 2010).
 
     features_by_sample: [sample, head, column] distance features; read in blocks of samples.
-    labels: [head] int, 0..k-1, clusters of the full fit. models: for each kind of half, at least 2.
+    labels: [head] int, 0..k-1, the clusters of the full fit. models: clusterings of each kind of half, at least 2.
     seed: every half and every fit has its own seed, derived from this one.
-    pairs: whether halves of the pairs of a head and a sample are clustered as well, which takes far longer.
+    pairs: whether halves of the pairs of a head and a sample are clustered too, which takes far longer.
     method, k, settings: as in `clustering.cluster_heads`.
 
-    returns `{"models": models, "heads": {...}, "samples": {...}, "pairs": {...}}`, for models fitted on half of the
-    heads, or on the head features of half of the samples, each predicting all heads from the features of all samples;
-    or on half of the pairs, each predicting all pairs (None without `pairs`, and for methods not in `PAIR_METHODS`).
-    Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is one to all pairs. In %:
+    Returns {"models": models, "heads": {...}, "samples": {...}, "pairs": {...}, "profiles": ...}. Models of `heads` are
+    fitted on half of the heads, those of `samples` on the head features of half of the samples; each predicts all heads
+    from the features of all samples. Models of `pairs` are fitted on half of the pairs and predict all pairs; `pairs`
+    is None if it is not asked for, and for methods not in `PAIR_METHODS`. Halves are rounded down. Clusters are matched
+    to those of the full fit, which for pairs is a fit to all pairs. The values are percentages:
       all_agree: heads (or pairs) to which all models give the same cluster. Guan et al. 2020, section 4, report this
         "proportion of input samples", but not whether heads, samples or pairs of both are meant; hence all three;
       pairwise: heads (or pairs) to which two models give the same cluster, mean over all pairs of models;
       by_head: [head], models that give the head (or its pairs, on average) the cluster of the full fit.
-    And `profiles`, as `cluster_halves` returns them.
-    Raises `InputError` for fewer than two samples, and where half of the heads are too few for k clusters.
+    profiles: near, special and far of each cluster, for each half of the samples (`cluster_halves`).
+    Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
     settings |= {"method": method, "k": k}
     features, heads = features_by_sample.mean(axis=0, dtype=float), features_by_sample.shape[1]
@@ -237,8 +233,8 @@ def cluster_halves(
 ) -> tuple[list[np.ndarray], list[dict[str, list[float]]]]:
     """Cluster heads by their features on random halves of the samples; arguments as of `measure_stability`.
 
-    returns for each half the clusters of the heads, [head] int, matched to `labels`, and the near, special and far of
-        each cluster in this half.
+    Returns (clusters, profiles), a list each with an entry for each half: the clusters of the heads, [head] int,
+    matched to `labels`; and {"near", "special", "far"}, the shares of attention of each cluster in this half.
     """
     samples = len(features_by_sample)
     if samples < 2:
@@ -254,13 +250,14 @@ def cluster_halves(
 
 
 def _cluster(train: np.ndarray, features: np.ndarray, labels: np.ndarray, seed: int, *, k: int, **settings: Any):
+    """Return the clusters of `features`, fitted on `train`, matched to `labels`: [head] int."""
     return match_labels(fit_and_predict(train, features, k=k, seed=seed, **settings), labels, k)
 
 
 def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> float:
     """Return the percentage of pairs of a head and a sample that are nearest to the mean of the head's own cluster.
 
-    features_by_sample: [sample, head, column]; labels: [head] int, 0..k-1.
+    features_by_sample: [sample, head, column] distance features; labels: [head] int, 0..k-1, the head's cluster.
     """
     features = features_by_sample.mean(axis=0, dtype=float)
     centroids = np.stack([features[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
@@ -270,7 +267,10 @@ def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> flo
 
 
 def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarray:
-    """Rename clusters [head] int, 0..k-1, one-to-one, so that most heads have that of the reference (Kuhn 1955)."""
+    """Return the clusters `labels` renamed one-to-one so that most heads have their `reference` cluster (Kuhn 1955).
+
+    labels, reference: [head] int, 0..k-1.
+    """
     together = np.zeros((k, k), dtype=int)
     np.add.at(together, (labels, reference), 1)
     _, renamed = linear_sum_assignment(together, maximize=True)
@@ -278,7 +278,10 @@ def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarra
 
 
 def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
-    """Return the values of `measure_stability` for predicted [model, head] and the full fit's labels [head]."""
+    """Return all_agree, pairwise and by_head (see `measure_stability`), in percent.
+
+    predicted: [model, head] the cluster that each model gives each head; labels: [head] the clusters of the full fit.
+    """
     pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]
     return {
         "all_agree": 100 * float((predicted == predicted[0]).all(axis=0).mean()),
@@ -290,7 +293,6 @@ def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
 def _pair_agreement(
     features_by_sample: np.ndarray, models: int, seed: int, *, method: str, k: int, **settings: Any
 ) -> dict | None:
-    """Return the agreement of models that are fitted on half of the pairs of a head and a sample each."""
     if method not in PAIR_METHODS:
         return None
     heads = features_by_sample.shape[1]
@@ -312,7 +314,7 @@ def _pairs(features_by_sample: np.ndarray) -> np.ndarray:
 
 
 def _draw_halves(items: int, models: int, seed: int, kind: str) -> np.ndarray:
-    """Draw half of the items for each model: [model, item] bool."""
+    """Return which items are drawn for each model, half of them: [model, item] bool."""
     halves = np.zeros((models, items), dtype=bool)
     for model in range(models):
         rng = np.random.default_rng(derive_seed(seed, kind, "half", model))
@@ -321,7 +323,7 @@ def _draw_halves(items: int, models: int, seed: int, kind: str) -> np.ndarray:
 
 
 def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return means over samples, [row, head, column], with weights [row, sample]."""
+    """Return weighted means over samples, [row, head, column]; weights: [row, sample]."""
     samples, heads, columns = features_by_sample.shape
     sums = np.zeros((len(weights), heads * columns))
     with one_thread():
@@ -337,7 +339,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     features, shape = read_head_features(inputs.features, **read)
     clustering, distance = cluster_heads(features, **spec), read_distance(inputs.features, **read)
     stability, numbers = measure_types(distance, clustering.labels, **{**spec, **stability_seeds})
-    clustering = clustering.beside(stability["profiles"])
+    clustering = clustering.named_again(stability["profiles"])
     warn(provenance, filter(None, clustering.naming.doubts))
     write_json(outputs.naming, {**clustering.naming.as_dict(), "provenance": provenance})
     partition = partition_of(clustering, features, shape)
@@ -358,11 +360,11 @@ _RING = {"marker": "o", "ms": 7, "mfc": "none", "mec": "0.25", "mew": 0.8, "ls":
 
 @styled
 def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw silhouette and stability by number of clusters, heads along a line, and below a tile per head by its type.
+    """Draw silhouette and stability by number of clusters, heads along a line, and below them a tile for each head.
 
-    stability, numbers: as `stability.measure_types` returns them; the line is that of `gaps.head_gaps`. A ring marks
-    the number that a criterion chooses, a dotted line that of the partition. A tile is the paler, the fewer clusterings
-    of halves give the head its type.
+    stability, numbers: as `measure_types` returns them; the line is that of `gaps.head_gaps`. A ring marks the number
+    of clusters that a criterion chooses, a dotted line the number of the partition. A tile has the colour of the head's
+    type, and is the paler, the fewer clusterings of halves give the head this type.
     """
     layers, heads = partition.shape
     labels = type_labels(partition)
@@ -392,10 +394,6 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
 
 
 def _draw_line(axes: Axes, gaps: dict | None, colours: list) -> None:
-    """Draw heads in their order on the line between two clusters, each in the colour of its type.
-
-    gaps: the positions of heads on this line; None draws nothing.
-    """
     axes.set(title="heads along a line", xlabel="between two clusters", ylabel="percent of the heads")
     if gaps is not None:
         order = np.argsort(gaps["position"])
@@ -422,7 +420,10 @@ def _draw_numbers(silhouettes: Axes, halves: Axes, chosen: dict[str, int | None]
 
 
 def _draw_tiles(axes: Axes, percent: np.ndarray, colours: np.ndarray, inches: float) -> None:
-    """Draw tiles of this width or height, with a number in each that is below 100 %."""
+    """Draw a tile for each head, with a number in each that is below 100 %.
+
+    percent: [layer, head]; colours: [layer, head, 3]; inches: the smaller of a tile's width and height.
+    """
     layers, heads = percent.shape
     strength = (0.12 + 0.88 * percent / 100)[..., None]
     axes.imshow(1 - strength * (1 - colours), aspect="auto", extent=(0.5, heads + 0.5, layers + 0.5, 0.5))

@@ -21,7 +21,7 @@ _DASHES = ("-", (0, (3, 1)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 
 @dataclass(frozen=True)
 class TypeStyle:
-    """The colour and hatch of one type."""
+    """The look of one type: a colour, and signs for print in grey."""
 
     colour: str
     marker: str
@@ -30,9 +30,9 @@ class TypeStyle:
 
 
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
-    """Return the style of each type, in the order in which types are listed everywhere.
+    """Return the style of each type by its name, in the order of `order_types`.
 
-    The paper's types and `type-1`, `type-2`, ... look the same in every figure; others by their position among these.
+    The paper's types and `type-1`, `type-2`, ... look the same in every figure; other types look by their position.
     """
     styles = {}
     for index, name in enumerate(order_types(types)):
@@ -40,7 +40,7 @@ def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
         place = TYPES.index(name) if name in TYPES else int(numbered[1]) - 1 if numbered else index
         # Their numbers have no common divisor, so that as many types as their product look different.
         looks = (PALETTE, _MARKERS, _HATCHES, _DASHES)
-        styles[name] = TypeStyle(*(of_kind[place % len(of_kind)] for of_kind in looks))
+        styles[name] = TypeStyle(*(choices[place % len(choices)] for choices in looks))
     return styles
 
 
@@ -50,7 +50,7 @@ def type_labels(partition: Partition) -> dict[str, str]:
 
 
 def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str], *, hatched: bool = True) -> list[Patch]:
-    """Return coloured rectangles for a legend of the types; hatched: whether the figure's areas are."""
+    """Return coloured rectangles for a legend of types; labels: by type; hatched: whether rectangles are hatched."""
     return [
         Patch(facecolor=styles[name].colour, hatch=styles[name].hatch * hatched, edgecolor="white", label=label)
         for name, label in labels.items()
@@ -58,21 +58,21 @@ def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str], *, 
 
 
 def scatter_types(axes: Axes, places: pd.DataFrame, partition: Partition, size: float) -> None:
-    """Mark each head by the colour and marker of its type; places: layer, head, x, y; size: square points."""
-    of_head, styles = partition.type_of[places["layer"], places["head"]], type_styles(partition.types)
+    """Mark each head at its x and y by its type; places: columns layer, head, x, y; size: of a mark, square points."""
+    types, styles = partition.type_of[places["layer"], places["head"]], type_styles(partition.types)
     for name, label in type_labels(partition).items():
-        scatter_heads(axes, places[of_head == name], styles[name].colour, styles[name].marker, label, size)
+        scatter_heads(axes, places[types == name], styles[name].colour, styles[name].marker, label, size)
 
 
 def scatter_heads(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: str, size: float) -> None:
-    """Mark some heads in one way, with their number in the legend; an absent kind of heads has no entry."""
+    """Mark heads at their columns x and y in one way, with their number in the legend; no heads have no entry."""
     if not heads.empty:
         look = {"color": colour, "marker": marker, "s": size, "lw": 0.3, "ec": "white"}
         axes.scatter(heads["x"], heads["y"], label=f"{label}: {len(heads)}", gid=label, **look)
 
 
 def frame_projection(axes: Axes, places: pd.DataFrame) -> float:
-    """Frame all places in a square without scales, equal in both directions; returns half its side."""
+    """Frame all places (columns x and y) in a square without scales; return half the square's side."""
     x, y = ((places[name].min() + places[name].max()) / 2 for name in ("x", "y"))
     half = 0.56 * max(np.ptp(places["x"]), np.ptp(places["y"]), 1e-9)
     axes.set(xticks=[], yticks=[], xlim=(x - half, x + half), ylim=(y - half, y + half))
