@@ -1,4 +1,4 @@
-"""Words that are given already split, as a model reads them, and the attention between them.
+"""Words that are given already split, encoded for a model, and the attention between words.
 
 Words are joined by single spaces: `[CLS] words [SEP]`. From tokens to words while the model runs (Clark et al. 2019,
 section 4.1), attention to a word is the sum, that from a word the mean. With M[t, w] = 1 where token t is a subword of
@@ -28,11 +28,10 @@ from headtypes.data.encoding import Encoded
 
 
 def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Return the tokens of some words, and the word of which each token is a subword.
+    """Return the tokens of some words, and for each token the index of its word.
 
-    The tokens include the special ones that the tokenizer adds to a text; the word is counted from 0, or -1 for a
-    special
-    token. A word for which the tokenizer has no subword is that of no token.
+    Tokens include the special ones that the tokenizer adds to a text; their index is -1. A word for which the tokenizer
+    has no subword has no token.
     """
     # Each word on its own, as text: some tokenizers refuse words that are already split.
     mark = " " if _needs_space(tokenizer) else ""
@@ -44,7 +43,7 @@ def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]
 
 
 def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
-    """Return the special tokens that a tokenizer puts before a text, and those that it puts behind."""
+    """Return the special tokens that a tokenizer puts before a text, and the special tokens that it puts behind."""
     with_ends = tokenizer("a", truncation=False, padding=False)["input_ids"]
     text = tokenizer("a", add_special_tokens=False, truncation=False, padding=False)["input_ids"]
     before = next(start for start in range(len(with_ends)) if with_ends[start : start + len(text)] == text)
@@ -59,8 +58,8 @@ def _needs_space(tokenizer) -> bool:
 class EncodedWords(NamedTuple):
     """The sentences that a model can read, in the order given.
 
-    kept: [sentence] their indices; left_out: number of others, by the reason; encoded: as a model reads them;
-    word_of_token: for each sentence the word of which each token is a subword, from 0; -1 for special tokens.
+    kept: [sentence] their indices among all sentences; left_out: the number of other sentences, by the reason.
+    word_of_token: for each sentence the index of each token's word, -1 for special tokens.
     """
 
     kept: np.ndarray
@@ -72,11 +71,10 @@ class EncodedWords(NamedTuple):
 def encode_sentences(
     sentences: Sequence[Sequence[str]], tokenizer, max_length: int, what: str, whole: bool = True
 ) -> EncodedWords:
-    """Encode sentences, but those of more tokens than `max_length`, or with a word that has no token.
+    """Encode sentences (lists of words), but leave out those of more tokens than `max_length`.
 
-    sentences: the words of each; what: name of the work, for the message.
-    whole: false if a word may have no token.
-    Raises `InputError` where no sentence is left.
+    whole: whether sentences are also left out that have a word without a token; what: a name for the message.
+    Raises `InputError` if no sentence is left.
     """
     kept, input_ids, word_of_token = [], [], []
     left_out = Counter()
@@ -111,10 +109,10 @@ def part_of(encoded: EncodedWords, start: int, stop: int) -> EncodedWords:
 
 @dataclass(frozen=True)
 class WordRows:
-    """Some rows, from index `start` on, of one layer's word-level attention, of one sample of the batch, both from 0.
+    """Some rows of the attention between words (W) in one layer and one sample of the batch, both counted from 0.
 
-    attention: each row sums to one, or less if some goes to no token.
-    mask: true where the model lets a subword of one word look at one of the other; None where it lets everything.
+    start: the index of the first row; attention: each row sums to one, or to less if some attention goes to no token.
+    mask: whether the model lets a subword of one word look at one of the other; None if it lets all.
     """
 
     layer: int
@@ -129,10 +127,9 @@ class WordRows:
 
 
 def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
-    """Return the index of each token: [token] int64, 0 before the words, i + 1 for word i, and one more than that
-    behind.
+    """Return the index of each token in W, [token] int64: 0 before the words, i + 1 for word i, one more behind them.
 
-    word_of_token: as `encode_words` gives it, -1 for special tokens.
+    word_of_token: as `encode_words` returns it, -1 for special tokens.
     """
     words = np.asarray(word_of_token, dtype=np.int64)
     behind = np.arange(len(words)) > np.argmax(words)
@@ -140,11 +137,9 @@ def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
 
 
 class _Sample:
-    """The words that the tokens of a sample make.
+    """The words of a sample: index: [token] as `indices_of`; to_word: M, [token, index]; from_word: [index, token].
 
-    index:   of each token, [token].
-    to_word: M, true where a token has an index.
-    from_word: weight of each token in the row of its index.
+    from_word has the weight of each token in the row of its index, 1 / n_v for the subwords of word v.
     """
 
     def __init__(self, word_of_token: Sequence[int], device: torch.device):
@@ -157,9 +152,9 @@ class _Sample:
 
 
 class WordReducer(ListPerSample):
-    """A reducer that reads word-level attention: `add_words` gets it, in whole rows, while `add` gets that of tokens.
+    """A reducer of the attention between words (W): `add_words` gets whole rows, made of the blocks that `add` gets.
 
-    A word whose subwords stand in two blocks is held back until the second one.
+    The row of a word whose subwords stand in two blocks is held back until the second block.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]]):
@@ -173,7 +168,6 @@ class WordReducer(ListPerSample):
         self._sums = torch.zeros(shape, device=batch.device)
 
     def add(self, block: Block) -> None:
-        """Sum up the subwords of each word, and hand on the rows that are whole."""
         for number in range(block.group.samples.start, block.group.samples.stop):
             rows = self._rows(block, number)
             if rows.attention.shape[1]:
@@ -209,7 +203,7 @@ class WordReducer(ListPerSample):
 
 
 class WordMaps(WordReducer):
-    """A reducer that keeps all word-level attention: of each sample [layer, head, index, index] float32, in order."""
+    """A reducer whose result is W of each sample, [layer, head, index, index] float32."""
 
     def start(self, batch: Batch) -> None:
         super().start(batch)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from headtypes.analyses.ablation.analysis import OUTPUTS, answers_of
-from headtypes.analyses.declaration import Analysis, share_of
+from headtypes.analyses.declaration import Analysis, Column, share_of
 from headtypes.attention.operations import reading_matters, seeded
 from headtypes.core.files import StrPath
 from headtypes.core.stage import ARTICLES, Plan, Result, stage
@@ -17,7 +17,6 @@ _SETS = 160
 def per_head(task: str, path: StrPath) -> list:
     """Return the atlas's column: how much more each head costs than others of its layer, in nats."""
     from headtypes.analyses.company.results import read_costs
-    from headtypes.analyses.declaration import Column
 
     table = read_costs(path)
     note = "How much more the loss of what is right rises without it than without another head of its layer, in random"

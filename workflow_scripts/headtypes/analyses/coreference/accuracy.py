@@ -35,7 +35,7 @@ Gender = Literal["male", "female", "neuter"]
 
 
 class WordFeatures(NamedTuple):
-    """Number and gender, None where unknown, and person (1, 2, 3)."""
+    """The number and gender of a mention, None if unknown, and its person (1, 2 or 3)."""
 
     number: Number | None
     gender: Gender | None
@@ -69,9 +69,9 @@ _GENDERS: dict[str, Gender] = {
 
 
 def number_of(word: str, feature: str, xpos: str, is_nominal: bool) -> Number | None:
-    """Return the number of a head word (in lower case) that is not a pronoun of the list; None where it is unknown.
+    """Return the number of a head word (in lower case) that is not in `PRONOUNS`; None if it is unknown.
 
-    feature: the feature Number of Universal Dependencies; xpos: of the Penn Treebank; both empty where there is none.
+    feature: the feature Number of Universal Dependencies; xpos: the tag of the Penn Treebank; empty for none.
     """
     if feature in _NUMBERS:
         return _NUMBERS[feature]
@@ -86,7 +86,7 @@ TYPES: tuple[Type, ...] = get_args(Type)
 
 @dataclass(frozen=True)
 class Reference(Span):
-    """A mention as the baselines see it. words: in lower case."""
+    """A mention as the baselines see it; words: in lower case."""
 
     words: tuple[str, ...]
     type: Type
@@ -98,13 +98,14 @@ class Reference(Span):
 
 
 def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
-    """Describe the mentions that `mentions.spans_of` gives for the same arguments."""
+    """Return the mentions of a part of a document with words, type and features; arguments as of `spans_of`."""
     return [_reference(document, span, part.start) for span in spans_of(document, part, subwords)]
 
 
 def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Type:
-    """Return the type of a mention: by UPOS of its head word, else by XPOS, else by a list of pronouns and a
-    capital.
+    """Return the type of the mention from word `start` to word `end`, by its head word, counted in the sentence from 0.
+
+    UPOS decides or, without it, XPOS; without tags, `PRONOUNS` and a capital letter do.
     """
     word, upos, xpos = sentence.words[head], sentence.upos[head], sentence.xpos[head]
     if upos or xpos:
@@ -154,9 +155,7 @@ SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
 
 
 def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference | None:
-    """Return the mention of the part with the nearest head word, also among those that follow; of two, the earlier
-    one.
-    """
+    """Return the other mention of the part with the nearest head word, before or behind; of two, the earlier one."""
     own = anaphor.mention
     others = (mention for mention in mentions if mention != own and mention.head != own.head)
     return min(others, key=lambda mention: (abs(mention.head - own.head), mention.head), default=None)
@@ -177,7 +176,6 @@ BASELINES: dict[str, Callable[[Anaphor], Reference | None]] = {
 
 
 def is_right(anaphor: Anaphor, chosen: Reference | None) -> bool:
-    """Tell whether a choice refers to the entity of the mention; none is wrong."""
     return chosen is not None and chosen.entity == anaphor.mention.entity
 
 
@@ -203,10 +201,10 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The sums of the table's rows document by document, without the rows of every head.
+    """The sums of scores behind each row of the table of `measure_coreference`, but for rows of single heads.
 
-    system, candidates, type, chosen: of each row, as in the table. right: the sum of its scores, 1 where it finds an
-    antecedent, and chance between; mentions: their number.
+    system, candidates, type, chosen: as in the table. right: the sum of the scores of a document's mentions, which are
+    1 for an antecedent that is found, or a probability for `chance`; mentions: the number of these mentions.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]
@@ -218,7 +216,7 @@ class MentionSums:
 
 
 class _Row(NamedTuple):
-    """A row of the table, and its score of each mention, [mention], NaN where the row is not about the mention."""
+    """A row of the table; scores: [mention], NaN for mentions that the row is not about."""
 
     system: str
     candidates: str
@@ -231,20 +229,18 @@ class _Row(NamedTuple):
 def measure_coreference(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[pd.DataFrame, MentionSums]:
-    """Return the accuracy of every head, of the best, and of baselines, on the same coreferent mentions.
+    """Return the accuracy of every head, of the best heads, and of baselines, on the same coreferent mentions.
 
-    guesses: on parts of these documents.
-
-    Returns a table and the sums from which its intervals are made. The table's columns are
+    guesses: on parts of these documents. Returns a table and the sums from which its intervals are made. Its columns:
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
-        the baselines `nearest`, `head_match`, `rules` and `chance`; and `nearest_other`, the nearest if mentions that
-        follow may be chosen as well.
+        the baselines `nearest`, `head_match`, `rules` and `chance`; and `nearest_other`, the nearest mention before or
+        behind.
       candidates: the words among which a head's guess is taken (`mentions.CANDIDATES`); for baselines `mentions`.
       type: `all`, or a type of mention (`TYPES`).
       chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents of even and odd
-        index, each is scored with the choice of the other. Empty where nothing is chosen.
-      layer, head: from 0; empty for baselines, and where halves choose differently.
-      mentions, documents: number of mentions, and of documents that they are in.
+        index, each is scored with the choice of the other. Empty if nothing is chosen.
+      layer, head: from 0; empty for baselines, and if halves choose differently.
+      mentions, documents: their numbers.
       accuracy, low, high: in percent, with the interval over documents.
       above_{baseline}, and _low, _high: of the best head minus that baseline, for each of `COMPARED`.
     """
@@ -292,15 +288,15 @@ def _rows(
         [np.isin(guess, list(anaphor.antecedents)) for guess, anaphor in zip(guesses.guess, coreferent, strict=True)]
     )
     types = np.array([anaphor.mention.type for anaphor in coreferent])
-    is_of = {ALL: np.ones(len(coreferent), bool), **{type_: types == type_ for type_ in TYPES}}
-    is_of = {type_: chosen for type_, chosen in is_of.items() if chosen.any()}
+    by_type = {ALL: np.ones(len(coreferent), bool), **{type_: types == type_ for type_ in TYPES}}
+    by_type = {type_: chosen for type_, chosen in by_type.items() if chosen.any()}
     baselines = _baselines(coreferent, documents, guesses)
     rows = [
-        *_of_heads(right.astype(float), is_of, document % 2 == 1),
+        *_head_rows(right.astype(float), by_type, document % 2 == 1),
         *(
             _Row(name, "mentions", type_, "", _NOWHERE, np.where(chosen, scores, np.nan))
             for name, scores in baselines.items()
-            for type_, chosen in is_of.items()
+            for type_, chosen in by_type.items()
         ),
     ]
     return rows, baselines, document
@@ -309,9 +305,9 @@ def _rows(
 def guessed_mentions(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[list[Anaphor], np.ndarray]:
-    """Return the coreferent mentions that heads have guessed at, in the order of the guesses, and the document of each.
+    """Return the mentions at whose antecedents heads have guessed, in the order of the guesses, and their documents.
 
-    documents: those of the guesses; `InputError` where they are not.
+    The documents are indices, [mention] int. Raises `InputError` if the guesses are not of these documents.
     """
     coreferent = [
         anaphor
@@ -353,38 +349,43 @@ def _baselines(
     return scores
 
 
-def _of_heads(right: np.ndarray, is_of: dict[str, np.ndarray], is_odd: np.ndarray) -> Iterator[_Row]:
+def _head_rows(right: np.ndarray, by_type: dict[str, np.ndarray], is_odd: np.ndarray) -> Iterator[_Row]:
     flat = right.reshape(len(right), -1, len(CANDIDATES))
     heads = [divmod(number, right.shape[2]) for number in range(flat.shape[1])]
     for index, candidates in enumerate(CANDIDATES):
-        of_heads = flat[..., index]
+        hits = flat[..., index]
         for number, head in enumerate(heads):
-            for type_, chosen in is_of.items():
-                scores = np.where(chosen, of_heads[:, number], np.nan)
+            for type_, chosen in by_type.items():
+                scores = np.where(chosen, hits[:, number], np.nan)
                 yield _Row("head", candidates, type_, "", head, scores)
-        for type_, chosen in is_of.items():
-            choices = {"best_head": is_of[ALL]} | ({} if type_ == ALL else {"best_head_of_type": chosen})
+        for type_, chosen in by_type.items():
+            choices = {"best_head": by_type[ALL]} | ({} if type_ == ALL else {"best_head_of_type": chosen})
             for system, choosing in choices.items():
                 halves = [(choosing & one, chosen & ~one) for one in (is_odd, ~is_odd)]
                 for name, folds in (("documents", [(choosing, chosen)]), ("halves", halves)):
-                    yield _best(of_heads, heads, folds, (system, candidates, type_, name))
+                    yield _best(hits, heads, folds, (system, candidates, type_, name))
 
 
-def _best(of_heads: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
-    """Choose the best head of some mentions, and score it on others; mentions without others to choose by are not
-    scored.
+def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
+    """Choose the best head on some mentions and score it on others; scores are NaN if there are none to choose by.
+
+    right: [mention, head] whether a guess is right; heads: (layer, head) of each; names: of `_Row`.
+    folds: pairs (choosing, scored) of [mention] bool.
     """
-    scores, best = np.full(len(of_heads), np.nan), []
+    scores, best = np.full(len(right), np.nan), []
     for choosing, scored in folds:
         if choosing.any() and scored.any():
-            number = int(of_heads[choosing].mean(0).argmax())
-            scores[scored] = of_heads[scored, number]
+            number = int(right[choosing].mean(0).argmax())
+            scores[scored] = right[scored, number]
             best.append(heads[number])
     return _Row(*names, best[0] if len(set(best)) == 1 else _NOWHERE, scores)
 
 
 def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sum the scores of each document, and count them: [document, row]; values: [mention, row], NaN for no score."""
+    """Return sums and numbers of the scores of each document, [document, row] each.
+
+    values: [mention, row], NaN for no score; document: [mention] the index of its document.
+    """
     names, unit = np.unique(document, return_inverse=True)
     sums, sizes = np.zeros((2, len(names), values.shape[1]))
     np.add.at(sums, unit, np.nan_to_num(values))

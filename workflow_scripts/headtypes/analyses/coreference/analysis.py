@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis, words_of
+from headtypes.analyses.declaration import Analysis, Column, best_head, by_head, words_of
 from headtypes.core.files import StrPath
 from headtypes.core.stage import Plan, Result, of_inputs_alone, stage
 from headtypes.data.stage import ROWS
@@ -18,8 +18,7 @@ _DECIDING, _SHOWN = "words", "mentions"
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's columns: how often each head finds an antecedent, by the type of mention."""
-    from headtypes.analyses.declaration import Column, by_head
+    """Return the atlas's columns: how often each head finds an antecedent, one for each type of mention."""
 
     note = (
         "Percent of mentions whose antecedent the head finds among earlier mentions (Clark et al. 2019, section 4.3)."
@@ -45,7 +44,7 @@ def _of_heads(path: StrPath, candidates: str) -> Any:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield the mentions at whose antecedents each head is the best, first with the candidates that figures have."""
+    """Yield the best head at the antecedents of each type of mention, first with the candidates that figures have."""
     from headtypes.analyses.coreference.accuracy import read_coreference
 
     table = read_coreference(path)
@@ -57,8 +56,7 @@ def best_at(task: str, path: StrPath) -> Iterator[dict]:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield the accuracy of the best head of the set at finding an antecedent, by the type of mention."""
-    from headtypes.analyses.declaration import best_head, by_head
+    """Yield for a set of heads the accuracy of its best head at finding antecedents, one for each type of mention."""
 
     for type_, rows in _of_heads(path, _DECIDING).groupby("type", sort=False):
         yield best_head("coreference", task, f"antecedents ({type_})", by_head(rows)["accuracy"].to_numpy())
@@ -99,7 +97,7 @@ SUMS = _measured(
 
 @stage("forward", reads="rows", calls="analyses.coreference.measure:run", inputs=(RECORD, ROWS))
 def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
-    """Spec: the extent of a document that is read, how tokens become words, precision and batch size."""
+    """Return the spec: how much of a document is read, its longest input, precision and batch size."""
     return {**words_of(plan, task), "extent": plan.config.coreference.documents}
 
 

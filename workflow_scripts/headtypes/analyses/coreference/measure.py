@@ -18,15 +18,17 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 
 class AntecedentReducer(WordReducer):
-    """A reducer whose result is, for each sample, the word that every head looks at most from each mention's head word.
+    """A reducer whose result is, for each part of a document, every head's guesses at the antecedents of its mentions.
 
-    Guess: argmax over j of W[head word, j], the first on a tie, among three sets of candidates (`mentions.CANDIDATES`):
+    A guess is the word that the mention's head word looks at most: argmax over j of W[head word, j], the first on a
+    tie, among three sets of candidates (`mentions.CANDIDATES`):
 
     words:        all other words.
     words_before: those before the head word.
     mentions:     head words of the mentions that end before this one starts, as the baselines choose.
 
-    A guess is a word, counted from 0; -1 where the model lets none of the candidates be seen.
+    Guesses of a part are [mention, layer, head, candidates] int16: words counted from 0; -1 if the model lets no
+    candidate be seen.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]], anaphors_of: Sequence[Sequence[Anaphor]]):
@@ -47,7 +49,6 @@ class AntecedentReducer(WordReducer):
         ]
 
     def add_words(self, rows: WordRows) -> None:
-        """Find what the head words among these rows look at most."""
         guess = self._guess[rows.sample]
         for number, anaphor in enumerate(self._anaphors[self.batch.samples[rows.sample]]):
             row = anaphor.mention.head + 1 - rows.start
@@ -61,17 +62,16 @@ class AntecedentReducer(WordReducer):
             guess[number, rows.layer] = torch.where(value > -torch.inf, word, -1).T
 
     def of_batch(self) -> Iterator[np.ndarray]:
-        """Yield for each sample [mention, layer, head, candidates] int16."""
         return (guess.to(torch.int16).cpu().numpy() for guess in self._guess)
 
 
 def extract_antecedents(
     documents: Sequence[AnnotatedDocument], record: ModelRecord, *, extent: str, **settings
 ) -> AntecedentGuesses:
-    """Run a model over the parts of documents and keep every head's guesses for every coreferent mention.
+    """Run a model over the parts of documents and return every head's guesses for every mention with an antecedent.
 
-    extent: as of `mentions.parts_of`; settings: of `ModelOnTask`; no part has more tokens.
-    Raises `InputError` where no part has a coreferent mention.
+    extent: as of `mentions.parts_of`; settings: of `ModelOnTask`, whose longest input limits parts.
+    Raises `InputError` if no part has a mention with an antecedent.
     """
     run = ModelOnTask(record, **settings)
     room = run.longest - sum(map(len, special_tokens(run.tokenizer)))

@@ -17,7 +17,7 @@ _BIT = re.compile(r"\(([^()*]+)|\*|\)")
 
 @dataclass
 class _Phrase:
-    """A word or a constituent. label: its category, of a word its part of speech; words: it covers [start, stop)."""
+    """A constituent or a word, of the words [start, stop); label: its category, or the word's part of speech."""
 
     label: str
     start: int
@@ -26,11 +26,11 @@ class _Phrase:
 
 
 def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: int) -> int:
-    """Find the head word of the words [start, stop) of a sentence, counted from 0.
+    """Return the head word of the words [start, stop) of a sentence, both counted from 0.
 
     parse: a piece for each word of the sentence, such as `(NP*` and `*)`; xpos: parts of speech of the Penn Treebank.
-    Rules for noun phrases (Collins 1999, appendix A) are applied to the constituent of these words or, without one, to
-    the largest constituents among them, and again to the child that they choose, until that is a word.
+    Rules for noun phrases (Collins 1999, appendix A) choose a child of the constituent of these words or, without one,
+    one of the largest constituents among them; and again a child of the chosen one, until it is a word.
     """
     return _head(_Phrase("NP", start, stop, list(_largest(_tree(parse, xpos), start, stop))))
 
@@ -52,7 +52,7 @@ def _tree(parse: Sequence[str], xpos: Sequence[str]) -> _Phrase:
 
 
 def _largest(phrase: _Phrase, start: int, stop: int) -> Iterator[_Phrase]:
-    """Yield the largest constituents inside of [start, stop)."""
+    """Yield the largest constituents of a phrase that lie inside of the words [start, stop)."""
     for child in phrase.children:
         if start <= child.start and child.stop <= stop:
             yield child
@@ -94,10 +94,7 @@ _AFTER_HEAD = frozenset((*_PREPOSITIONS, "who", "which", "that", "where", ",", "
 
 @dataclass(frozen=True)
 class Span:
-    """The place of a mention. Words are counted from 0 in the part.
-
-    start, end: indices of the first and the last word; head: of the head word; entity: the mention's.
-    """
+    """The place of a mention: its first word, last word and head word, counted from 0 in the part of a document."""
 
     start: int
     end: int
@@ -107,10 +104,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Anaphor:
-    """A coreferent mention of a part: one that has an antecedent.
+    """A mention that has an antecedent in its part of a document.
 
-    candidates:  mentions of the part that end before it starts, in the order of the document.
-    antecedents: head words of the candidates that have its entity.
+    candidates: mentions of the part that end before this one starts, in order; antecedents: head words of the
+        candidates that have its entity.
     """
 
     mention: Span
@@ -123,11 +120,10 @@ class Anaphor:
 
 
 def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Span]:
-    """List the mentions that lie wholly inside of a part, in their order.
+    """Return the mentions that lie wholly inside of a part, in the order of the document.
 
-    part: words of the document, as `parts_of` gives them. subwords: number for each word of the document; a mention
-        whose
-    head word has none is left out, since no model can look at it.
+    part: words of the document, as `parts_of` gives them. subwords: the number of subwords of each word of the
+        document; a mention whose head word has none is left out, since no model can look at it.
     """
     inside = []
     for mention in document.mentions:
@@ -157,10 +153,11 @@ def sentence_with(document: AnnotatedDocument, word: int) -> tuple[int, Annotate
 
 
 def head_word_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
-    """Find the head word of the words start ... end of a sentence, counted from 0.
+    """Return the head word of the words from `start` to `end` of a sentence, all counted from 0.
 
-    With a dependency tree, the word whose head is not among them; of several, the nearest to the root, then the first.
-    With a parse, by Collins' rules. With neither, the last word before one of `_AFTER_HEAD` that is not the first.
+    With a dependency tree, it is the word whose head is not among these words; of several, the nearest to the root,
+    then the first. With a parse, Collins' rules decide (`head_by_parse`). With neither, it is the word before the first
+    of `_AFTER_HEAD` behind word `start`, or else the last word.
     """
     if sentence.heads is not None:
         heads = sentence.heads
@@ -180,11 +177,12 @@ def _depth(heads: Sequence[int], word: int) -> int:
 
 
 def parts_of(document: AnnotatedDocument, subwords: Sequence[int], room: int, extent: str) -> list[range]:
-    """Divide a document into parts: the words of each, counted from 0 in the document.
+    """Return the parts of a document that a model reads: ranges of words, counted from 0 in the document.
 
-    subwords: number of subwords of each word of the document; room: for subwords of an input, without special tokens.
-    extent: `first`, as many of the first words as there is room for; `chunks`, sentence by sentence as long as they
-        fit, a sentence that fits nowhere cut between words. A word that alone has no room is in no part.
+    subwords: the number of subwords of each word; room: the most subwords of an input, without special tokens.
+    extent: `first`, one part of as many of the first words as there is room for, as in the paper; `chunks`, parts of
+        as many whole sentences as fit, where a sentence that fits nowhere is cut between words. A word that alone has
+        no room is in no part.
     """
     if extent == "first":
         return _filled(range(len(subwords)), subwords, room)[:1] if subwords and subwords[0] <= room else []
@@ -219,7 +217,7 @@ def _sentences(document: AnnotatedDocument) -> Iterator[range]:
 
 
 def _filled(words: range, subwords: Sequence[int], room: int) -> list[range]:
-    """Divide words that follow each other into ranges, as many in each as there is room for."""
+    """Return consecutive words as ranges, with as many words in each as there is room for."""
     parts, start, used = [], words.start, 0
     for word in words:
         if used + subwords[word] > room:

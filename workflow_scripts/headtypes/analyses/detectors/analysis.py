@@ -6,16 +6,15 @@ Heads that attend by position, or to tokens that have stood before, tested again
 from collections.abc import Iterator
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.declaration import WHOLE, Analysis, Column, Measure, by_head, categories_of, summaries
 from headtypes.core.files import StrPath
 from headtypes.core.stage import Plan, Result, given, stage
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's columns: the kinds of each head, and its score by each detector."""
+    """Return the atlas's columns: the detectors that detect each head, and its score by each detector, in percent."""
     import pandas as pd
 
-    from headtypes.analyses.declaration import WHOLE, Column, by_head, categories_of
     from headtypes.analyses.detectors.results import read_detector_table
 
     table = read_detector_table(path)
@@ -37,8 +36,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest score of each detector, and the number of heads of the set that it detects."""
-    from headtypes.analyses.declaration import Measure, by_head, summaries
+    """Yield for a set of heads its mean, smallest and largest score by each detector, and how many it detects."""
     from headtypes.analyses.detectors.results import read_detector_table
 
     for detector, rows in read_detector_table(path).groupby("detector", sort=False):
@@ -76,10 +74,7 @@ SEQUENCES, LENGTH, LEAST = 32, 32, 0.1
 
 @stage("forward", calls="analyses.detectors.measure:run")
 def measure_detectors(plan: Plan, model: str) -> dict:
-    """Spec: the sequences, which all models with the same tokens share, precision and batch size.
-
-    It also has by how much a head exceeds the null.
-    """
+    """Return the spec: the sequences, which models with the same tokens share, precision, batch size and `LEAST`."""
     drawn = {"sequences": SEQUENCES, "length": LENGTH, "seed": plan.seed("measure_detectors")}
     return {**drawn, **given(plan.config.compute), "least": LEAST}
 

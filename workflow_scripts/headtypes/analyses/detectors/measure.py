@@ -22,10 +22,10 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 @dataclass(frozen=True)
 class Sequences:
-    """Random tokens `x` of the vocabulary twice over: as `x x`, and as `x y`, where `y` has those of `x` shuffled.
+    """Sequences of random tokens `x`, each repeated, `x x`, and with its tokens shuffled, `x y`.
 
     encoded: first all `x x`, then, in the same order, all `x y`; around each the special tokens of a text.
-    start: special tokens before the first random one; length: tokens of `x`, all different.
+    start: the number of special tokens before the first random one; length: the number of tokens of `x`, all different.
     """
 
     encoded: Encoded
@@ -36,15 +36,15 @@ class Sequences:
 def draw_sequences(
     tokenizer: PreTrainedTokenizerFast, *, sequences: int, length: int, max_length: int, seed: int, model: str
 ) -> Sequences:
-    """Draw some sequences of random tokens, neither special nor added ones.
+    """Draw sequences of random tokens, neither special nor added ones.
 
-    sequences, length: how many `x`, and tokens of each, at least 4. max_length: of the model; model: its name, for
-        messages.
+    sequences: how many `x` are drawn; length: the tokens of each, at least 4. max_length: the model's longest input;
+        model: its name, for messages.
     seed: with the vocabulary, it alone determines the tokens; more sequences begin with the same ones.
 
-    No token of `y` stands where it stands in `x`, or one place before, so that neither the token at the same place of
-    `x` nor the next one is the token itself. Raises `InputError` where the vocabulary or the model's longest input have
-    no room for `x`.
+    No token of `y` stands at its own place of `x` or at the place before, so that neither the token at the same place
+    of `x` nor the next one is the token itself. Raises `InputError` if the vocabulary or the model's longest input has
+    too few tokens for `x`.
     """
     others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
     ordinary = np.array(sorted(set(tokenizer.get_vocab().values()) - others))
@@ -69,7 +69,7 @@ def draw_sequences(
 
 
 def _shuffle(length: int, generator: np.random.Generator) -> np.ndarray:
-    """Draw an order of all places that has no place at its own index or at the next one's."""
+    """Draw an order of `length` places in which no place stands at its own index or at the index before."""
     index = np.arange(length)
     # About one order in seven is such a one.
     while True:
@@ -82,12 +82,12 @@ Scores = dict[str, tuple[Float32[np.ndarray, "sequence layer head"], Float32[np.
 
 
 class Targets(PerSample):
-    """A reducer whose result is the score of each detector, and that under its null (`measure_detectors`).
+    """A reducer whose result is, for each detector, its score and the score under its null, as in `measure_detectors`.
 
-    It keeps means of the attention to some keys, A[s, t] being that of token s to token t, and n half a sequence:
-    over the rows s of the second half of A[s, s - n + 1] and of A[s, s - n], the token after the earlier occurrence and
-    that itself where the first half is repeated; of A[s, s + offset], for offsets from -(n // 2) to n // 2, over the n
-    rows s in the middle, for which all of these are random tokens; and of every key over the rows of the second half.
+    With A[s, t], the attention of token s to token t, and n, half a sequence, it keeps means over rows s. Over the
+    second half: A[s, s - n + 1] and A[s, s - n], the token after the earlier occurrence and the occurrence itself if
+    the first half is repeated; and A[s, t] for every t. Over the n rows in the middle, for which all of these are
+    random tokens: A[s, s + offset], for offsets from -(n // 2) to n // 2.
     """
 
     def __init__(self, sequences: Sequences):
@@ -97,7 +97,6 @@ class Targets(PerSample):
         super().__init__(2 + 2 * self._farthest + 1 + self._tokens)
 
     def add(self, block: Block) -> None:
-        """Add the part of each mean that some query rows have."""
         attention, first = block.attention, block.rows.start
         rows = torch.arange(first, block.rows.stop, device=attention.device)
         half = self._start + self._length
@@ -115,7 +114,7 @@ class Targets(PerSample):
         self.values[block.group.samples, block.layer] += torch.cat(sums, -1) / self._length
 
     def result(self) -> Scores:
-        """Return the score of each detector and that under its null, on each sequence."""
+        """Return for each detector its scores and the scores under its null, [sequence, layer, head] each."""
         repeated, shuffled = np.split(super().result(), 2)
         offsets, keys = np.split(shuffled[..., 2:], [2 * self._farthest + 1], axis=-1)
         scores = {"induction": (repeated[..., 0], shuffled[..., 0]), "duplicate": (repeated[..., 1], shuffled[..., 1])}
@@ -131,7 +130,7 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Score a loaded model on drawn sequences, as `measure_detectors` does; what: for progress and messages."""
+    """Return the table of `measure_detectors` for a loaded model; what: a name for progress and messages."""
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))
     indices = [range(size) for size in score.shape[1:]]
@@ -142,19 +141,19 @@ def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens
 def measure_detectors(
     record: ModelRecord, *, sequences: int, length: int, seed: int, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
-    """Run a model over random tokens, and measure how much its heads attend to what each detector looks for.
+    """Run a model over random tokens, and measure how much its heads attend to the tokens of each detector.
 
     sequences, length, seed: as in `draw_sequences`; precision, batch_tokens: of the forward pass.
 
-    returns one row per detector, sequence, layer and head (all but the first from 0): columns detector, sequence,
-    layer, head, score and null, shares of attention. n being `length`, and the sequences those of `Sequences`:
+    Returns a row for each detector, sequence, layer and head (numbers from 0): columns detector, sequence, layer, head,
+    score and null, both shares of attention. With n for `length`, and `x x` and `x y` as in `Sequences`:
 
     previous, next: score: A[s, s - 1], A[s, s + 1]; null: the strongest of the other offsets up to n // 2, itself among
         them. Means over the n middle tokens of `x y`. `next` is left out where no token looks ahead.
     first: A[s, 0]; null: the strongest of the other places. Means over the second half of `x y`.
     duplicate, induction: A[s, s - n] (Wang et al. 2023) and A[s, s - n + 1] (Olsson et al. 2022), means over the second
         half of `x x`, where these are the earlier occurrence of the token and the token after it; null: in `x y`.
-    Raises `InputError` where sequences of this length cannot be drawn, and where attention is not finite.
+    Raises `InputError` if sequences of this length cannot be drawn, and if attention is not finite.
     """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)
     drawn = draw_sequences(

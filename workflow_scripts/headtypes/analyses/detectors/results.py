@@ -19,19 +19,19 @@ COLUMNS = {
 
 
 def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
-    """Return the score of every head by each detector, and whether the head is of this kind.
+    """Return the score of every head by each detector, and whether the detector detects the head.
 
-    scores: as `detectors.measure.measure_detectors` returns them.
-    least:  share of attention by which a head of a kind exceeds the null.
+    scores: as `measure.measure_detectors` returns them.
+    least: the share of attention by which the score of a detected head exceeds the null.
 
     There is one row for each detector, layer and head (from 0), with the columns
       score, null, difference: means over the sequences;
       low, high: interval of the difference over sequences;
-      above: the number of `sequences` on which the difference is above `least`, to which it is not equal;
-      p: of the hypothesis that it is on at most half of all sequences (`statistics.sign_tests`);
+      above, sequences: the number of sequences on which the difference is greater than `least`, and of all sequences;
+      p: of the hypothesis that the difference is so on at most half of all sequences (`statistics.sign_tests`);
       corrected_p: for the number of heads and detectors of the model (`statistics.holm`);
-      detected: whether it is below 0.05. For a model of which the hypothesis is true of every head and detector, the
-        probability that any is detected is at most 0.05.
+      detected: whether corrected_p is below 0.05. If the hypothesis is true of every head and detector of a model, the
+        probability that any head is detected is at most 0.05.
     """
     floats = scores.astype({"score": float, "null": float})
     score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))

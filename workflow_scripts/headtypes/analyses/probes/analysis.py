@@ -39,22 +39,22 @@ SUMS = Result(
 )
 
 
-def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
-    probes = plan.config.probes
-    return 2 * (1 + (_TRAINING if probes.sentences == "all" else probes.sentences / max(rows, 1)))
-
-
-# How many times as large as its part that is evaluated a treebank's training part is; of UD English EWT, 6.
+# For estimates of time: how many times as large as its evaluated part a treebank's training part is taken to be. In UD
+# English EWT it is 6 times as large.
 _TRAINING = 8
+
+
+def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
+    sentences = plan.config.probes.sentences
+    return 2 * (1 + (_TRAINING if sentences == "all" else sentences / max(rows, 1)))
 
 
 @stage("forward", reads="rows", passes=_passes_of_probes, calls="analyses.probes.measure:run")
 def train_probes(plan: Plan, model: str, task: str) -> dict:
-    """Spec: how the probes learn, the number of sentences, and how these are read."""
-    probes = plan.config.probes
-    how = {key: getattr(probes, key) for key in ("sentences", "root")}
-    seed = plan.seed("train_probes", model, task)
-    return {**words_of(plan, task), **how, "starts": probes.seeds, "seed": seed}
+    """Return the spec: the sentences and random starts of training, the place of the root, how sentences are read."""
+    probes, seed = plan.config.probes, plan.seed("train_probes", model, task)
+    how = {"sentences": probes.sentences, "root": probes.root, "starts": probes.seeds, "seed": seed}
+    return {**words_of(plan, task), **how}
 
 
 measure_probes = of_inputs_alone(

@@ -43,8 +43,8 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 class WordVectors(NamedTuple):
     """The vectors of the words of some sentences.
 
-    of_sentences: of each sentence, [word, channel] float32; zeros for a word that is not known.
-    known:        share of all words, each as often as it stands there, that are known.
+    of_sentences: for each sentence [word, channel] float32; zeros for an unknown word.
+    known: the share of all words, repeated ones too, that have a vector.
     """
 
     of_sentences: list[np.ndarray]
@@ -52,13 +52,12 @@ class WordVectors(NamedTuple):
 
 
 def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
-    """Read the vectors of some words: a word and its numbers on each line, separated by single spaces.
+    """Return the vectors of those words that a file has: a word and its numbers on each line, with single spaces.
 
-    words: in lower case, as the files of GloVe have them. Some of the larger files' words contain spaces. Lines may end
-    in spaces, as those of fastText do.
-    returns the vectors of those words that the file has.
+    words: in lower case, as in the files of GloVe. Some of the larger files' words contain spaces, and lines of
+        fastText's files end in spaces.
     Raises `InputError` that names the file and a line with more or fewer numbers than the first, a header as word2vec
-        and fastText write it, or a word that stands there twice, with different numbers.
+    and fastText write it, or a word that has other numbers on another line.
     """
     wanted, vectors, width = set(words), {}, None
     try:
@@ -87,9 +86,9 @@ def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
 
 
 def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVectors:
-    """Read the vectors of words, in lower case, from a file in GloVe's text format.
+    """Return the vectors of the words of sentences, in lower case, from a file in GloVe's text format.
 
-    Raises `InputError` as `read_vectors` does, and where the file has none of the words.
+    Raises `InputError` as `read_vectors` does, and if the file has none of the words.
     """
     lower = [[word.lower() for word in words] for words in sentences]
     vectors = read_vectors(path, {word for words in lower for word in words})
@@ -107,7 +106,10 @@ def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVector
 def vectors_of_model(
     model: PreTrainedModel, input_ids: Sequence[Sequence[int]], word_of_token: Sequence[Sequence[int]]
 ) -> WordVectors:
-    """Average the model's input embeddings of each word's subwords, before positions are added; all words are known."""
+    """Return the mean of the model's input embeddings of each word's subwords, before positions are added.
+
+    input_ids, word_of_token: for each sentence its tokens, and the word of each token, -1 for special tokens.
+    """
     module = model.get_input_embeddings()
     with at_hand(module):
         weight = module.weight.detach()
@@ -131,7 +133,7 @@ def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
 
 
 class ReadSentences(NamedTuple):
-    """The sentences that a model can read, encoded, their words' vectors, and the number of those that are too long."""
+    """The sentences that a model can read, encoded and with word vectors; left_out: the number of longer sentences."""
 
     sentences: list[Sentence]
     encoded: EncodedWords
@@ -144,7 +146,10 @@ class ReadSentences(NamedTuple):
 
 
 def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> ReadSentences:
-    """Encode what the model can read; errors as of `words.encode_sentences`. vectors: as of `train_probes`."""
+    """Return the sentences that a model can read; errors as of `words.encode_sentences`.
+
+    run: with the loaded model; vectors: as of `train_probes`.
+    """
     encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
     kept = [sentences[index] for index in encoded.kept]
     if vectors is None:
@@ -157,9 +162,9 @@ def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors:
 def maps_in_both_directions(
     model: PreTrainedModel, encoded: EncodedWords, *, batch_tokens: int, what: str, bar: tqdm
 ) -> Iterator[torch.Tensor]:
-    """Yield W and its transpose for each head and sentence, [2 * layer * head, index, index] float32.
+    """Yield for each sentence W and its transpose of every head, [2 * layer * head, index, index] float32.
 
-    A few sentences are held at a time.
+    W is the attention between words (`analyses.words`). what: a name for messages; bar: the progress bar to advance.
     """
     heads = math.prod(layers_and_heads(model))
     sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
@@ -180,9 +185,9 @@ _EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte
 
 
 def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
-    """Copy a model with its embeddings: other weights are drawn anew, biases are 0, and norms scale by 1.
+    """Return a copy of a model with its embeddings; other weights are drawn anew, biases are 0, and norms scale by 1.
 
-    model: in one place (`models.placement`), as the configuration is checked for.
+    model: on one device (`models.placement`), as the configuration is checked for.
     """
     drawn = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed)
@@ -223,19 +228,19 @@ def train_probes(
     learning_rate: float = LEARNING_RATE,
     **settings,
 ) -> dict:
-    """Train probes of a model on the sentences of a treebank, and parse others with them.
+    """Train probes of a model on sentences of a treebank, and parse other sentences with the probes.
 
-    training, scored: sentences that the probes learn from, one step each, in this order; and those they parse.
+    training: sentences from which probes learn, one step each, in this order; scored: sentences that probes parse.
     vectors: file of word vectors in GloVe's text format; None for the model's own embeddings.
-    sentences: how many of the first training sentences are used, or "all". settings: as of `extract_arcs`.
+    sentences: how many of the first training sentences are used, or "all". settings: of `ModelOnTask`.
     starts: random starts of each probe; root: where the root stands among the words' vectors: `first`,
         before the first word; or `released`, behind the last, as in the released code, so that every candidate is given
         the vector of the next word. There a word may be its own head, too.
 
-    returns a dictionary for JSON. `right`: of each of `PROBES`, the number of words of each scored sentence whose head
-      it finds, [start][sentence]; `words`: of each, those that count (`guesses.counts`). `scored` and `training`: how
-      many sentences are read, and left out. `vectors`: the numbers of a vector, and the share of scored words that have
-      one.
+    Returns a dictionary for JSON. `right`: for each of `scores.PROBES` the number of words of each scored sentence
+      whose syntactic head the probe finds, [start][sentence]; `words`: the number of words of each scored sentence
+      that count (`guesses.counts`). `scored` and `training`: how many sentences are read, and left out. `vectors`: the
+      length of a word vector, and the share of scored words that have one.
     """
     training = training if sentences == "all" else training[:sentences]
     run = ModelOnTask(record, **settings)
@@ -301,9 +306,9 @@ DISTANCE_FEATURES = 8
 class ProbedSentence(NamedTuple):
     """A sentence of n words, as probes read it.
 
-    maps:    W and its transpose for each of K heads, [2K, n + 2, n + 2]; [f, i, j] is candidate i with dependent j.
-        Indices are those of `words`: `[CLS]` first and `[SEP]` last.
-    vectors: [n, channel].
+    maps: W and its transpose for each of K heads, [2K, n + 2, n + 2]; [f, i, j] is candidate i with dependent j.
+        Indices are those of `analyses.words`: `[CLS]` first and `[SEP]` last.
+    vectors: [n, channel], of the words.
     """
 
     maps: Float[Tensor, "map index index"]
@@ -311,11 +316,11 @@ class ProbedSentence(NamedTuple):
 
 
 class Attention(nn.Module):
-    """score[i, j] = sum_k w_k W^k[i, j] + u_k W^k[j, i].
+    """A probe with score[i, j] = sum_k w_k W^k[i, j] + u_k W^k[j, i].
 
-    The root's feature is a times the word's attention to `[CLS]` (turned round: that of `[CLS]` to the word) plus b
-    times that to `[SEP]`, with one a and one b for all maps. For a model without either token the root's score is a
-    constant that is learned.
+    generators: one for each random start. The root's feature is a times the word's attention to `[CLS]` (turned round:
+    that of `[CLS]` to the word) plus b times that to `[SEP]`, with one a and one b for all maps. For a model without
+    either token the root's score is a constant that is learned.
     """
 
     def __init__(self, maps: int, generators: Sequence[torch.Generator], has_special_tokens: bool):
@@ -338,7 +343,7 @@ class Attention(nn.Module):
 
 
 class AttentionAndWords(Attention):
-    """`Attention` whose weights depend on the two words: w = a + W (v_i, v_j), a linear layer with a bias.
+    """A probe as `Attention`, but whose weights depend on the two words: w = a + W (v_i, v_j), linear with a bias.
 
     A pair with the root has two vectors of zeros. W (v_i, v_j) = W_1 v_i + W_2 v_j, so that no pair's vectors are
     joined, and the score is two products with the maps.
@@ -365,7 +370,7 @@ class AttentionAndWords(Attention):
 
 
 class DistanceAndWords(nn.Module):
-    """A hidden layer of tanh units over both words' vectors and eight features of their distance; no attention."""
+    """A probe without attention: a layer of tanh units over two words' vectors and eight features of their distance."""
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):
         super().__init__()
@@ -387,8 +392,9 @@ class DistanceAndWords(nn.Module):
 
 
 def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
-    """Return for candidate i and word j: (i - j)/n and (j - i)/n if positive; whether i - j is 0, -1, 1, -2, 2; i is
-    root.
+    """Return features of candidate i and word j of n words, [candidate, word, 8].
+
+    They are (i - j) / n and (j - i) / n, 0 if negative; whether i - j is 0, -1, 1, -2 or 2; whether i is the root.
     """
     features = torch.zeros(words + 1, words, DISTANCE_FEATURES)
     index = torch.arange(1, words + 1)
@@ -402,17 +408,14 @@ def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
 
 
 class Trainer:
-    """A probe with its optimiser; one sentence is one step."""
+    """A probe with its optimiser (Adam)."""
 
     def __init__(self, probe: nn.Module, learning_rate: float, root: str):
         self.probe, self._root = probe, root
         self._optimiser = torch.optim.Adam(probe.parameters(), lr=learning_rate)
 
     def train(self, sentence: ProbedSentence, heads: Tensor) -> None:
-        """Take one step down the sum of the words' cross entropies.
-
-        heads: [word] int64, gold.
-        """
+        """Take one step down the sum of the cross entropies of words; heads: [word] int64, of the treebank."""
         scores = self.scores(sentence)
         loss = cross_entropy(scores.transpose(1, 2).flatten(0, 1), heads.repeat(len(scores)), reduction="sum")
         self._optimiser.zero_grad()
@@ -420,9 +423,7 @@ class Trainer:
         self._optimiser.step()
 
     def guess(self, sentence: ProbedSentence) -> Tensor:
-        """Return the likeliest head of each word, [start, word] int64. Raises `InputError` where scores are not
-        finite.
-        """
+        """Return the likeliest head of each word, [start, word] int64. Raises `InputError` if scores are not finite."""
         with torch.no_grad():
             scores = self.scores(sentence)
         # Of numbers that are none, the first would be the largest.
@@ -433,7 +434,7 @@ class Trainer:
         return scores.argmax(1)
 
     def scores(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
-        """Return the scores of all candidates; that of a word as its own head is minus infinity."""
+        """Return the scores of all candidates; a word as its own head has minus infinity."""
         scores = self.probe(sentence)
         if self._root == "released":
             return scores
@@ -446,12 +447,12 @@ def generators_of(seed: int, probe: str, starts: int) -> list[torch.Generator]:
 
 
 def _of_pairs(vectors: Tensor, weights: Tensor, shift: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Apply a linear layer, [start, 2 * channel, output], to pairs of words, in parts.
+    """Apply a linear layer to the vectors of pairs of words, in two parts whose sum is the output.
 
-    shift: 0 if candidate i has the vector of word i, and the root none; 1 if it has that of word i + 1, and the last
-        none.
-    Returns the candidate's part, [start, candidate, output]; the dependent's, [start, word, output]; and whether a
-    candidate has a vector, [candidate], without which the dependent adds nothing either.
+    vectors: [word, channel]; weights: [start, 2 * channel, output]; shift: 0 if candidate i has the vector of word i,
+        and the root none; 1 if candidate i has the vector of word i + 1, and the last candidate none.
+    Returns the candidate's part, [start, candidate, output]; the dependent's part, [start, word, output]; and whether a
+    candidate has a vector, [candidate]. A pair without the candidate's vector has no dependent's part either.
     """
     of_candidate = vectors @ weights[:, : vectors.shape[1]]
     of_dependent = vectors @ weights[:, vectors.shape[1] :]

@@ -24,9 +24,9 @@ BASELINES = ("right_branching", "best_offset", "best_head")
 
 @dataclass(frozen=True)
 class RightWords:
-    """The number of words whose head each of `PROBES` and `BASELINES` finds, sentence by sentence.
+    """The number of words of each sentence whose syntactic head each of `PROBES` and `BASELINES` finds.
 
-    right: of a probe the mean over its random starts; words: the number that count.
+    right: [sentence, system], for a probe the mean over its random starts; words: the number of words that count.
     """
 
     system: Annotated[list[str], Stored(dimension="system")]
@@ -35,7 +35,7 @@ class RightWords:
 
 
 def read_probes(path: StrPath) -> dict:
-    """Read what `probes.measure.train_probes` returned, from JSON. Raises `InputError` that names a damaged file."""
+    """Return the dictionary of `measure.train_probes` from JSON. Raises `InputError` that names a damaged file."""
     probes = read_json(path)
     with undamaged(path, "holds no probes"):
         words = len(probes["words"])
@@ -51,17 +51,16 @@ read_probe_scores = table_reader(
 
 
 def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses) -> tuple[pd.DataFrame, RightWords]:
-    """Return unlabelled attachment scores of probes, right-branching, the best offset and the best head, and
-    differences.
+    """Return the unlabelled attachment scores of probes, right-branching, the best offset and the best head.
 
-    probes: as `train_probes` returned them; sentences: the evaluated ones; arcs: the heads' guesses on them.
-    Offset and head are the best on these sentences.
+    probes: as of `measure.train_probes`; sentences: the evaluated part of the treebank; arcs: the guesses of attention
+        heads on it. The offset and the head are the best on these sentences.
 
-    Returns a table and the right words that its scores are made from. The table's columns are
-      system: one of `PROBES` or `BASELINES`; minus: empty, or the system whose score is taken from it.
-      uas, low, high: score or difference in percent, with the interval over sentences; of a probe the mean over its
-        random starts. Punctuation does not count, the root does.
-      least, most: smallest and largest score of a start; empty for a difference.
+    Returns a table and the right words from which its scores are made. The table's columns are
+      system: one of `PROBES` or `BASELINES`; minus: empty, or for a difference the system that is subtracted.
+      uas, low, high: the score or difference in percent, with the interval over sentences; for a probe the mean over
+        its random starts. Punctuation does not count, the root does.
+      least, most: the smallest and the largest score of a random start; empty for a difference.
     """
     right, words = _right_words(probes, sentences, arcs)
     means = {name: of_system.mean(0) for name, of_system in right.items()}
@@ -89,9 +88,9 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 def _right_words(
     probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Count the words whose heads each system finds, sentence by sentence; arguments as in `measure_probes`.
+    """Return the numbers of right words of each of `PROBES` and `BASELINES`, [start, sentence], and of all words.
 
-    Returns the right words of each of `PROBES` and `BASELINES`, [start, sentence], and words that count, [sentence].
+    All words are those that count, [sentence]. Arguments are those of `measure_probes`.
     """
     kept = [sentences[index] for index in arcs.sentence]
     words = np.array([sum(counts(sentence)) for sentence in kept])
@@ -102,7 +101,7 @@ def _right_words(
 
 
 def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndarray]:
-    """Return the right words of each sentence by the best fixed guesses, [1, sentence]."""
+    """Return the number of right words of each sentence by each of `BASELINES`, [1, sentence]."""
     heads = np.array([head for sentence in sentences for head in sentence.heads])
     counted = np.concatenate([counts(sentence) for sentence in sentences])
     sentence = np.repeat(np.arange(len(sentences)), arcs.length)

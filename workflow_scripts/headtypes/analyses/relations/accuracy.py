@@ -56,11 +56,10 @@ POSS_OF_MARK = "poss*"
 
 
 def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int, int]]:
-    """Yield Stanford's name, the word whose guess counts, and the right guess, of each pair that the tree contains.
+    """Yield (Stanford's name, dependent, head) for each of Stanford's relations in a sentence, words counted from 1.
 
-    Words are counted from 1. The word is the dependent, but for `POSS_OF_MARK`, where it is the possessive mark behind
-    the dependent, if there is one.
-    tagged: whether the treebank has XPOS; if not, there are no rows for aux, mark, prep and pobj, which need it.
+    The guess of the dependent counts; with `POSS_OF_MARK` that of the possessive mark behind the dependent, if any.
+    tagged: whether the treebank has XPOS, which the relations aux, mark, prep and pobj need.
     """
     for word, head, label in sentence.arcs():
         if label in _RENAMED:
@@ -82,7 +81,7 @@ def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int,
 
 
 def _prepositional(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
-    """Yield objects of prepositions and, where the object modifies something, prepositions."""
+    """Yield pobj for each object of a preposition, and prep for its preposition if the object modifies a word."""
     before: dict[int, list[int]] = {}
     for word, head, label in sentence.arcs():
         if label == "case" and word < head and sentence.xpos[word - 1] != "POS":
@@ -101,32 +100,30 @@ TOTALS = (ALL, WITHOUT_PUNCTUATION, WITHOUT_ROOT)
 
 @dataclass(frozen=True)
 class Pairs:
-    """The words that belong to one row of the table, with the heads that are right.
+    """The words of one row of the table, with the right guesses at their syntactic heads.
 
-    words: int64 [pair] whose guess counts: indices among the words of all sentences, from 0.
-    heads: int64 [pair] the right guess, counted within the sentence from 1; 0 for the root.
+    words: [pair] int64, the index of each word among the words of all sentences, from 0.
+    heads: [pair] int64, the right guess, counted within the sentence from 1; 0 for the root.
     """
 
     words: np.ndarray
     heads: np.ndarray
 
     def right(self, guesses: np.ndarray) -> np.ndarray:
-        """Tell whether each guess is right: bool [pair, ...]; guesses: int [word, ...] of all words of all
-        sentences.
-        """
+        """Return whether each guess is right, [pair, ...] bool; guesses: [word, ...] int, for all words."""
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
     def within(self, chosen: np.ndarray) -> "Pairs":
-        """Select the pairs of some words; chosen: bool [word] of all words of all sentences."""
+        """Return the pairs of chosen words; chosen: [word] bool, for all words."""
         kept = chosen[self.words]
         return Pairs(self.words[kept], self.heads[kept])
 
 
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return the rows of the treebank's own labels, by name, the totals first.
+    """Return the pairs of each of the treebank's own labels, by the label, after those of `TOTALS`.
 
-    Each label as it stands (`nsubj`, `nsubj:pass`), each universal relation that has subtypes (`nsubj:*`, with `nsubj`
-    among them), and `TOTALS`. Raises `InputError` where a label has the name of another row.
+    Labels stand as they are (`nsubj`, `nsubj:pass`), and a universal relation with subtypes has a further row of all of
+    them (`nsubj:*`). Raises `InputError` if a label has the name of another row.
     """
     labels = sorted({label for sentence in sentences for label in sentence.relations})
     for label in labels:
@@ -142,20 +139,18 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
 
 
 def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return the rows derived from the tree for the comparison with the paper, by Stanford's names (`derived`)."""
+    """Return the pairs of each of Stanford's relations that are derived from the trees (`derived`), by its name."""
     tagged = any(tag for sentence in sentences for tag in sentence.xpos)
     return _collected(sentences, lambda sentence: derived(sentence, tagged))
 
 
 def all_pairs(sentences: Sequence[Sentence]) -> dict[str, dict[str, Pairs]]:
-    """Return all rows, by annotation and name: the treebank's labels, and those derived to be compared with the
-    paper.
-    """
+    """Return {"universal": pairs by the treebank's labels, "stanford": pairs by Stanford's names}."""
     return {"universal": universal_pairs(sentences), "stanford": stanford_pairs(sentences)}
 
 
 def sentence_of_word(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return the sentence of each word: int64 [word], from 0."""
+    """Return the index of each word's sentence: [word] int64, from 0."""
     return np.repeat(np.arange(len(sentences)), [len(sentence.words) for sentence in sentences])
 
 
@@ -199,10 +194,9 @@ OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
 def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | None = None) -> pd.DataFrame:
-    """Return the accuracy of each of `OFFSETS` at each relation.
+    """Return the accuracy of each of `OFFSETS` at each relation, in percent, with the columns `COLUMNS`.
 
-    test: the sentences of the test file, if there is one.
-    The columns are `COLUMNS`: relations as `all_pairs` names them, the number of words, and accuracy in percent.
+    sentences, test: of the file that is evaluated and, if there is one, of the test file.
     """
     rows = _rows(sentences, (FILE, EVEN, ODD))
     if test is not None:
@@ -211,9 +205,9 @@ def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | No
 
 
 def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
-    """Return the guess of an offset for each word of all sentences: int64 [word], from 1; -1 outside of the sentence.
+    """Return the word at a fixed offset from each word: [word] int64, counted in the sentence from 1.
 
-    A guess outside of the sentence does not count: it is not moved to the sentence's end, and not to the root.
+    It is -1, and so never right, if it would be outside of the sentence.
     """
     lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
     starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -222,7 +216,7 @@ def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
 
 
 def all_offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return the guesses of all `OFFSETS`: int64 [word, offset]."""
+    """Return the guesses of all `OFFSETS`, [word, offset] int64 (`offset_guesses`)."""
     return np.stack([offset_guesses(sentences, offset) for offset in OFFSETS], axis=1)
 
 
@@ -261,19 +255,22 @@ NO_PAIRS = Pairs(np.zeros(0, dtype=int), np.zeros(0, dtype=int))
 
 @dataclass(frozen=True)
 class BestHeads:
-    """The best heads of relations, and how they score and look at [SEP], sentence by sentence of what is scored.
+    """The best attention head for each relation, with its scores and its attention to [SEP] in each scored sentence.
 
-    There is one fold, or one for each half of the sentences, which is scored with what is chosen on the other half.
+    A fold is a choice of heads on some sentences and their scores on others. There is one fold, or two: each half of
+    the sentences is scored with the choice of the other half.
 
-    annotation, relation: of each relation that has words to choose by and words to score in every fold.
-    chosen: by `CHOSEN`; of directions and offsets the index among `DIRECTIONS` and `OFFSETS`; -1 for no head.
-    right: sums over the words of a sentence, by `QUANTITIES`: 1 for a word whose head is found, and differences of
-        these; NaN where there is no head. words: how many; visible: those of all sentences whose head can be seen.
-    to_sep: sums of the shares of attention that words give [SEP] in the best head, by `GROUPS`; to_sep_words: how many
-        words, without those that can see none.
-    leads: accuracy of each head less that of the best offset, in points, where it was chosen.
-    looks: share of attention that goes to [SEP] there, over all words; NaN where none can see it.
-    rises: that of words that do not call for the best head less that of those that do, where it is scored.
+    annotation, relation: names of the relations with words to choose by and words to score in every fold.
+    chosen: the values of `CHOSEN`; directions and offsets by their index in `DIRECTIONS` and `OFFSETS`; -1 for no head.
+    right: sums over the words of a sentence of each of `QUANTITIES`: 1 for a word whose syntactic head is found, or
+        differences of 1 and 0; NaN without a head. words: the number of these words; visible: the number, over all
+        sentences, of words whose syntactic head the attention head can see.
+    to_sep: sums of the shares of attention to [SEP] in the best head over the words of each of `GROUPS`; to_sep_words:
+        the number of these words, without those that cannot see [SEP].
+    leads: accuracy of each head less that of the best offset, in points, on the sentences of the choice.
+    looks: share of attention to [SEP] there, over all words; NaN if no word can see it.
+    rises: share of attention to [SEP] of words that do not call for the head less that of words that do, in the scored
+        sentences.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -294,10 +291,11 @@ class BestHeads:
 
 
 class Part:
-    """A part of a treebank, and what is guessed of it, by heads and by offsets.
+    """A part of a treebank with the guesses at its syntactic heads, by attention heads and by offsets.
 
-    sentence: [word] of each word its sentence, from 0, among the `sentences` that were read; is_odd: [word].
-    by_offset: the guesses of `OFFSETS`, [word, offset].
+    pairs: as of `all_pairs`; sentences: the number of sentences that a model has read; sentence: [word] the index of
+        each word's sentence among these; is_odd: [word] whether the sentence has an odd index in the treebank.
+    by_offset: [word, offset] the guesses of `OFFSETS`.
     """
 
     def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses):
@@ -311,7 +309,10 @@ class Part:
         self.by_offset = all_offset_guesses(kept)
 
     def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
-        """Mark the words in each of `GROUPS`, [group, word]; those by tag are empty where no word has one."""
+        """Return which words are in each of `GROUPS`, [group, word]; groups by UPOS are empty without tags.
+
+        pairs: of the relation; direction: of the best head, an index of `DIRECTIONS`.
+        """
         looking = pairs.words
         if direction:
             first = np.searchsorted(self.sentence, self.sentence[pairs.words])
@@ -321,13 +322,13 @@ class Part:
         return np.stack([called, ~called, no_noun, no_noun & (self.upos != _PRONOUN)])
 
     def to_sep(self, words: np.ndarray) -> np.ndarray:
-        """Sum the shares of attention that words [word] give [SEP], and count them: [2, layer, head]."""
+        """Return sum and number of the shares of attention that words give [SEP], [2, layer, head]; words: [word]."""
         shares = self.arcs.to_sep[words]
         return np.stack([np.nansum(shares, axis=0, dtype=float), (~np.isnan(shares)).sum(axis=0)])
 
 
 class _Fold(NamedTuple):
-    """Words on which heads are chosen, and those on which the choice is scored; [word] bool, of the part's words."""
+    """Words on which heads are chosen, and words on which the choice is scored: a part, and [word] bool, for each."""
 
     chosen_on: Part
     choosing: np.ndarray
@@ -340,9 +341,7 @@ class _Fold(NamedTuple):
 
 
 def _folds(read: Mapping[str, Part]) -> dict[str, list[_Fold]]:
-    """Return folds by what is scored: the file, as in the paper, and the test file or else each half of the file
-    once.
-    """
+    """Return the folds by the name of the scored part: `file`, as in the paper, and `test` or else `halves`."""
     file, odd = read[FILE], read[FILE].is_odd
     whole = {name: (part, np.ones_like(part.is_odd)) for name, part in read.items()}
     halves = [_Fold(file, odd, file, ~odd), _Fold(file, ~odd, file, odd)]
@@ -351,16 +350,16 @@ def _folds(read: Mapping[str, Part]) -> dict[str, list[_Fold]]:
 
 
 def _listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
-    """Yield annotation and name of each row of the tables; least: words that it needs unless it is a total."""
+    """Yield (annotation, relation) of each row of the tables; least: words that a row needs unless it is a total."""
     for annotation, rows in part.pairs.items():
         for relation, pairs in rows.items():
-            listed = len(pairs.words) >= least and relation.partition(":")[0] not in _LEFT_OUT
+            listed = len(pairs.words) >= least and _universal(relation) not in _LEFT_OUT
             if listed or relation in TOTALS:
                 yield annotation, relation
 
 
 def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
-    """Choose the best head of each relation that has words to choose by and words to score."""
+    """Choose the best head of each listed relation (annotation, name) that has words to choose by and to score."""
     pairs = {name: [fold.pairs(*name) for fold in folds] for name in listed}
     names = [name for name, of_name in pairs.items() if all(len(some.words) for both in of_name for some in both)]
     sentences, (_, *heads, _) = folds[0].scored_on.sentences, folds[0].chosen_on.arcs.guess.shape
@@ -380,17 +379,17 @@ def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> Be
     with np.errstate(invalid="ignore"):
         for number, fold in enumerate(folds):
             best.looks[number] = np.divide(*fold.chosen_on.to_sep(fold.choosing))
-            of_all = fold.scored_on.to_sep(fold.scoring)
+            all_to_sep = fold.scored_on.to_sep(fold.scoring)
             for row, name in enumerate(names):
                 choosing, scoring = pairs[name][number]
                 _choose(best, (row, number), choosing, fold.chosen_on)
                 _score(best, (row, number), scoring, fold.scored_on)
-                _look(best, (row, number), scoring, fold, of_all)
+                _look(best, (row, number), scoring, fold, all_to_sep)
     return best
 
 
 def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
-    """Note what is best at a relation on some words of a part; at: relation and fold."""
+    """Write the best heads and the best offset on the pairs of a relation to `best`; at: indices of relation, fold."""
     accuracy = pairs.right(part.arcs.guess).mean(0)
     seen = part.arcs.can_be(pairs.words, pairs.heads).any(0)
     # What cannot be guessed is not a choice.
@@ -404,7 +403,7 @@ def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> N
 
 
 def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
-    """Add how often the choice is right on some words of a part."""
+    """Add to `best` how often the choice is right on the pairs of a relation; at: indices of relation and fold."""
     layer, head, direction, *other, offset = best.chosen[at]
     guess = part.arcs.guess[pairs.words]
     of_best = (guess[:, layer, head, direction] == pairs.heads).astype(float)
@@ -417,17 +416,17 @@ def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> No
     best.visible[row] += part.arcs.can_be(pairs.words, pairs.heads)[:, layer, direction].sum()
 
 
-def _look(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, of_all: np.ndarray) -> None:
-    """Add how much the words of each group look at [SEP]; of_all: `Part.to_sep` of all scored words."""
+def _look(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, all_to_sep: np.ndarray) -> None:
+    """Add to `best` the attention of each group of words to [SEP]; all_to_sep: `Part.to_sep` of all scored words."""
     layer, head, direction = best.chosen[at][:3]
     part, row = fold.scored_on, at[0]
     looks = part.arcs.to_sep[:, layer, head].astype(float)
     words = part.groups(pairs, direction) & fold.scoring
     called = part.to_sep(words[GROUPS.index("called")])
-    best.rises[at] = np.divide(*(of_all - called)) - np.divide(*called)
-    for group, of_group in enumerate(words & ~np.isnan(looks)):
-        np.add.at(best.to_sep[:, row, group], part.sentence[of_group], looks[of_group])
-        np.add.at(best.to_sep_words[:, row, group], part.sentence[of_group], 1)
+    best.rises[at] = np.divide(*(all_to_sep - called)) - np.divide(*called)
+    for group, members in enumerate(words & ~np.isnan(looks)):
+        np.add.at(best.to_sep[:, row, group], part.sentence[members], looks[members])
+        np.add.at(best.to_sep_words[:, row, group], part.sentence[members], 1)
 
 
 _TEXTS = dict.fromkeys(("annotation", "relation"), str)
@@ -444,12 +443,12 @@ read_best_heads = table_reader("holds no best heads", dict.fromkeys(_BEST) | _TE
 
 
 def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
-    """Select the best heads as the paper has them, chosen and scored on the same sentences."""
+    """Return the rows of heads that are chosen and scored on the same sentences, as in the paper."""
     return best[(best["chosen"] == "file") & (best["scored"] == "file")]
 
 
 class RelationTables(NamedTuple):
-    """The results of `measure_relations`."""
+    """The tables of all heads and of the best heads, and the sums of these by scored part (`measure_relations`)."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -464,26 +463,26 @@ def measure_relations(
 ) -> RelationTables:
     """Measure the accuracy of every head at every relation, and choose the best head of each.
 
-    parts:   the sentences of `file` and, where there is one, of `test`; arcs: the guesses of each.
-    least:   words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
+    parts: {"file": sentences} and, if there is a test file, {"test": sentences}; arcs: the guesses, by the same names.
+    least: words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
 
-    Returns tables, and the sums that they are made from; layers and heads count from 0, accuracies in tables are in
+    Returns two tables and the sums from which they are made. Layers and heads count from 0; accuracies in tables are in
     percent.
     heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`): annotation and relation
-      as `all_pairs` names them; words, the number of guesses; accuracy; visible, the number of those whose right
-      answer the head can see; visible_accuracy, over these. Where it can see none, both accuracies are NaN: in a causal
-      model, a guess at a word that stands later is impossible and not wrong.
+      as `all_pairs` names them; words, the number of guesses; accuracy; visible, the number of guesses whose right
+      answer the head can see; visible_accuracy, over these. If the head can see none, both accuracies are NaN: in a
+      causal model, a guess at a later word is impossible and not wrong.
     best: one row for each relation and way of choosing. chosen and scored: `file` and `file`, as in the paper; and
       `file` and `test` or, without a test file, `halves`: of the sentences of even and of odd index, each is
       scored with the choice of the other. words; layer, head and direction of the best head, and its accuracy;
-      other_layer, other_head and other_accuracy of the best in the other direction; offset and offset_accuracy of the
-      best offset (the head stands so many words behind the dependent); above_offset, the difference;
+      other_layer, other_head and other_accuracy of the best in the other direction; offset, by how many words the
+      syntactic head follows the dependent, and offset_accuracy of the best offset; above_offset, the difference;
       forward_above_backward, the best from dependent to head minus the best from head to dependent; visible and
-      visible_accuracy of the best head; to_sep and to_sep_others, how much of the attention in it goes to [SEP] from
-      the words that call for the head, and from all others, NaN without such words. Each of these and of `QUANTITIES`
-      has an interval over sentences, {name}_low and {name}_high. Where halves choose differently, layer, head,
-      direction and offset are empty. left_out: how many sentences of `file` no head reads, and why, as a sentence;
-      empty where there are none.
+      visible_accuracy of the best head; to_sep and to_sep_others, the share of attention in the best head to [SEP] from
+      words that call for the head, and from all other words, NaN without such words. to_sep, to_sep_others and
+      `QUANTITIES` have intervals over sentences, {name}_low and {name}_high. If halves choose differently, layer, head,
+      direction and offset are empty. left_out: a sentence on how many sentences of `file` no head reads, and why; empty
+      if all are read.
     sums: the best heads by `scored`, first as in the paper; other intervals can be made from their sums.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}
@@ -528,13 +527,9 @@ def _best_rows(scored: str, best: BestHeads) -> pd.DataFrame:
     sizes = np.concatenate([np.repeat(best.words[..., None], len(QUANTITIES), 2), best.to_sep_words[..., :2]], axis=2)
     with np.errstate(invalid="ignore"):
         means = 100 * (sums.sum(0) / sizes.sum(0))
-    low, high = np.empty((2, *means.shape))
     for column, name in enumerate((*QUANTITIES, "to_sep", "to_sep_others")):
-        reach = (-1 if "above" in name else 0, 1)
-        low[:, column], high[:, column] = ratio_intervals(sums[..., column], sizes[..., column], reach)
-    ends = {"": means, "_low": 100 * low, "_high": 100 * high}
-    for column, name in enumerate((*QUANTITIES, "to_sep", "to_sep_others")):
-        table = table.assign(**{f"{name}{end}": values[:, column] for end, values in ends.items()})
+        low, high = ratio_intervals(sums[..., column], sizes[..., column], (-1 if "above" in name else 0, 1))
+        table = table.assign(**{name: means[:, column], f"{name}_low": 100 * low, f"{name}_high": 100 * high})
     # A head that is right sees the right answer.
     return table.assign(visible=best.visible, visible_accuracy=_percent(best.right[..., 0].sum(0), best.visible))
 

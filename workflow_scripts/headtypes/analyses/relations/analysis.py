@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from headtypes.analyses.declaration import Analysis, words_of
+from headtypes.analyses.declaration import Analysis, Column, Measure, best_head, by_head, categories_of, words_of
 from headtypes.core.files import StrPath
-from headtypes.core.stage import Plan, Result, given, stage
+from headtypes.core.stage import Plan, Result, given, of_inputs_alone, stage
 from headtypes.data.stage import ROWS, test
 from headtypes.models.stage import RECORD
 
@@ -17,11 +17,10 @@ _DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent
 
 
 def per_head(task: str, path: StrPath, best: StrPath) -> list:
-    """Return the atlas's columns: the relation that each head finds best, farthest above the best fixed offset.
+    """Return the atlas's columns: the relation at which a head is farthest above the best fixed offset, and how far.
 
-    There are none where no head is above it, as where no relation of a small treebank is listed (`relations.least`).
+    There are no columns if no head is above it, as in small treebanks without a listed relation (`relations.least`).
     """
-    from headtypes.analyses.declaration import Column, by_head, categories_of
     from headtypes.analyses.relations.accuracy import TOTALS, chosen_and_scored_on_file, read_best_heads, read_relations
 
     table, offsets = read_relations(path), chosen_and_scored_on_file(read_best_heads(best))
@@ -54,14 +53,13 @@ def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield the accuracy of the best head of the set at each relation, in either direction, and how many it finds best.
+    """Yield for a set of heads the accuracy of its best head at each relation, and for how many it has the best of all.
 
-    Chosen and scored on the part `file`, as the paper does; which set has the best head is counted over relations, not
-    over totals, a relation and its subtypes together, or the same words twice (poss where there is poss*).
+    Heads are chosen and scored on the part `file`, as in the paper. The number counts relations, but not totals,
+    relations united with their subtypes, or the same words twice (poss beside poss*).
     """
     import numpy as np
 
-    from headtypes.analyses.declaration import Measure, best_head
     from headtypes.analyses.relations.accuracy import TOTALS, read_relations
 
     heads = read_relations(path)
@@ -146,7 +144,7 @@ OFFSETS = Result(
 
 @stage("forward", reads="rows", calls="analyses.relations.measure:run", inputs=(RECORD, ROWS, test))
 def extract_arcs(plan: Plan, model: str, task: str) -> dict:
-    """Spec: the sentences, how tokens become words, precision and batch size."""
+    """Return the spec: the task, its longest input, precision and batch size."""
     return words_of(plan, task)
 
 
@@ -155,10 +153,9 @@ def measure_relations(plan: Plan, model: str, task: str) -> dict:
     return given(plan.config.relations)
 
 
-@stage(reads="rows", calls="analyses.relations.accuracy:run_offsets", inputs=(ROWS, test))
-def measure_offsets(plan: Plan, task: str) -> dict:
-    """Spec: empty; all depends on the inputs."""
-    return {}
+measure_offsets = of_inputs_alone(
+    "measure_offsets", reads="rows", calls="analyses.relations.accuracy:run_offsets", inputs=(ROWS, test)
+)
 
 
 RELATIONS = Analysis(

@@ -16,14 +16,14 @@ DIRECTIONS = ("dependent_to_head", "head_to_dependent")
 
 @dataclass(frozen=True)
 class ArcGuesses:
-    """The guess of every head at the syntactic head of each word, in the sentences that a model could read.
+    """The guess of every attention head at the syntactic head of each word, in the sentences that a model could read.
 
-    sentence: index of these sentences in the treebank. length: words of each; those of all stand one after the other.
-    guess: 1 for the first word of the sentence, -1 for no guess; directions as in `DIRECTIONS`.
+    sentence: indices of the read sentences in the treebank; length: their numbers of words. Words of all sentences
+        stand one after the other.
+    guess: 1 for the first word of the sentence, -1 for no guess; the last dimension is `DIRECTIONS`.
     visible: first and last word that each guess could be; causal and local layers hide some. -1 for none.
-    to_sep: share of each word's attention that goes to the token that ends the input ([SEP]), NaN where it can see
-        none.
-    left_out: number of sentences that are not among these, by the reason: too many tokens, or a word without one.
+    to_sep: share of each word's attention to the token that ends the input ([SEP]), NaN if the word cannot see it.
+    left_out: number of sentences that were not read, by the reason: too many tokens, or a word without a token.
     """
 
     sentence: Int32[np.ndarray, " sentence"]
@@ -35,14 +35,14 @@ class ArcGuesses:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence where some of the treebank's sentences are not among these."""
+        """A sentence on how many of the treebank's sentences were not read, and why; none if all were read."""
         if not self.left_out:
             return ()
         reasons = " and ".join(f"{count:,} with {what}" for what, count in self.left_out.items())
         return (f"Of {len(self.sentence) + sum(self.left_out.values()):,} sentences, {reasons} are left out.",)
 
     def can_be(self, words: np.ndarray, heads: np.ndarray) -> Bool[np.ndarray, "pair layer 2"]:
-        """Tell whether a guess for a word could be this head.
+        """Return whether a guess for each word could be its syntactic head, in each layer and direction.
 
         words: [pair] indices among all words, from 0; heads: [pair] counted within the sentence, 0 for the root.
         """
@@ -52,13 +52,11 @@ class ArcGuesses:
 
 
 def read_parts(file: StrPath, test: StrPath | None) -> dict[str, list[Sentence]]:
-    """Read the sentences of `file` and, where there is such a part, of `test`, as `tasks.write_records` wrote
-    them.
-    """
+    """Return {"file": sentences} and, if there is a test file, {"test": sentences} of a treebank."""
     paths = {"file": file} | ({"test": test} if test else {})
     return {name: read_records(path, Sentence) for name, path in paths.items()}
 
 
 def counts(sentence: Sentence) -> list[bool]:
-    """Tell whether each word counts: punctuation does not, the root does."""
+    """Return whether each word of a sentence counts in a score: punctuation does not, the root does."""
     return [relation.partition(":")[0] != "punct" for relation in sentence.relations]

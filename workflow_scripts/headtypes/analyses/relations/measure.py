@@ -18,16 +18,15 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 
 class Guesses(WordReducer):
-    """A reducer whose result is, for each sample, what every head guesses to be the syntactic head of each word.
+    """A reducer whose result is, for each sentence, the guess of every attention head at each word's syntactic head.
 
-    Two guesses at the head of word i, in the order of `guesses.DIRECTIONS`; the first word on a tie:
+    There are two guesses at the head of word i, in the order of `guesses.DIRECTIONS`; the first word on a tie:
 
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
     head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i (weights of different rows).
 
-    1 is the first word, 0 (the root) is never guessed, and -1 stands for no guess: in a sentence of one word, and where
-    the model lets no other word be seen. Beside the guesses stand the first and the last word that a guess may be, and
-    how much each word looks at the token that ends the input, [SEP] (section 3.2).
+    1 is the first word, 0 (the root) is never guessed, and -1 is no guess: in a sentence of one word, and if the model
+    lets no other word be seen. For each sentence come guess, visible and to_sep, as in `guesses.ArcGuesses`.
     """
 
     def start(self, batch: Batch) -> None:
@@ -42,7 +41,6 @@ class Guesses(WordReducer):
         self._to_sep = [torch.zeros(layers, heads, n, device=batch.device) for n in words]
 
     def add_words(self, rows: WordRows) -> None:
-        """Find the largest weight of each row, and the largest yet of each column."""
         if self._layer[rows.sample] != rows.layer:
             self._layer[rows.sample] = rows.layer
             self._best[rows.sample].fill_(-torch.inf)
@@ -65,8 +63,9 @@ class Guesses(WordReducer):
 
     def of_batch(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         for guess, visible, to_sep in zip(self._guess, self._visible, self._to_sep, strict=True):
-            words = guess.permute(3, 1, 2, 0).to(torch.int16), visible.permute(2, 1, 0, 3).to(torch.int16)
-            yield tuple(of_words.cpu().numpy() for of_words in (*words, to_sep.permute(2, 0, 1).to(torch.float16)))
+            guess, visible = guess.permute(3, 1, 2, 0).to(torch.int16), visible.permute(2, 1, 0, 3).to(torch.int16)
+            to_sep = to_sep.permute(2, 0, 1).to(torch.float16)
+            yield guess.cpu().numpy(), visible.cpu().numpy(), to_sep.cpu().numpy()
 
     def _guess_by_row(self, rows: WordRows, weights: Tensor, own: Tensor) -> None:
         value, word = weights.max(-1)
@@ -103,11 +102,10 @@ class Guesses(WordReducer):
 
 
 def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, **settings) -> dict[str, ArcGuesses]:
-    """Run a model over the parts of a treebank and keep every head's guesses at the head of every word.
+    """Run a model over the parts of a treebank and return every head's guesses, by the name of the part.
 
-    parts:  `file` and, where there is one, `test`.
-    settings: of `ModelOnTask`; sentences of more tokens are left out.
-    Raises `InputError` where no sentence can be read.
+    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. settings: of `ModelOnTask`; sentences
+        that are too long are left out. Raises `InputError` if no sentence can be read.
     """
     run = ModelOnTask(record, **settings)
     guesses = {}
