@@ -76,7 +76,6 @@ OUTPUTS = Result(
 
 @stage("forward", reads="samples", calls="analyses.ablation.evaluation:run_head_outputs", inputs=(RECORD, SAMPLES))
 def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: truncation, precision and batch size."""
     return samples_of(plan, task)
 
 

@@ -328,7 +328,6 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def _columns(inputs: Any) -> dict[str, Column]:
-    """Return the columns of the atlas from other analyses, by their label and task."""
     columns = {}
     ours = {analysis.name: [inputs.get(file.name, {}) for file in analysis.files] for analysis in ANALYSES}
     own = {name: [of_tasks] for name, of_tasks in by_analysis(inputs.own).items()}

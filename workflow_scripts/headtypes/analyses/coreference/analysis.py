@@ -97,7 +97,6 @@ SUMS = _measured(
 
 @stage("forward", reads="rows", calls="analyses.coreference.measure:run", inputs=(RECORD, ROWS))
 def extract_antecedents(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: how much of a document is read, its longest input, precision and batch size."""
     return {**words_of(plan, task), "extent": plan.config.coreference.documents}
 
 

@@ -52,7 +52,6 @@ def _tree(parse: Sequence[str], xpos: Sequence[str]) -> _Phrase:
 
 
 def _largest(phrase: _Phrase, start: int, stop: int) -> Iterator[_Phrase]:
-    """Yield the largest constituents of a phrase that lie inside of the words [start, stop)."""
     for child in phrase.children:
         if start <= child.start and child.stop <= stop:
             yield child

@@ -443,7 +443,6 @@ read_best_heads = table_reader("holds no best heads", dict.fromkeys(_BEST) | _TE
 
 
 def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of heads that are chosen and scored on the same sentences, as in the paper."""
     return best[(best["chosen"] == "file") & (best["scored"] == "file")]
 
 

@@ -144,7 +144,6 @@ OFFSETS = Result(
 
 @stage("forward", reads="rows", calls="analyses.relations.measure:run", inputs=(RECORD, ROWS, test))
 def extract_arcs(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: the task, its longest input, precision and batch size."""
     return words_of(plan, task)
 
 

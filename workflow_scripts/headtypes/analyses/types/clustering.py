@@ -264,40 +264,24 @@ def _fit(
                 # alone; of the floors from 1e-4 to 1e-1 of the mean variance this one gave clusters that
                 # depended least on the seed.
                 floor = 0.1 * points.var(axis=0).mean()
-                model = GaussianMixture(
-                    k,
-                    covariance_type=MIXTURES[method],
-                    reg_covar=floor,
-                    n_init=restarts,
-                    max_iter=1000,
-                    random_state=seed,
-                ).fit(points)
+                settings = {"covariance_type": MIXTURES[method], "reg_covar": floor, "max_iter": 1000}
+                model = GaussianMixture(k, **settings, n_init=restarts, random_state=seed).fit(points)
                 labels, predict = model.predict(points), model.predict
             case "agglomerative":
-                labels = AgglomerativeClustering(k, linkage="ward").fit_predict(points)
-                predict = _nearest_centroid(_means(points, labels, k))
+                labels, predict = AgglomerativeClustering(k, linkage="ward").fit_predict(points), None
             case "spectral":
                 # On the graph of nearest neighbours: under a Gaussian kernel single heads became clusters. Its
                 # solver needs more heads than clusters; where there are as many, each head is a cluster.
-                model = SpectralClustering(
-                    k,
-                    affinity="nearest_neighbors",
-                    n_neighbors=min(10, len(points)),
-                    n_init=restarts,
-                    random_state=seed,
-                )
-                labels = model.fit_predict(points) if k < len(points) else np.arange(k)
-                predict = _nearest_centroid(_means(points, labels, k))
+                graph = {"affinity": "nearest_neighbors", "n_neighbors": min(10, len(points))}
+                model = SpectralClustering(k, **graph, n_init=restarts, random_state=seed)
+                labels, predict = model.fit_predict(points) if k < len(points) else np.arange(k), None
 
     def predict_labels(features: np.ndarray) -> np.ndarray:
         with one_thread():
-            return predict(rescale(features))
+            features = rescale(features)
+            return predict(features) if predict else pairwise_distances_argmin(features, _means(points, labels, k))
 
     return labels, predict_labels
-
-
-def _nearest_centroid(centroids: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda points: pairwise_distances_argmin(points, centroids)
 
 
 def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
@@ -311,18 +295,12 @@ def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
 
 def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
     """Return standard errors of `cluster_groups` over the heads of each cluster."""
-    centroids = cluster_groups(points, labels, k)
-    apart = {
-        name: (shares - getattr(centroids, name)[labels]) ** 2
-        for name, shares in vars(attention_groups(points)).items()
-    }
-    sizes = np.bincount(labels, minlength=k)
-    return Groups(
-        **{
-            name: np.sqrt(np.bincount(labels, squares, k) / np.maximum(1, sizes - 1) / sizes)
-            for name, squares in apart.items()
-        }
-    )
+    centroids, sizes = vars(cluster_groups(points, labels, k)), np.bincount(labels, minlength=k)
+    errors = {}
+    for name, shares in vars(attention_groups(points)).items():
+        squares = np.bincount(labels, (shares - centroids[name][labels]) ** 2, k)
+        errors[name] = np.sqrt(squares / np.maximum(1, sizes - 1) / sizes)
+    return Groups(**errors)
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:

@@ -39,12 +39,10 @@ class Partition:
 
     @cached_property
     def types(self) -> tuple[str, ...]:
-        """The names of the types, in the order of `order_types`."""
         return order_types(self.table["type"])
 
     @cached_property
     def doubtful(self) -> tuple[str, ...]:
-        """The types whose name is doubtful."""
         doubtful = set(self.table.loc[self.table["doubtful"].astype(bool), "type"])
         return tuple(name for name in self.types if name in doubtful)
 

@@ -250,7 +250,6 @@ def cluster_halves(
 
 
 def _cluster(train: np.ndarray, features: np.ndarray, labels: np.ndarray, seed: int, *, k: int, **settings: Any):
-    """Return the clusters of `features`, fitted on `train`, matched to `labels`: [head] int."""
     return match_labels(fit_and_predict(train, features, k=k, seed=seed, **settings), labels, k)
 
 
