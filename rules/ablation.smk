@@ -106,11 +106,7 @@ rule measure_costs:
         **keyed(
             "measure_costs",
             partitions=each(types.PARTITION.path, plan.partitions_of, "name"),
-            **{
-                file.name: each(file.path, partial(plan.numbers_of, it), "task")
-                for it in NUMBERED
-                for file in it.files
-            },
+            **{file.name: each(file.path, partial(plan.files_of, it), "task") for it in NUMBERED for file in it.files},
             own=each(own.VALUES.path, plan.own_analyses_of),
         ),
         sets=company.SETS.path,

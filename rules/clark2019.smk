@@ -21,12 +21,8 @@ FIGURES_OF_TASK = {
         {
             **keyed(
                 "plot_divergence",
-                relations=each(
-                    relations.BEST.path, lambda model, task: plan.files_of(relations.RELATIONS, model), "task"
-                ),
-                coreference=each(
-                    coreference.TABLE.path, lambda model, task: plan.files_of(coreference.COREFERENCE, model), "task"
-                ),
+                relations=each(relations.BEST.path, partial(plan.files_of, relations.RELATIONS), "task"),
+                coreference=each(coreference.TABLE.path, partial(plan.files_of, coreference.COREFERENCE), "task"),
             ),
             "projection": divergence.PROJECTION.path,
             "fit": divergence.PROJECTION_FIT.path,

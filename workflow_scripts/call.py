@@ -83,7 +83,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
 
 
 def call(snakemake: Any) -> None:
-    """Run a job: what its stage calls, with what `job` yields."""
+    """Run a job: call the function of its stage with what `job` yields."""
     with job(snakemake) as given:
         module, _, function = snakemake.params.calls.partition(":")
         # A sixth of the time of an import is that of looking for what can be freed, and nothing can be.
@@ -95,7 +95,7 @@ def call(snakemake: Any) -> None:
 
 
 def _computed_in(spec: dict) -> dict[str, str]:
-    """Where bfloat16 is asked for, in which precision a job computed."""
+    """Return {"computed_in": precision} for a job that asked for bfloat16; {} for all other jobs."""
     asked = spec.get("precision") == "bfloat16" or spec.get("bf16")
     return {"computed_in": arithmetic("bfloat16")} if asked else {}
 

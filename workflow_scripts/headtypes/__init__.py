@@ -24,7 +24,7 @@ __all__ = ["HeadAnalysis", "ablated", "attention_map", "detect_heads", "head_typ
 
 
 def __getattr__(name: str) -> Any:
-    """What to call from one's own Python; loaded when it is asked for, since jobs and plans import this package too."""
+    """Load a function for one's own Python when it is asked for, since jobs and plans import this package, too."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "HeadAnalysis":

@@ -125,13 +125,14 @@ class _Call(Ablation):
         self.model: PreTrainedModel | None = None
 
     def attend(self, layer: Layer) -> Tensor:
-        """Return the head outputs of the next layer."""
         number, self.layers = self.layers, self.layers + 1
         check_number_of_heads(self.model, layer.query.shape[1])
         return self(number, layer)
 
     def groups(self, number: int, layer: Layer) -> list[SentencePairs]:
-        """Return the samples with all of their keys, padding included: only the layer's mask tells which these are."""
+        """Return the samples of a layer in groups; each has all of its keys, padding included, since only the mask
+        tells which keys are padding.
+        """
         samples, keys = len(layer.key), layer.key.shape[2]
         known = [len(sentence) for sentence in self._sentences] == [keys] * samples
         if self._needed[number] and not known:
@@ -160,7 +161,7 @@ class _Calls:
         self.ends: list[RemovableHandle] = []
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        """Add the ablation to the arguments of a call, unless the model around this one did."""
+        """Add the ablation to the arguments of a forward pass, unless an enclosing model has done so."""
         if _call_of(kwargs) is not None:
             return None
         if "forward" in kwargs:
@@ -175,7 +176,9 @@ class _Calls:
         return args, {**kwargs, "forward": call.attend}
 
     def end(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
-        """Raise `InputError` where a call was not through the attention of every layer; output: None if it failed."""
+        """Raise `InputError` if a forward pass did not go through the attention of every layer; output: None if it
+        failed.
+        """
         call = _call_of(kwargs)
         if call not in self._open or call.model is not model:
             return
@@ -186,14 +189,14 @@ class _Calls:
             check_layers(model, call.layers)
 
     def whole(self, generate: Callable, *args, **kwargs) -> Any:
-        """Return what a model generates. Raises `InputError` where not all of its calls were ablated."""
+        """Return what a model generates. Raises `InputError` if some of its forward passes were not ablated."""
         output = generate(*args, **kwargs)
         if self._left:
             raise InputError(_LEFT)
         return output
 
     def leave(self) -> None:
-        """Have calls that have not ended raise an error at their end, since the rest of their layers is not ablated."""
+        """Make running forward passes fail at their end, since their remaining layers are not ablated."""
         self._left = True
         for call in list(self._open):
             weakref.finalize(call, self._remove)
@@ -205,7 +208,7 @@ class _Calls:
                 hook.remove()
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
-        """Return the sentences of a call's tokens; None where no operation needs them, or the call has no token ids."""
+        """Return the sentence of each token, [sample, token]; None if it is not needed or there are no token ids."""
         if self._sentences is None:
             return None
         given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments
@@ -222,7 +225,6 @@ class _Calls:
 
 
 def _call_of(kwargs: Mapping[str, Any]) -> _Call | None:
-    """The ablation that a call has been given, where it has."""
     call = getattr(kwargs.get("forward"), "__self__", None)
     return call if isinstance(call, _Call) else None
 
@@ -241,7 +243,7 @@ def _attend(module, *args, forward: Callable[[Layer], Tensor] | None = None, num
 
 
 class _WithoutGradient(torch.autograd.Function):
-    """Attention computed without what a gradient would need, so that one which is asked for is refused, not wrong."""
+    """Attention without a gradient: asking for one raises an error."""
 
     @staticmethod
     def forward(_, attend: Callable[[], Tensor], *inputs: Tensor) -> Tensor:

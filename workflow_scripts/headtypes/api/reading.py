@@ -137,7 +137,7 @@ def head_types(
 
 
 def samples_of(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
-    """Turn texts, or pairs of them, into samples. Raises `InputError` where they are no such list."""
+    """Turn texts, or pairs of texts, into samples with ids from 0. Raises `InputError` for anything else."""
     # Of a text, characters would be read; of a table, the names of columns; of a set, what comes first in this process.
     unordered = isinstance(texts, str | Mapping | Set) or getattr(texts, "ndim", 1) != 1
     if unordered or not hasattr(texts, "__len__") or not len(texts):
@@ -187,7 +187,7 @@ def detect_heads(
 
 @dataclass(frozen=True)
 class HeadMap:
-    """The attention of one head on a text; the last line of a notebook's cell shows it.
+    """The attention of one head on a text; a notebook shows it as a picture.
 
     attention: [query, key] float32, rows sum to one; tokens: as a person reads them; layer, head: from 0.
     """
@@ -199,7 +199,7 @@ class HeadMap:
 
     @styled
     def figure(self) -> Figure:
-        """Draw the map, queries downwards, as a figure of Matplotlib."""
+        """Draw the map as a Matplotlib figure, queries downwards."""
         side = min(PAGE, 1.2 + 0.13 * len(self.tokens))
         figure = Figure(figsize=(side, side), layout="constrained")
         axes = figure.subplots()
@@ -215,7 +215,7 @@ class HeadMap:
 
 
 class _OneHead(Maps):
-    """Keeps the map of one head alone."""
+    """A reducer that keeps the map of one head."""
 
     def __init__(self, layer: int, head: int):
         self._of = layer, head
@@ -260,7 +260,7 @@ def attention_map(
 
 @dataclass(frozen=True)
 class Page:
-    """A page of every head, as in the atlas; the last line of a notebook's cell shows it, also without a kernel."""
+    """A page with every head, as in the atlas; a notebook shows it, also without a kernel."""
 
     html: str
 
@@ -268,7 +268,7 @@ class Page:
         return f'<iframe srcdoc="{escape(self.html)}" style="width: 100%; height: 48rem; border: 0"></iframe>'
 
     def save(self, path: StrPath) -> None:
-        """Write the page; it opens from disk, without a network and without other files."""
+        """Write the page as one HTML file, which needs no network and no other file."""
         write_text(path, self.html)
 
 

@@ -10,10 +10,10 @@ _LONGEST = 2000
 
 
 class InputError(Exception):
-    """Input from the user cannot be used.
+    """An error that the user can fix; its message names the file or key, the mistake, and what to do.
 
-    The message names the file or key, says what is wrong and what to do. The user sees one line without a traceback:
-    unprintable characters are escaped, and the middle of a very long text is left out.
+    The user sees one line without a traceback: unprintable characters are escaped, and the middle of a very long text
+    is left out.
     """
 
     def __init__(self, message: str):
@@ -24,7 +24,7 @@ class InputError(Exception):
 
 @contextmanager
 def told(beginning: str) -> Iterator[None]:
-    """Turn any error of another package into an `InputError` that begins so and ends with that package's message."""
+    """Turn any error inside the `with` block into an `InputError`: `beginning`, a colon, and the error's message."""
     try:
         yield
     except InputError:
@@ -43,7 +43,7 @@ def shortened(text: str) -> str:
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
-    """Return ` Did you mean "…"?` for the closest of `allowed`, or nothing where none is close."""
+    """Return ` Did you mean "…"?` with the closest of the allowed names; an empty text where none is close."""
     known = list(allowed)
     close = [candidate for candidate in known if candidate.casefold() == name.casefold()]
     close += difflib.get_close_matches(name, known, n=1, cutoff=0.6)

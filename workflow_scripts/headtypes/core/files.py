@@ -30,10 +30,11 @@ _REFUSALS = (
 
 @contextmanager
 def atomic_write(path: StrPath) -> Iterator[Path]:
-    """Yield a temporary name beside `path`; move it into place when the block ends well, else remove it.
+    """Yield the path of a temporary file in the same folder; rename it to `path` if the `with` block ends well, else
+    remove it.
 
-    The data reach the disk before the name does, so that after a crash `path` is absent, old or whole. Raises
-    `InputError` where the disk is full or must not be written.
+    The data are flushed to disk before the file is renamed: after a crash, `path` is absent, old or whole. Raises
+    `InputError` where the disk is full or the folder cannot be written.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -61,15 +62,15 @@ def reach_disk(path: StrPath) -> None:
 
 
 def leftovers(path: StrPath) -> list[Path]:
-    """List the temporary files that processes left beside `path` when they were killed while writing it."""
+    """List the temporary files of `path` that processes left when they were killed while writing."""
     temporary = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
     # A folder belongs to another path, whose name continues with a dot and a digit.
     return [file for file in temporary if file.is_file()]
 
 
 def refusal(error: BaseException | None) -> str | None:
-    """Return the system's reason, which compiled libraries quote, for refusing to read or write; None for other
-    errors.
+    """Return the operating system's reason for refusing to read or write, such as a full disk; None for any other
+    error.
     """
     while error is not None:
         for number in _REFUSALS:
@@ -81,9 +82,9 @@ def refusal(error: BaseException | None) -> str | None:
 
 @contextmanager
 def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
-    """Turn any error while a result is read into an `InputError` that names the file.
+    """Turn any error inside the `with` block, while a result is read, into an `InputError` that names the file.
 
-    otherwise: what may be wrong with a file that is not damaged, such as `is not a feature file`.
+    otherwise: another explanation for the message, such as `is not a feature file`.
     """
     try:
         yield
@@ -98,9 +99,8 @@ def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
 
 
 def text_of(path: StrPath) -> str:
-    """Read the text of a user's file, without a byte-order mark, lines ended by newlines.
-
-    Raises `InputError` as `not_utf8`.
+    """Read a text file of the user's, without a byte-order mark and with newlines. Raises `InputError` if it is not
+    UTF-8.
     """
     content = Path(path).read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
@@ -110,7 +110,9 @@ def text_of(path: StrPath) -> str:
 
 
 def not_utf8(content: bytes, path: StrPath, line: int) -> InputError:
-    """Make the error for a user's file, or a line of it, that is not UTF-8, or no text at all."""
+    """Return the error for a file of the user's that is not UTF-8; content: the bytes of the file or of its line
+    `line`.
+    """
     # UTF-16, which has NULs too, begins with a mark.
     if b"\0" in content and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return InputError(f"{path} is packed, or no text; unpack it, or save it as text in UTF-8.")
@@ -118,16 +120,14 @@ def not_utf8(content: bytes, path: StrPath, line: int) -> InputError:
 
 
 def separator_of(header: str) -> str:
-    """Return the separator of a table of the user's: a comma, or a semicolon or tab of which its first line has
-    more.
-    """
+    """Return the most frequent of comma, semicolon and tab in the first line of a table; the comma if there is none."""
     return max(",;\t", key=header.count)
 
 
 def check_header(names: Iterable[str], where: Any) -> None:
-    """Raise `InputError` where two columns have one name, since readers differ in which they take.
+    """Raise `InputError` if two columns have the same name, since libraries differ in which one they read.
 
-    names: without white space around them; unnamed columns do not count. where: the file.
+    names: without surrounding white space; empty names are ignored. where: the file, for the message.
     """
     twice = next((name for name, number in Counter(names).items() if name and number > 1), None)
     if twice is not None:
@@ -135,7 +135,7 @@ def check_header(names: Iterable[str], where: Any) -> None:
 
 
 def canonical_json(data: Any) -> str:
-    """Return JSON with sorted keys and no spaces: equal data give equal text. NaN is refused."""
+    """Return JSON with sorted keys and no spaces, so that equal data give equal text. Raises `ValueError` for NaN."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -145,12 +145,12 @@ def write_text(path: StrPath, text: str) -> None:
 
 
 def write_json(path: StrPath, data: Any) -> None:
-    """Write JSON that a person can read, as a whole file, keys in the order given."""
+    """Write indented JSON as a whole file, keys in the given order."""
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_json(path: StrPath) -> Any:
-    """Read a JSON file; `InputError` names the file and the line where it is broken."""
+    """Read a JSON file. Raises `InputError` with the file and the line of a syntax error."""
     return _parsed(text_of(path), path)
 
 
@@ -175,17 +175,17 @@ def _parsed(text: str | bytes, path: StrPath, line: int | None = None) -> Any:
 
 
 def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:
-    """Write one JSON object per line, as a whole file."""
+    """Write a file with one JSON object per line."""
     write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
 
 
 def read_json_lines(path: StrPath) -> list[dict]:
-    """Read the objects of a file of JSON Lines. Raises `InputError` for a broken line, or no rows."""
+    """Read a file with one JSON object per line. Raises `InputError` for a broken line or an empty file."""
     return [row for _, row in numbered_objects(path)]
 
 
 def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
-    """Yield the objects of a file of JSON Lines, each with the number of its line; otherwise as `read_json_lines`."""
+    """Yield (line number from 1, object) of a file with one JSON object per line; errors as `read_json_lines`."""
     for number, line in numbered_rows(path):
         row = _parsed(line, path, number)
         if not isinstance(row, dict):
@@ -198,9 +198,7 @@ def read_each(read: Callable[[Any], Any], files: Mapping) -> dict:
 
 
 def numbered_rows(path: StrPath) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not blank, each with its number, from 1. Raises `InputError` at the end if there was
-    none.
-    """
+    """Yield (line number from 1, line) of the lines that are not blank. Raises `InputError` for a file with none."""
     empty = True
     with open(path, "rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -217,7 +215,7 @@ def sha256_file(path: StrPath) -> str:
 
 
 def sha256_path(path: StrPath) -> str:
-    """Return the SHA-256 of a file's bytes; of a folder's names and bytes; of the data in a YAML file.
+    """Return the SHA-256 of a file's bytes, of the names and bytes of a folder's files, or of the data in a YAML file.
 
     Hidden files do not count, since Snakemake puts one into every folder that a job makes.
     """

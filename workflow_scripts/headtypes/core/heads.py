@@ -8,14 +8,14 @@ import pandas as pd
 
 
 def head_name(layer: int, head: int) -> str:
-    """Name a head for a reader: `layer-head`, both counted from 1; given from 0."""
+    """Return the name of a head for a reader, `layer-head`, both counted from 1; layer, head: counted from 0."""
     return f"{layer + 1}-{head + 1}"
 
 
 def per_head(shape: tuple[int, int], columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Make a table with one row per head, layer by layer: layer, head (both from 0), and the columns.
+    """Return a table with one row per head, layer by layer: layer, head (both from 0), and the given columns.
 
-    shape: layers, heads of a layer; columns: a value for each head, or one for all.
+    shape: (layers, heads per layer); columns: {name: a value for each head, or one value for all}.
     """
     layer, head = np.indices(shape).reshape(2, -1)
     return pd.DataFrame({"layer": layer, "head": head, **columns})

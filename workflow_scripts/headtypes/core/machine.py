@@ -4,9 +4,7 @@ import importlib.metadata
 
 
 def version_of(package: str) -> str:
-    """Return the version of an installed package, by its name in the package index; "absent" where it is not
-    installed.
-    """
+    """Return the version of an installed package, by its name in the package index, or "absent"."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -14,10 +12,10 @@ def version_of(package: str) -> str:
 
 
 def arithmetic(precision: str) -> str:
-    """Return the precision in which a model is computed here: float32 for a bfloat16 that a processor would only
-    emulate.
+    """Return the precision in which a model is computed on this machine: float32 instead of a bfloat16 that the
+    processor would only emulate.
 
-    Emulated, a step of training took 7.3 times as long. Call it after `placement.keep_to_gpus`, since PyTorch looks for
+    An emulated step of training took 7.3 times as long. Call it after `placement.keep_to_gpus`, since PyTorch looks for
     GPUs.
     """
     import torch

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 
 class _Lines(tqdm):
-    """A progress bar in whole lines, legible in a log and where several jobs share one terminal."""
+    """A progress bar that prints whole lines, for logs and for several jobs in one terminal."""
 
     def display(self, msg=None, pos=None):
         if self.n:
@@ -19,9 +19,9 @@ class _Lines(tqdm):
 
 
 def progress(total: int, what: str, unit: str) -> tqdm:
-    """Make a progress bar that prints a line on standard error every ten seconds and at the end.
+    """Return a progress bar that prints a line on standard error every ten seconds and at the end.
 
-    total: units (samples, windows, steps); call `update(n)` as they are done.
+    total: number of units (samples, windows, steps); what: the beginning of the line. Call `update(n)` after n units.
     """
     form = "{desc}: {n_fmt}/{total_fmt} {unit}, {elapsed} elapsed, {remaining} left"
     # `display` prints the lines; all that tqdm would write itself is an empty line at the end, which is discarded.
@@ -30,7 +30,7 @@ def progress(total: int, what: str, unit: str) -> tqdm:
 
 
 def warn(provenance: dict, sentences: Iterable[str]) -> None:
-    """Print the reservations with which the result of a job is to be read; provenance: as `job` yields it."""
+    """Print warnings about a job's result on standard error; provenance: as `job` in call.py yields it."""
     for sentence in sentences:
         print(f"warning: {title_of(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
 
@@ -40,7 +40,7 @@ def title_of(rule: str, wildcards: Iterable) -> str:
 
 
 class _Tee:
-    """A text stream that also writes to a log, so that a run can be watched and read afterwards."""
+    """A text stream that also writes to a log."""
 
     def __init__(self, stream: TextIO, log: BinaryIO):
         self._stream, self._log = stream, log
@@ -62,7 +62,7 @@ class _Tee:
 
 @contextmanager
 def logged(path: str) -> Iterator[None]:
-    """Have what is printed also written to a log, until the `with` block is left."""
+    """Write everything that is printed in the `with` block to a log file, too."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # Unbuffered: nothing is left over to fail when the log is closed.
     with (

@@ -27,7 +27,7 @@ _WILDCARD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Result:
-    """Files that one rule writes for each of some entries of the plan."""
+    """A result that one rule writes: the pattern of its paths, and the entries of the plan that have it."""
 
     path: str
     """Relative to the working directory; `{model}` and the like are wildcards, `{pdf,png}` stands for either."""
@@ -57,13 +57,13 @@ class Result:
         return {name: known[name] for name in dict.fromkeys(_WILDCARD.findall(self.paths[0]))}
 
     def has(self, path: str) -> bool:
-        """Tell whether a path, perhaps with a prefix, is that of one of its files."""
+        """Tell whether a path, perhaps with a prefix, is one of the result's files."""
         return any(fnmatchcase(path, "*" + _WILDCARD.sub("*", pattern)) for pattern in self.paths)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The spec of a rule, and what determines the memory and time of its jobs."""
+    """A rule: its spec, the function that its jobs call, and what determines their memory and time."""
 
     spec: Callable[..., dict]
     """From the plan and the rule's wildcards to the part of the configuration that the rule depends on."""
@@ -95,12 +95,12 @@ class Stage:
 
 
 def stage(computes: Computation | None = None, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
-    """Make a stage of the function that gives its spec, which is named as the rule; given: the other fields."""
+    """Decorate a function that returns the spec of the rule of its name: it becomes a `Stage` with these fields."""
     return lambda spec: Stage(spec, computes=computes, **named)
 
 
 def of_inputs_alone(rule: str, **named: Any) -> Stage:
-    """Make the stage of a rule that depends on its inputs alone, as most figures do."""
+    """Return the stage of a rule whose spec is empty, as that of most figures; named: other fields of `Stage`."""
 
     def nothing(plan: Plan, *wildcards: str, **named: str) -> dict:
         return {}

@@ -62,12 +62,12 @@ _NUMBERED = 12
 
 
 def style():
-    """Return a context in which Matplotlib has its default settings and ours, whatever the user's are."""
+    """Return a Matplotlib context with our settings over Matplotlib's defaults, whatever the user's settings are."""
     return matplotlib.style.context(["default", _SETTINGS])
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Decorate a function so that it creates its figure in the common style; ticks are made later, in `save_figure`."""
+    """Decorate a function that returns a figure: it runs in the context of `style`."""
 
     @wraps(draw)
     def drawn(*args, **kwargs) -> Figure:
@@ -82,19 +82,17 @@ def legend_height(labels: Mapping[str, str], columns: int) -> float:
 
 
 def legend_key(**look) -> Line2D:
-    """Make a line or a mark that stands in a legend alone; look: options of Matplotlib's lines."""
+    """Return a line or mark for a legend, without data; look: options of Matplotlib's `Line2D`."""
     return Line2D([], [], **look)
 
 
 def attention_scale() -> PowerNorm:
-    """Return the grey scale of attention, 0 to 1, the same for every head; by the square root, so that small values
-    show.
-    """
+    """Return the grey scale of attention, 0 to 1, by the square root, so that small values are visible."""
     return PowerNorm(0.5, 0, 1)
 
 
 def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, float]) -> None:
-    """Draw the scale of grey into `box`: left, bottom, width and height as shares of the figure."""
+    """Draw the colour bar of attention into `box`: left, bottom, width and height as shares of the figure."""
     bar = figure.colorbar(image, cax=figure.add_axes(box), orientation="horizontal", ticks=[0, 0.05, 0.2, 0.5, 1])
     bar.ax.set_xticklabels(["0", ".05", ".2", ".5", "1"])
     bar.ax.tick_params(length=2, pad=1)
@@ -103,20 +101,20 @@ def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, flo
 
 
 def layer_ticks(layers: int) -> list[int]:
-    """List the layers, from 1, whose numbers stand at an axis: of many layers, the first and those at equal steps."""
+    """List the layers, from 1, that get a number at an axis: at most 12, the first and those at equal steps."""
     step = -(-layers // _NUMBERED)
     return sorted({1, *range(step, layers + 1, step)})
 
 
 def clipped(text: str, letters: int) -> str:
-    """Cut a text to so many letters, the last of them an ellipsis."""
+    """Cut a text to at most `letters` letters, the last one an ellipsis."""
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict) -> None:
-    """Write a figure as PDF or SVG, by the ending, and as PNG of 300 dots per inch; each file whole.
+    """Write a figure as PDF or SVG, by the ending of `vector`, and as PNG of 300 dots per inch.
 
-    provenance: kept as its description. Equal figures give equal bytes: no date and no random name.
+    provenance: stored as the description of both files. Equal figures give equal bytes: no date and no random name.
     """
     if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.set_layout_engine(_RoundedLayout(**engine.get()))
@@ -140,7 +138,7 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
 
 
 def _ask_for_fonts(figure: Figure) -> str:
-    """Draw the letters that our font lacks in fonts of the machine; return those that none of them has."""
+    """Set letters that our font lacks in other fonts of the machine; return the letters that no font has."""
     family = _SETTINGS["font.family"]
     texts = figure.findobj(Text)
     letters = {letter for text in texts for letter in text.get_text() if letter.isprintable()}
@@ -158,7 +156,7 @@ def _ask_for_fonts(figure: Figure) -> str:
 
 
 def _letters_of(font: str) -> set[str]:
-    """Return the letters for which a font's file has outlines; none where it cannot be read."""
+    """Return the letters for which a font file has outlines; an empty set if the file cannot be read."""
     try:
         opened = get_font(font)
         return set(map(chr, opened.get_charmap())) if opened.scalable else set()
@@ -167,7 +165,9 @@ def _letters_of(font: str) -> set[str]:
 
 
 class _RoundedLayout(ConstrainedLayoutEngine):
-    """The constrained layout, rounded: its solver adds in the order of memory addresses, so that its last bits vary."""
+    """The constrained layout with rounded positions: its solver adds in the order of memory addresses, so that its last
+    bits vary.
+    """
 
     def execute(self, figure: Figure) -> None:
         super().execute(figure)

@@ -11,10 +11,10 @@ from headtypes.core.files import StrPath, atomic_write, check_header, separator_
 
 
 def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
-    """Read the table of a CSV file that the workflow wrote.
+    """Read a CSV file that the workflow wrote.
 
-    otherwise: as in `files.undamaged`; columns: those it must have; rows: the least number; options: those of
-        `pandas.read_csv`.
+    otherwise: another explanation for an unreadable file, such as `is not a partition`; columns: those that it must
+        have; rows: the least number of rows; options: those of `pandas.read_csv`.
     Raises `InputError` where the file is damaged, or lacks rows or a column.
     """
     with undamaged(path, otherwise):
@@ -24,10 +24,10 @@ def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 
 def table_reader(
     otherwise: str, columns: Mapping[str, type | None], rows: int = 1
 ) -> Callable[[StrPath], pd.DataFrame]:
-    """Make a function that reads CSV files of one table of the workflow, with the errors of `read_csv`.
+    """Return a function that reads a CSV file with the given columns; arguments and errors as in `read_csv`.
 
-    columns: {name: type}, None for the type that pandas finds. A text is kept as it is, also where pandas would take it
-        for a number or a missing value; in other columns, an empty cell is missing.
+    columns: {name: type}; None lets pandas choose the type. Text columns are kept as written, even "1" and "NA"; in
+        other columns, an empty cell is missing.
     """
     kinds = {name: kind for name, kind in columns.items() if kind is not None}
     texts = {name: "" for name, kind in kinds.items() if kind is str}
@@ -40,11 +40,11 @@ def table_reader(
 
 
 def read_as_text(path: StrPath, sep: str | None = None, **form) -> pd.DataFrame:
-    """Read a table of the user's, all of it as text; form: options of `pandas.read_csv`.
+    """Read a table of the user's with all cells as text; form: options of `pandas.read_csv`.
 
-    sep: the separator of columns; None for the most frequent in the first line of comma, semicolon and tab.
-    Raises `InputError` where it is not UTF-8 or two columns have one name, `pandas.errors.ParserWarning` where lines
-    have more fields than the first, and as pandas does.
+    sep: the separator of columns; None for the most frequent of comma, semicolon and tab in the first line.
+    Raises `InputError` if the file is not UTF-8 or two columns have one name, `pandas.errors.ParserWarning` if lines
+    have more fields than the first, and what pandas raises.
     """
     text = text_of(path)
     header = text.partition("\n")[0]
@@ -59,12 +59,12 @@ def read_as_text(path: StrPath, sep: str | None = None, **form) -> pd.DataFrame:
 
 
 def write_csv(path: StrPath, table: pd.DataFrame) -> None:
-    """Write a table as a whole CSV file, numbers to nine digits: equal tables give equal bytes."""
+    """Write a table as CSV, numbers with nine digits, so that equal tables give equal bytes."""
     write_text(path, table.to_csv(index=False, float_format="%.9g", lineterminator="\n"))
 
 
 def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
-    """Read what `write_parquet` wrote, with or without rows; `otherwise` as in `read_csv`."""
+    """Read a Parquet file that the workflow wrote, perhaps without rows; arguments and errors as in `read_csv`."""
     with undamaged(path, otherwise):
         return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)
 

@@ -41,7 +41,7 @@ _MARKUP = re.compile(r"[\\`|]|[*~](?=\S)|(?<![^\W_])_(?=\S)|!(?=\[)|\](?=\()|<(?
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: its text; the number or text that it is sorted by; a smaller line below; a verdict."""
+    """A table cell: its text, its sort key, a smaller second line, and a verdict that colours it."""
 
     text: str
     sort: float | str = ""
@@ -51,14 +51,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name, and how its values are written.
+    """A column of a `Table`: its name, and how its values are written.
 
-    name, label: in the table's data frame, and above the values; is_number: whether they sort and align as numbers.
-    digits: decimals; write: how a value is written where decimals do not say it.
-    ends:   the columns with the ends of each value's interval; between: how Markdown writes these.
-    note:   a longer explanation; heads: whether its texts name heads, `layer-head` from 1.
-    brief, brief_digits: label and decimals where there is less room.
-    after, below, verdict: columns of texts in the brief form: behind the value, on a line below, and its colour.
+    name:   of the column in the data frame; label: its heading; note: a longer explanation of the heading.
+    is_number: whether values sort and align as numbers; digits: decimals; write: value -> text, instead of `digits`.
+    ends:   the columns with the two ends of each value's interval; between: the format of the ends in Markdown.
+    heads:  whether the texts name heads, `layer-head` from 1.
+    brief, brief_digits: heading and decimals in the short form of the table.
+    after, below, verdict: columns for the short form, whose text follows the value, stands below it, or colours it.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Column:
         return self.is_number and self.write is None and self.ends is None
 
     def texts(self, values: pd.DataFrame) -> list[str]:
-        """Write each value with its interval; empty where it is missing."""
+        """Write each value and its interval as text; empty for a missing value."""
         return [
             self._text(value, "", self.digits) + ("" if _is_missing(low, value) else self._interval(low, high))
             for value, low, high in zip(values[self.name], *self._ends(values), strict=False)
@@ -128,7 +128,7 @@ class TextColumn(Column):
 
 @dataclass(frozen=True)
 class Shown:
-    """A table in brief: its columns as they are called here, its rows, the file with the whole of it, and its model."""
+    """The short form of a table: columns, rows of cells, file with the full table, model whose heads it names."""
 
     title: str
     columns: Sequence[Column]
@@ -140,13 +140,12 @@ class Shown:
 
 @dataclass(frozen=True)
 class Table:
-    """Values, and the columns in which a reader sees them.
+    """A table for readers: a data frame, and the columns in which it is shown.
 
-    data: a row for each of the table.
-    brief: names of the columns that are shown where there is less room, or all; brief_rows: a column of truth values,
-        by which rows are shown there, or all.
-    about: what a reader has to know, in sentences; model: whose heads the table names, if any.
-    printed: names of the columns that the paper's own table, and so its LaTeX, has.
+    brief: names of the columns in the short form, empty for all; brief_rows: which rows it has, [row] of truth values,
+        None for all.
+    about: sentences for the reader; model: the model whose heads the table names, or "".
+    printed: names of the columns of the LaTeX table, those of the paper's own.
     """
 
     title: str
@@ -167,18 +166,14 @@ class Table:
         return markdown_rows([column.label for column in columns], [column.is_plain_number for column in columns], rows)
 
     def latex(self) -> str:
-        """Write the columns `printed` of the rows that are shown in brief, by booktabs, below a comment with the
-        title.
-        """
+        """Write the columns `printed` and the rows of the short form as LaTeX (booktabs), the title as a comment."""
         columns, values = self._named(self.printed), self._rows_in_brief()
         texts = {column.brief or column.label: column.texts(values) for column in columns}
         aligned = "".join("r" if column.is_number else "l" for column in columns)
         return f"% {self.title}\n" + pd.DataFrame(texts).to_latex(index=False, escape=True, column_format=aligned)
 
     def in_brief(self, file: str = "") -> Shown:
-        """Return the table as a page with little room shows it; file: that with the whole of it, relative to the
-        page.
-        """
+        """Return the short form of the table; file: the path of the full table, relative to the page."""
         columns = self._named(self.brief)
         values = self._rows_in_brief()
         rows = list(zip(*(column.cells(values) for column in columns), strict=True))
@@ -198,7 +193,7 @@ def latex(tables: Iterable[Table]) -> str:
 
 
 def interval(name: str) -> tuple[str, str]:
-    """Name the columns with the ends of a value's interval, as tables of results have them."""
+    """Return the names of the two columns with the ends of a value's interval: `name_low`, `name_high`."""
     return f"{name}_low", f"{name}_high"
 
 
@@ -216,31 +211,29 @@ def _is_missing(*values: Any) -> bool:
 
 
 def plain(text: str) -> str:
-    """Escape a text from data, so that Markdown finds no markup in it: neither a cell of a table nor a link or
-    image.
-    """
+    """Escape a text for Markdown, so that it contains no markup."""
     return _MARKUP.sub(r"\\\g<0>", " ".join(text.splitlines()))
 
 
 def markdown_table(table: pd.DataFrame) -> str:
-    """Write one Markdown table: right-aligned numbers, fractions with two decimals, and empty cells for NaN."""
+    """Write a data frame as a Markdown table: numbers right-aligned, two decimals, empty cells for NaN."""
     aligned = [pd.api.types.is_numeric_dtype(table[column]) for column in table]
     return markdown_rows(table.columns, aligned, (map(_cell, row) for row in table.astype(object).to_numpy()))
 
 
 def markdown_rows(labels: Iterable[str], is_number: Iterable[bool], rows: Iterable[Iterable[str]]) -> str:
-    """Write a Markdown table of texts, in which markup is text; columns of numbers are aligned to the right."""
+    """Write a Markdown table of texts, whose markup is escaped; is_number: which columns are right-aligned."""
     aligned = ["---:" if right else "---" for right in is_number]
     return _line(map(plain, labels)) + _line(aligned) + "".join(_line(map(plain, row)) for row in rows)
 
 
 def document(title: str, parts: Iterable[str]) -> str:
-    """Join a title and parts to a page, each set off by a blank line."""
+    """Write a Markdown page: the title, then the parts, separated by blank lines."""
     return "\n".join([f"# {title}\n", *(part.rstrip("\n") + "\n" for part in parts)])
 
 
 def anchor(title: str) -> str:
-    """Return the end of a link to a part of a page, by the title of the part."""
+    """Return the fragment of a link (`#...`, without #) to the section with this title."""
     return re.sub(r"[^\w.+-]+", "-", title)
 
 
@@ -252,9 +245,9 @@ def write_table(
     ending: str = "",
     printed: Iterable[Table] = (),
 ) -> None:
-    """Write a table as CSV, its page as Markdown and HTML, and its printed part as LaTeX.
+    """Write a table as CSV, its page as Markdown and HTML, and the tables `printed` as LaTeX.
 
-    ending: of the names of these outputs; printed: empty where there is no output for it.
+    outputs: paths by name: csv, markdown, html and, if `printed` is not empty, tex, each with `ending` at its end.
     """
     write_csv(outputs[f"csv{ending}"], table)
     write_text(outputs[f"markdown{ending}"], page)
@@ -264,7 +257,7 @@ def write_table(
 
 
 def to_html(page: str, provenance: dict) -> str:
-    """Turn a page of Markdown into one HTML file that needs no other, with its provenance in its head."""
+    """Turn a Markdown page into one self-contained HTML file, with its provenance in the head."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     body = _SENTENCE.sub('<td class="text">', renderer.render(page))
     body = re.sub(r"<h2>(.*?)</h2>", lambda heading: f'<h2 id="{anchor(unescape(heading[1]))}">{heading[1]}</h2>', body)

@@ -43,10 +43,10 @@ _FOLDER = Path(__file__).resolve().parents[2]
 
 @cache
 def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
-    """The hash of modules, of those that they import, directly or not, and of the versions of their packages.
+    """Return the hash of modules, of all that they import, directly or not, and of the versions of their packages.
 
-    loaded: as of `loaded_modules`; folder: where their packages lie. A package that is not installed
-    counts as absent, so that jobs can be planned anywhere.
+    loaded: names of modules, as `loaded_modules` returns them; folder: the folder of our package. A package that is not
+        installed counts as "absent", so that jobs can be planned anywhere.
     """
     files = covered_files(loaded, folder)
     imported = {name.partition(".")[0] for file in files for name in _read(file)[0]}
@@ -71,9 +71,9 @@ def covered_files(loaded: Iterable[str], folder: Path = _FOLDER) -> set[Path]:
 
 
 def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
-    """Raise `InputError` where a job has imported another package than its workflow's, or code edited since the plan.
+    """Raise `InputError` if a job imported another copy of the package, or its code was edited after planning.
 
-    planned: the hash with which the job was planned, of the modules that are loaded; folder: the workflow's scripts.
+    planned: the hash with which the job was planned; loaded: as in `code_hash`; folder: the workflow's scripts.
     """
     if folder.resolve() != _FOLDER:
         raise InputError(
@@ -87,7 +87,9 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 
 
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
-    """Return the modules that a job loads by name: of the function that it calls, of its task's kind, a user's file."""
+    """Return the modules that a job loads by name: that of its function, that of its task's kind, and a file of the
+    user's.
+    """
     called = f"headtypes.{calls.partition(':')[0]}"
     kind = (module_of(spec["kind"]),) if "kind" in spec else ()
     return (called, *kind, *([spec["file"]] if "file" in spec else ()))
@@ -95,9 +97,7 @@ def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
 
 @cache
 def package_version(name: str) -> str:
-    """Return the installed version of a package of `NUMERIC_PACKAGES`, by the name it is imported under, or
-    "absent".
-    """
+    """Return the installed version of a package of `NUMERIC_PACKAGES`, by its import name, or "absent"."""
     # torch's build (+cpu, +cu130) is the machine's, not the lock's.
     return version_of(NUMERIC_PACKAGES[name]).partition("+")[0]
 
@@ -109,7 +109,7 @@ def _imported_files(file: Path, folder: Path) -> frozenset[Path]:
 
 @cache
 def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
-    """Return the file of a module of ours and those of the packages that it lies in, or a user's file; () for
+    """Return the file of one of our modules and the `__init__.py` of its packages, or a file of the user's; () for
     others.
     """
     if name.endswith(".py"):
@@ -122,9 +122,9 @@ def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
 
 @cache
 def _read(file: Path) -> tuple[frozenset[str], str]:
-    """Return the names that a file imports, those inside of functions too, and the hash of its syntax tree.
+    """Return the names that a file imports, also inside functions, and the hash of its syntax tree without docstrings.
 
-    Imports that type checkers alone read do not count, nor do statements that are mere strings.
+    Imports under TYPE_CHECKING do not count.
     """
     text, names = file.read_bytes(), set()
     tree = ast.parse(text)
@@ -149,12 +149,12 @@ def _read(file: Path) -> tuple[frozenset[str], str]:
 
 
 def is_text(node: ast.AST) -> bool:
-    """Tell whether a statement is a string that stands alone: documentation wherever it is, below an attribute too."""
+    """Tell whether a statement is a string that stands alone, which is documentation."""
     return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
 
 
 def brief(text: str) -> str:
-    """Return a text that a person can read in a message; for a longer one, its hash."""
+    """Return the text itself, or its hash if it has more than 300 characters."""
     return text if len(text) <= _BRIEF else _sha256(text)
 
 

@@ -47,8 +47,6 @@ RESULTS: tuple[Result, ...] = (
     *(replace(result, section=analysis.section) for analysis in (*ANALYSES, OWN) for result in analysis.results),
     *(result for module in (models, data, training) for result in module.RESULTS),
 )
-if lost := [result for result in RESULTS if result.rule not in STAGES]:
-    raise ValueError(f"No stage is named {lost[0].rule}, of which {lost[0].path} is declared to be a result.")
 
 # Between a condition and a reading; no name holds it.
 UNDER = "@"
@@ -57,7 +55,7 @@ RANDOM_TOKENS = "random tokens"
 
 
 class FeaturePlan(NamedTuple):
-    """The heads of one model on the samples of one task."""
+    """A model and a task on whose inputs its heads are measured."""
 
     model: str
     task: str
@@ -72,24 +70,18 @@ class FeaturePlan(NamedTuple):
 
 
 class AnalysisPlan(NamedTuple):
-    """The heads of one model on the samples of one task, read by an analysis of the user's."""
+    """An analysis of the user's, and the model and task that it reads."""
 
     analysis: str
     model: str
     task: str
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return tuple(self)
-
-    @property
-    def wildcards(self) -> dict[str, str]:
-        return self._asdict()
+    key = FeaturePlan.key
+    wildcards = FeaturePlan.wildcards
 
 
 @dataclass(frozen=True)
 class PartitionPlan:
-    """One division of one model's heads into types."""
+    """A division of a model's heads into types, by clustering or from a file."""
 
     model: str
     name: str
@@ -98,9 +90,9 @@ class PartitionPlan:
     method: str | None = None
     k: int | None = None
     file: str | None = None
-    """CSV file of the user's, instead of a clustering method."""
+    """CSV file of the user's, in place of a clustering method."""
     of: Of = "weights"
-    """What heads are divided and described by: weights or norms."""
+    """The features by which heads are divided and described."""
 
     @property
     def of_task(self) -> FeaturePlan:
@@ -116,7 +108,7 @@ class PartitionPlan:
 
     @property
     def subject(self) -> str:
-        """Its model and task, in words, which tell apart the partitions that one way of clustering makes."""
+        """The model and the task, in words."""
         return f"{self.model} on {self.task}"
 
     @property
@@ -126,14 +118,14 @@ class PartitionPlan:
 
 @dataclass(frozen=True)
 class AblationPlan:
-    """One condition evaluated on one model under one partition and one reading of the paper."""
+    """A condition that is evaluated on a model, with a partition, under a reading of the paper."""
 
     model: str
     partition: str
     condition: str
     task: str
     reading: str | None = None
-    """Name of a further reading; None for that of `ablation`."""
+    """Name of a reading in the section `readings`; None for the section `ablation`."""
 
     @property
     def name(self) -> str:
@@ -150,7 +142,7 @@ class AblationPlan:
 
 @dataclass(frozen=True)
 class UserFiles:
-    """The user's files of models, tasks, analyses and the vectors of probes, so that a change of them is seen."""
+    """Paths of the files of the user's: of models, tasks, analyses, and the word vectors of probes."""
 
     config: Config
 
@@ -174,7 +166,7 @@ class UserFiles:
         return _given(self.config.tasks[task].source.test_file)
 
     def of_analysis(self, analysis: str) -> dict[str, str]:
-        """The files that an analysis of the user's reads, by their names, without results."""
+        """Return {name: path} of the files that a user's analysis reads, without results of the workflow."""
         return {name: path for name, path in self.config.analyses[analysis].inputs.items() if not is_result(path)}
 
     def of_vectors(self) -> list[str]:
@@ -186,7 +178,7 @@ def _given(file: str | None) -> list[str]:
 
 
 def plan_of(layers: Layers) -> "Plan":
-    """Plan a configuration; raises `ConfigError` as `read_config` and `Plan`, with the place of each key."""
+    """Plan a configuration. Raises `ConfigError` with the file and line of each wrong key."""
     try:
         return Plan(read_config(layers.values))
     except ConfigError as error:
@@ -194,14 +186,14 @@ def plan_of(layers: Layers) -> "Plan":
 
 
 def plan_of_files(files: Iterable[StrPath]) -> "Plan":
-    """Plan files of the configuration, the lowest first; raises `InputError` as `plan_of` and `laid_over`."""
+    """Plan configuration files, the lowest first; errors as `plan_of` and `laid_over`."""
     return plan_of(laid_over(files))
 
 
 class Plan:
-    """The selected entries of the configuration and what follows from them.
+    """The selected entries of the configuration, and the entries of results that follow from them.
 
-    Raises `ConfigError` where entries do not fit together.
+    Raises `ConfigError` if entries do not fit together.
     """
 
     def __init__(self, config: Config):
@@ -220,10 +212,7 @@ class Plan:
         check_evaluated(config, {(model, name): self.operations(name) for model, name in evaluated})
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
-        """Refuse a model that is to be compared with a row that the paper does not have.
-
-        The rows are passed in, since every job makes a plan and would otherwise have to read the paper's data.
-        """
+        """Raise `ConfigError` if a model names a row that the paper does not have; rows: those of the paper's data."""
         rows, named = list(rows), {name: model.published.get(paper) for name, model in self.config.models.items()}
         wrong = {name: row for name, row in named.items() if row is not None and row not in rows}
         if wrong:
@@ -233,21 +222,20 @@ class Plan:
         return KINDS[self.config.tasks[task].kind]
 
     def seed(self, *drawn: str) -> int:
-        """Return the seed of a rule's draws for its wildcards, or of anything else that these names tell apart."""
+        """Return the seed of a random choice; drawn: names that tell it from others, as the rule and wildcards."""
         return derive_seed(self.config.seed, *drawn)
 
     @cached_property
     def features(self) -> list[FeaturePlan]:
-        """Every extraction of distance features: of each model, on each of its tasks from which samples are drawn."""
+        """Every model on each of its tasks from which samples are drawn."""
         return [entry for entry in self.inputs if self.config.has_features(entry.task)]
 
     @cached_property
     def own_analyses(self) -> list[AnalysisPlan]:
-        """Each analysis of the user's, of each model, on each of its tasks from which samples are drawn."""
         return [AnalysisPlan(name, *entry) for name in self.config.analyses for entry in self.features]
 
     def inputs_of_analysis(self, analysis: str) -> dict[str, str]:
-        """Return the inputs of a user's analysis by the analysis's names for them: files, or patterns of results."""
+        """Return {name: path} of the inputs of a user's analysis; the path of a result has wildcards."""
         return self.config.analyses[analysis].inputs
 
     def own_analyses_of(self, model: str, **others: str) -> list[AnalysisPlan]:
@@ -302,10 +290,10 @@ class Plan:
 
     @cached_property
     def ablations(self) -> list[AblationPlan]:
-        """Every evaluation: a condition applies to the partitions that have all the types it names.
+        """Every evaluation: of each condition with each partition that has all types that the condition names.
 
-        A condition that names no type (the baseline) goes with each partition that another condition applies to. One
-        that a further reading can change is evaluated under that reading as well.
+        A condition that names no type (the baseline) is evaluated with each partition that another condition is
+        evaluated with. A condition that a reading of `readings` can change is evaluated under it, too.
         """
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)
@@ -322,16 +310,15 @@ class Plan:
 
     @cached_property
     def tabulated(self) -> list[AblationPlan]:
-        """The evaluations of Tables 2 and 3: those under the reading of `ablation`."""
+        """The evaluations under the section `ablation` alone, which Tables 2 and 3 show."""
         return [ablation for ablation in self.ablations if ablation.reading is None]
 
     @cached_property
     def controlled(self) -> list[AblationPlan]:
-        """The evaluations that have random heads as a control."""
+        """The evaluations that are repeated with random heads."""
         return list(filter(self._is_controlled, self.ablations))
 
     def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
-        """List the evaluations with random heads of one model under one partition."""
         return list(filter(self._is_controlled, self.ablations_of(model, partition)))
 
     @cached_property
@@ -340,48 +327,38 @@ class Plan:
 
     @cached_property
     def company(self) -> list[FeaturePlan]:
-        """Every model on the task that it answers, whose heads are away in random company."""
+        """Every model on the task that it answers, if random sets of its heads are ablated there."""
         asked = [entry for entry in self.inputs if self.config.models[entry.model].evaluate == entry.task]
         return asked if self.config.company.sets != 0 else []
 
     def partitions_of(self, model: str, task: str) -> list[PartitionPlan]:
-        """List the partitions of one model, by the weights and norms of any of its tasks: labels of the same heads."""
         return [partition for partition in self.partitions.values() if partition.model == model]
-
-    def numbers_of(self, analysis: Analysis, model: str, task: str) -> list:
-        """List an analysis's entries for one model, on any of its tasks: numbers of the same heads."""
-        return self.files_of(analysis, model)
 
     @property
     def company_needs_head_outputs(self) -> bool:
-        """True if heads in random company have their mean outputs in place of their own, and so need these."""
         return need_head_outputs([self.config.company.operation])
 
     @cached_property
     def with_head_outputs(self) -> list:
-        """The models, each on a task, whose heads' mean outputs something needs."""
+        """The evaluations, and models on tasks, that need the mean outputs of heads."""
         ablations = [entry for entry in self.ablations if self.needs_head_outputs(entry.condition)]
         return [*ablations, *(self.company if self.company_needs_head_outputs else ())]
 
     @cached_property
     def with_norms(self) -> list[FeaturePlan]:
-        """Every extraction that reads norms beside weights."""
+        """Every model on each task on which norms are read, too."""
         return [entry for entry in self.features if "norms" in self.config.divided_by(entry.task)]
-
-    @property
-    def has_gradients(self) -> bool:
-        return self.config.gradients.samples > 0
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """Every measurement of gradients: of a language model's loss on texts, and of a fine-tuned model's on its task.
+        """Every model on each text, and on the task that it answers, if gradients of its loss are measured.
 
-        Whether the weights hold the head for it is unknown here; a job that finds none writes a file without values.
+        A job whose model turns out to have no output layer for the loss writes a file without values.
         """
         return [
             entry
             for entry in self.features
-            if self.has_gradients
+            if self.config.gradients.samples > 0
             and (self.is_text(entry.task) or self.config.models[entry.model].evaluate == entry.task)
         ]
 
@@ -391,17 +368,16 @@ class Plan:
 
     @cached_property
     def detected(self) -> list[FeaturePlan]:
-        """Every model whose heads are tested on random tokens, which stand for a task."""
+        """Every model whose heads are tested on random tokens; the task is `RANDOM_TOKENS`."""
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
-        """Return the partition whose types stand for a model's heads on a task: the first of four types, else the
-        first.
-        """
+        """Return the first partition of a model on a task that has four types, or else the first one."""
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
-    def files_of(self, analysis: Analysis, model: str, partition: str | None = None) -> list:
+    def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
+        """List the entries of an analysis's first file for a model, on any task; partition: if the file is of one."""
         return [
             entry
             for entry in (analysis.files[0].of(self) if analysis.files else ())
@@ -409,7 +385,7 @@ class Plan:
         ]
 
     def left_out(self, model: str, partition: str) -> list[AblationPlan]:
-        """List the evaluations with random heads that change the heads of one type, and no others."""
+        """List the evaluations with random heads whose condition changes one type and no other head."""
         return [
             ablation
             for ablation in self.controlled_of(model, partition)
@@ -438,14 +414,14 @@ class Plan:
         return grouped
 
     def baseline(self, model: str, partition: str) -> AblationPlan | None:
-        """Return the evaluation that does nothing to a partition's heads, where there is one."""
+        """Return the evaluation that changes no head, if there is one."""
         ablations = self.ablations_of(model, partition)
         return next((ablation for ablation in ablations if not self.operations(ablation.condition)), None)
 
     def operations(self, condition: str) -> dict[str, str]:
-        """Return the operations of a condition, {type or head: operation}, without those that would change nothing.
+        """Return {type or head: operation} of a condition, without operations that change nothing.
 
-        A single head with `keep` stays in if the condition changes some type, since that may be the head's own.
+        A single head with `keep` is included if the condition changes a type, which may be the head's.
         """
         named = self.config.conditions[condition]
         spared = any(named[type_] != "keep" for type_ in types_of(named))
@@ -456,8 +432,9 @@ class Plan:
         }
 
     def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
-        """Return the condition that an evaluation's name contains, and the fields of its reading that can affect it
-        there.
+        """Return the condition of an evaluation, by the evaluation's name, and the fields of its reading that matter.
+
+        A field matters if it can change an operation of the condition, on a task of this kind.
         """
         condition, _, further = condition.partition(UNDER)
         without = self.kind_of(task).without_reading if task else ()
@@ -481,16 +458,16 @@ class Plan:
         return [partition for partition in self.clustered if partition.of_task == (model, task)]
 
     def finetuned(self, model: str) -> Finetuned | None:
-        """Return the settings by which the workflow fine-tunes a model; None where it does not."""
+        """Return the settings for fine-tuning a model; None if the workflow does not fine-tune it."""
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """Return GB of a model's weights by place, as the configuration has them."""
+        """Return {place: GB of weights} for a model that is larger than a device; None for others."""
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 
     def is_made(self, model: str) -> bool:
-        """Tell whether the workflow makes a model itself, by fine-tuning or from scratch."""
+        """Tell whether the workflow fine-tunes or trains a model itself."""
         source = self.config.models[model].source
         return source.finetuned is not None or source.trained is not None
 
@@ -499,7 +476,7 @@ class Plan:
 
     @cached_property
     def repeats(self) -> dict[str, list[str]]:
-        """Models that differ in a seed alone, by what they are called together."""
+        """{name: models} of the models that differ in their random seed alone."""
         repeats: dict[str, list[str]] = {}
         for model in self.models:
             if name := self.config.models[model].repeat_of:
@@ -545,7 +522,7 @@ def _with_baseline(config: Config) -> list[str]:
 
 
 def files_of(plan: Plan, results: Iterable[Result] = RESULTS) -> list[str]:
-    """The files and folders of all results of a plan, or of some of these, as they are declared."""
+    """List the paths of results for all of their entries in a plan."""
     return [
         path.format(**result.wildcards(entry))
         for result in results

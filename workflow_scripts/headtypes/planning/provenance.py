@@ -25,10 +25,9 @@ _IDENTITY = ("hub", "package", "revision", "sha256", "weights", "split")
 
 
 def results_folder(path: StrPath) -> Path | None:
-    """Return the folder of results that a path lies in, None where it lies in none.
+    """Return the innermost folder called `results` that a path lies in; None if there is none.
 
-    It is the innermost folder of this name: a prefix may contain the name too, but nothing inside the folder may
-    (`config.checks.check`).
+    A prefix of the path may contain the name, too; nothing inside the folder may (`config.checks.check`).
     """
     return next((folder for folder in Path(path).parents if folder.name == RESULTS.name), None)
 
@@ -40,12 +39,11 @@ def folder_of_records(results: Path) -> Path:
 def provenance_of(
     rule: str, wildcards: dict, spec: dict, code: str, inputs: Iterable[str], results: Path = RESULTS
 ) -> dict:
-    """Collect what a job's results are made with and from, before the job makes them.
+    """Return what a job's results are made with and from, before the job runs.
 
     rule, wildcards, spec, code, inputs: as Snakemake gives them; results: the folder of the results.
-    Returns these without the inputs, and packages {name: version}, python, git (commit, with "-dirty" where tracked
-    files
-    differ from it; None outside a repository), sources {name: identity of the model or data}.
+    Returns rule, wildcards, spec and code, and packages {name: version}, python, git (commit, with "-dirty" if tracked
+    files were edited; None outside a repository), sources {name: identity of the model or data}.
     """
     return {
         "rule": rule,
@@ -62,17 +60,16 @@ def provenance_of(
 
 
 def forget(outputs: Iterable[str]) -> None:
-    """Remove the records of results that are about to be made again, and temporary files that killed jobs left."""
+    """Remove the records of results that will be made again, and temporary files that killed jobs left."""
     for path in outputs:
         for file in (beside(path), *leftovers(path), *leftovers(beside(path))):
             file.unlink(missing_ok=True)
 
 
 def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
-    """Return the SHA-256 of each input of a job, by its path.
+    """Return {path: SHA-256} of a job's inputs.
 
-    results: the folder of the job's results; inputs from elsewhere are the user's, and nothing is recorded of them.
-    Raises `InputError` where a result has changed since its record was written.
+    Raises `InputError` if an input in the folder `results` has changed since its record was written.
     """
     read = {path: sha256_path(path) for path in inputs}
     for path, digest in read.items():
@@ -86,18 +83,18 @@ def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
 
 
 def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[int]]:
-    """Return size in bytes and times in nanoseconds of each input that is a file of the user's, by its path.
+    """Return {path: [size in bytes, times in nanoseconds]} of the inputs that are files of the user's.
 
-    It is taken before the files are read, so that the record of a file is never older than its state.
+    Call it before the files are read, so that the record of a file is never older than its state.
     """
     return {path: _state(path) for path in inputs if results_folder(path) != results and Path(path).is_file()}
 
 
 def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
-    """Return the SHA-256 of each of the user's files from which a result is made, by its path.
+    """Return {path: SHA-256} of the files of the user's from which a result is made; files that do not exist are left
+    out.
 
-    Where size and times are those that the record of the result has, the record is believed; else the file is read. A
-    file that is not there is left out: Snakemake says so.
+    A file whose size and times are those in the record of `result` is not read again: its recorded SHA-256 is returned.
     """
     try:
         known = recorded(result) or {}
@@ -112,10 +109,9 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
 
 
 def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, str]:
-    """Return a sentence for each record of a model, by its path, whose weights have another `sha256` than in the
-    config.
+    """Return {path of a model's record: sentence} for each model whose weights have not the `sha256` of the config.
 
-    plan: a `headtypes.planning.plan.Plan`. A model that is fetched again is left to its job.
+    plan: a `headtypes.planning.plan.Plan`. A model that will be fetched again is left to its job.
     """
     wrong = {}
     for name, model in plan.config.models.items():
@@ -139,11 +135,10 @@ def _state(path: str) -> list[int]:
 def record(
     provenance: dict, read: dict[str, str], outputs: Iterable[str], threads: int, states: dict | None = None
 ) -> None:
-    """Write the records of the outputs of a job that has ended well.
+    """Write the record of each output of a job that has ended well.
 
-    provenance, read, states: as `provenance_of`, `verified` and `state_of` gave them. Each record also holds the
-        threads of the job, the modules of this package that it has loaded, and the SHA-256 of its inputs and of the
-        output itself.
+    provenance, read, states: from `provenance_of`, `verified` and `state_of`. A record also holds the threads of the
+    job, the modules of this package that it loaded, and the SHA-256 of the output.
     """
     own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
     whole = {**provenance, "sources": {**provenance["sources"], **own}, "threads": threads, "inputs": read}
@@ -154,7 +149,7 @@ def record(
 
 
 def recorded(path: StrPath) -> dict | None:
-    """Read the record of a result; None where there is none. Raises `InputError` where it is damaged."""
+    """Read the record of a result; None if there is none. Raises `InputError` if it is damaged."""
     return read_json(beside(path)) if beside(path).is_file() else None
 
 
@@ -164,7 +159,7 @@ def beside(path: StrPath) -> Path:
 
 
 def _sources(paths: Iterable[str], results: Path) -> dict[str, dict]:
-    """Return the models and data that files come from: {models/…, tasks/… or training/…: their identity}."""
+    """Return {models/NAME, tasks/NAME or training/NAME: identity} of the models and data from which files were made."""
     sources, folder = {}, results / "sources"
     for path in (Path(path) for path in paths if results_folder(path) == results):
         sources |= (recorded(path) or {}).get("sources", {})

@@ -35,18 +35,18 @@ _START_MINUTES, _TABLE_MINUTES = 10, 60
 
 
 class Needs(NamedTuple):
-    """The resources that a job asks for."""
+    """Memory in MB and time in minutes that a job asks for."""
 
     mem_mb: int
     minutes: int
 
     def at(self, attempt: int) -> "Needs":
-        """Return the needs at an attempt; the first is 1."""
+        """Return what a job asks for at an attempt, from 1: twice as much at each."""
         return Needs(*(value * 2 ** (attempt - 1) for value in self))
 
 
 class ModelSize(NamedTuple):
-    """The size of a model, as its record has it; parameters: the number of its weights."""
+    """The size of a model, read from its record; parameters: the number of its weights."""
 
     layers: int
     heads: int
@@ -60,9 +60,7 @@ UNKNOWN = ModelSize(24, 16, 1024, 336_000_000)
 
 
 def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any) -> Needs:
-    """Return the needs of a job of a rule; wildcards, inputs: the job's. `FileNotFoundError` where an input is
-    missing.
-    """
+    """Return a job's memory and time; wildcards, inputs: the job's. Raises `FileNotFoundError` for a missing input."""
     stage = STAGES[rule]
     if not stage.runs_model:
         return Needs(_with_margin(_BASE_MB + _COPIES * sum(map(_size, inputs))), _TABLE_MINUTES)
@@ -89,16 +87,16 @@ def with_model(
     precision: str = "float32",
     memory: Mapping[str, float] | None = None,
 ) -> Needs:
-    """Return the needs of a job that runs a model; computes: as `Stage.computes`.
+    """Return the memory and time of a job that runs a model; computes: as `Stage.computes`.
 
-    batch, longest: tokens of a batch, and of its longest input; tokens, passes: of all inputs, and how often they are
-        read; memory: GB of the weights by place, if the model is larger than a device.
+    batch, longest: tokens of a batch, and of the longest text; tokens: of all texts; passes: how often they are read.
+    memory: {place: GB of weights}, for a model that is larger than a device.
 
-    Loading holds weights twice. A forward pass holds about 16 vectors per token; divergences the queries and keys of
-    all layers besides, gradients about 10 vectors per token and layer, training the activations that Korthikanti et al.
-    (2022, equation 2) count in float32, gradients and Adam's two moments. A forward pass multiplies and adds as Kaplan
-    et
-    al. (2020, section 2.1) say, with twice their term for attention; with gradients, three times as often.
+    Loading holds the weights twice. A forward pass holds about 16 vectors per token; divergences also hold the queries
+    and keys of all layers, gradients about 10 vectors per token and layer; training holds the activations that
+    Korthikanti et al. (2022, equation 2) count in float32, gradients and Adam's two moments. The number of
+    multiplications in a forward pass is that of Kaplan et al. (2020, section 2.1), with twice their term for attention;
+    with gradients it is three times as large.
     """
     layers, heads, width = model.layers, model.heads, model.width
     kept = {
@@ -120,7 +118,7 @@ def with_model(
 
 
 def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
-    """Return the number of GPUs of a job that runs a model; record: of the model, None where the job makes it."""
+    """Return the number of GPUs of a job; record: that of its model, None if the job makes the model."""
     if record is None:
         return 1
     return gpus_for(model_size(record).parameters, plan.config.compute.precision, plan.memory_of(model))
@@ -135,7 +133,7 @@ def model_size(record: StrPath) -> ModelSize:
 
 
 def _tokens(plan: Plan, stage: Stage, inputs: Any) -> float:
-    """Estimate the tokens that a job reads; questions are read in windows that overlap."""
+    """Estimate the number of tokens that a job reads; questions are read in overlapping windows."""
     if stage.reads is None:
         return 4 * SEQUENCES * LENGTH
     windows = plan.config.windows

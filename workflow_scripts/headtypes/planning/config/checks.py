@@ -43,9 +43,9 @@ _CLASSES = {
 
 
 def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: Iterable[Result]) -> None:
-    """Raise `ConfigError` where entries do not fit together.
+    """Raise `ConfigError` where entries do not fit together, or a file does not exist.
 
-    models, tasks: those that are selected; results: all that the workflow can write.
+    models, tasks: the selected ones; results: all that the workflow can write.
     """
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection, _baseline)):
         if mistakes := [mistake for check in checks for mistake in check(config)]:
@@ -56,9 +56,9 @@ def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: 
 
 
 def _names(config: Config) -> Mistakes:
-    """Yield entries named so that files of theirs would lie in a further folder called results.
+    """Yield names of entries that would give two results one path, or put results into a second folder `results`.
 
-    The innermost folder of this name counts as that of all results (`provenance.results_folder`).
+    The innermost folder called `results` is taken for that of all results (`provenance.results_folder`).
     """
     for registry in ("models", "tasks", "partitions", "conditions", "readings", "analyses"):
         seen: dict[str, str] = {}
@@ -78,7 +78,7 @@ def _names(config: Config) -> Mistakes:
 
 
 def _references(config: Config) -> Mistakes:
-    """Yield names of entries that do not exist."""
+    """Yield references to entries that do not exist."""
     named = [("tasks", f"models.{name}.tasks", task) for name, model in config.models.items() for task in model.tasks]
     for name, model in config.models.items():
         made = model.source.finetuned
@@ -103,7 +103,7 @@ def _references(config: Config) -> Mistakes:
 
 
 def _circles(config: Config) -> Mistakes:
-    """Yield models that descend from themselves."""
+    """Yield a model that descends from itself."""
     for name in config.models:
         seen = [name]
         while (parent := config.parent(seen[-1])) is not None:
@@ -173,7 +173,7 @@ def _answerable(config: Config, key: str, name: str) -> Mistakes:
 
 
 def _partitions(config: Config) -> Mistakes:
-    """Yield partitions whose name is taken, or whose features are missing."""
+    """Yield partitions whose name is taken, or whose task has no features."""
     task_of: dict[str, str] = {}
     for task in config.tasks:
         for name in config.clusterings(task) if config.has_features(task) else ():
@@ -201,10 +201,11 @@ def _baseline(config: Config) -> Mistakes:
 
 
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
-    """List the conditions that name types of k = 4, where clustering has another k, and that nobody selects by name.
+    """List the conditions that are skipped: they name types of k = 4, no partition has four, and nobody selected them
+    by name.
 
     kinds: the types of each partition.
-    Raises `ConfigError` where another of these conditions names a type that no partition has.
+    Raises `ConfigError` if another condition names a type that no partition has.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
     left, mistakes = [], []
@@ -227,10 +228,10 @@ def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable
 
 
 def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable[str]]) -> None:
-    """Raise `ConfigError` where a model has not the head that its task needs, or one that a condition names.
+    """Raise `ConfigError` if a model lacks the output layer that its task needs, or a head that a condition names.
 
-    evaluated: types and heads that a condition changes, by model and condition. Only a config.json that lies on this
-        machine is asked; jobs ask the others.
+    evaluated: {(model, condition): types and heads that the condition changes}. Only models with a config.json on this
+        machine are checked here; jobs check the others.
     """
     says = {model: config_json(given(config.models[config.made_from(model)[-1]].source)) for model, _ in evaluated}
     mistakes = []
@@ -254,7 +255,7 @@ def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:
-    """List the types in a file of a partition, sorted; raises `ConfigError` with the key where there are none."""
+    """Return the sorted types in a partition file. Raises `ConfigError` with the key if the file cannot be read."""
     try:
         if sentence := _missing(file):
             raise InputError(sentence)
@@ -264,7 +265,7 @@ def types_in(key: str, file: str) -> tuple[str, ...]:
 
 
 def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) -> Mistakes:
-    """Yield each file or folder of these models and tasks that is not there, or is there twice."""
+    """Yield each file or folder of these models and tasks that does not exist."""
     needed = dict.fromkeys(base for name in models for base in config.made_from(name))
     learned = [made.task for name in needed if (made := config.models[name].source.finetuned)]
     named = {
@@ -292,7 +293,7 @@ def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) 
 
 
 def _analyses(config: Config, results: Iterable[Result]) -> Mistakes:
-    """Yield analyses of the user's whose folder is taken, or whose file does not hold one analysis."""
+    """Yield analyses of the user's whose name is that of a folder of results, or whose file is no analysis."""
     taken = {analysis.name for analysis in ANALYSES} | {result.path.split("/")[1] for result in results}
     for name, entry in config.analyses.items():
         if name.lower() in {*taken, folder_of_records(Path()).name}:
@@ -304,7 +305,7 @@ def _analyses(config: Config, results: Iterable[Result]) -> Mistakes:
 
 
 def _same_files(task: str, source: TaskSource) -> Mistakes:
-    """Yield files on which something would be learnt or chosen as well as scored."""
+    """Yield files of a task that serve for both learning and scoring."""
     given = {part: path for part in ("file", "training_file", "test_file") if (path := getattr(source, part))}
     for one, other in combinations(given, 2):
         if os.path.realpath(given[one]) == os.path.realpath(given[other]):

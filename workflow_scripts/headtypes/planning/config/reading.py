@@ -35,10 +35,10 @@ _NAMING = (("select", "models"), ("detectors", "models"))
 
 
 class ConfigError(InputError):
-    """Mistakes in a configuration, told at once.
+    """All mistakes in a configuration.
 
-    mistakes: the key, nested ones as `a.b`, and a sentence of each; the key is empty for the whole.
-    places: file and line of each key; for a missing key, those of its parent.
+    mistakes: (key, sentence) of each; nested keys as `a.b`, an empty key for the whole.
+    places: {key: file and line}; a missing key is placed where its parent stands.
     """
 
     def __init__(self, mistakes: Iterable[tuple[str, str]], places: Mapping[str, str] | None = None):
@@ -62,7 +62,7 @@ def unknown(name: str, known: Iterable[str]) -> str:
 
 
 def explained(error: ValidationError, raw: Any) -> ConfigError:
-    """Turn pydantic's errors into mistakes by key; raw: the validated values."""
+    """Turn pydantic's errors into a `ConfigError`; raw: the values that pydantic refused."""
     by_key: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False):
         by_key.setdefault(_key(problem, raw), []).append(_text(problem))
@@ -71,7 +71,7 @@ def explained(error: ValidationError, raw: Any) -> ConfigError:
 
 
 def _key(problem: dict, raw: Any) -> str:
-    """Return the keys that lead to a problem, without the marks that pydantic adds for branches of a union."""
+    """Return the key of a problem, as `a.b`, without the marks that pydantic adds for branches of a union."""
     keys, here = [], raw
     for part in problem["loc"]:
         is_index = isinstance(here, list) and isinstance(part, int) and part < len(here)
@@ -107,10 +107,9 @@ def _text(problem: dict) -> str:
 
 
 def read_config(raw: dict[str, Any]) -> Config:
-    """Turn a parsed YAML mapping into a `Config`.
+    """Check the values of a configuration and return them as a `Config`.
 
-    Raises `ConfigError` that names every wrong key, says what is allowed there and, for a name that comes close to an
-    allowed one, which was probably meant.
+    Raises `ConfigError` that names every wrong key, what is allowed there, and the allowed name that is closest.
     """
     raw = expanded(raw) if isinstance(raw, dict) else raw
     try:
@@ -120,9 +119,9 @@ def read_config(raw: dict[str, Any]) -> Config:
 
 
 class Layers(NamedTuple):
-    """A configuration whose files are laid over one another.
+    """The values of configuration files that were laid over one another.
 
-    values: its keys and values; places: of each key, a.b, the file that gives it last, and the line there.
+    values: {key: value}; places: {key, as a.b: the last file that gives it, and the line}.
     """
 
     values: dict[str, Any]
@@ -130,12 +129,12 @@ class Layers(NamedTuple):
 
 
 def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) -> Layers:
-    """Lay files over one another, the lowest first, and what --config says over all of them.
+    """Lay files over one another, the lowest first, and the values of --config (`given`) over all of them.
 
     A key keeps the position of the file that has it first, so that naming an entry again moves no row of a table. A
-    `null` takes a section, a registry or an entry of a registry away from what lies below.
-    Raises `InputError` where a file is no YAML, has a key twice or one with nothing behind it, or where `null` stands
-    for an entry that is not there.
+    `null` removes a section, a registry (a section whose keys are names, such as `models`) or an entry of a registry.
+    Raises `InputError` if a file is no YAML, has a key twice or a key without a value, or if `null` removes an entry
+    that does not exist.
     """
     values: dict[str, Any] = {}
     places: dict[str, str] = {}
@@ -145,7 +144,7 @@ def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) 
 
 
 def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return a mapping with another laid over it; keys: those that lead to both."""
+    """Return a mapping with another one laid over it; keys: the path to both."""
     result = dict(below) if isinstance(below, Mapping) else {}
     for key, value in above.items():
         if isinstance(value, Mapping):
@@ -165,7 +164,7 @@ def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) ->
 
 
 def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
-    """Read the keys and values of a YAML or JSON file, and note the place of each key in `places`."""
+    """Return the values of a YAML or JSON file, and add the place of each key to `places`."""
     try:
         loader = yaml.SafeLoader(text_of(file))
         if (node := loader.get_single_node()) is None:
@@ -180,7 +179,7 @@ def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
 
 
 def _note(node: yaml.Node, file: str, path: str, places: dict[str, str]) -> None:
-    """Note where each key of a mapping stands."""
+    """Add the place of each key of a mapping to `places`."""
     lines: dict[str, int] = {}
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         name, line = f"{path}{key.value}", key.start_mark.line + 1
@@ -200,10 +199,10 @@ def _keys(part: Mapping, path: str = "") -> Iterator[str]:
 
 
 def expanded(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration in which every pattern among the models is replaced by its models.
+    """Return the configuration with every pattern among the models replaced by its models.
 
-    raw: as a file holds it; anything else that is wrong in it is left as it is.
-    Raises `ConfigError` with the key of a pattern that says too much or too little.
+    raw: values as read from files; other mistakes in them are left for `read_config`.
+    Raises `ConfigError` with the key of a pattern that cannot be expanded.
     """
     models = raw.get("models")
     if not isinstance(models, Mapping):
@@ -246,9 +245,9 @@ def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _values(where: str, given: Any) -> Iterator[Value]:
-    """Yield the values that a variable takes: one, a range such as 0-24 or 0-1000/100, or a list of these.
+    """Yield the values of a variable: one value, a range such as 0-24 or 0-1000/100, or a list of both.
 
-    The numbers of a range have the zeros before them that its first one has.
+    The numbers of a range have the leading zeros of its first number.
     """
     for value in given if isinstance(given, list) else [given]:
         if isinstance(value, bool) or not isinstance(value, Value):
@@ -267,7 +266,7 @@ def _values(where: str, given: Any) -> Iterator[Value]:
 
 
 def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
-    """Fill the variables of a part of an entry; one variable alone becomes its value, number or text."""
+    """Replace the variables in a part of an entry; a text that is one variable alone becomes its value."""
     if isinstance(part, Mapping):
         return {name: _filled(below, known, f"{where}.{name}") for name, below in part.items()}
     if isinstance(part, list):
@@ -282,7 +281,7 @@ def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
 
 
 def _named(raw: Mapping[str, Any], patterns: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Replace each pattern by its models in the sections with lists of models."""
+    """Return the sections with lists of models, each pattern replaced by its models."""
     sections = {}
     for section, key in _NAMING:
         part = raw.get(section)

@@ -82,7 +82,7 @@ class Strict(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known(cls, given: Any) -> Any:
-        """Name the closest key, of which pydantic would say no more than that the given one is not permitted."""
+        """Refuse an unknown key with a sentence that names the closest allowed key."""
         for key in given if isinstance(given, dict) else ():
             if key not in cls.model_fields:
                 allowed = sorted(cls.model_fields)
@@ -546,7 +546,7 @@ class Config(Strict):
     select: Select = Select()
 
     def clusterings(self, task: str) -> dict[str, tuple[str, int, Of]]:
-        """Name of each partition that clustering makes on a task: its method, its k, and what heads are divided by."""
+        """Return {name of partition: (method, k, weights or norms)} of all clusterings on a task."""
         return {
             f"{task}-{'' if of == 'weights' else f'{of}-'}{method}-k{k}": (method, k, of)
             for of in self.divided_by(task)
@@ -558,7 +558,7 @@ class Config(Strict):
         return list(dict.fromkeys(self.tasks[task].divided_by or self.clustering.of))
 
     def has_features(self, task: str) -> bool:
-        """Tell whether heads have features on a task, by which they are divided into types."""
+        """Tell whether distance features are read on a task."""
         return "samples" in KINDS[self.tasks[task].kind].keys
 
     def parent(self, model: str) -> str | None:
@@ -566,7 +566,7 @@ class Config(Strict):
         return finetuned.base if finetuned else self.models[model].parent
 
     def family(self, model: str) -> str:
-        """Return the family that a model counts to: that of its first ancestor, or the name of this ancestor."""
+        """Return the family of a model: the `family` of its first ancestor, or that ancestor's name."""
         parent = self.parent(model)
         return self.family(parent) if parent else self.models[model].family or model
 
@@ -584,5 +584,5 @@ def changes_nothing(condition: Mapping[str, str]) -> bool:
 
 
 def types_of(condition: Iterable[str]) -> list[str]:
-    """List the types among the targets of a condition; the others are heads."""
+    """List the types among the targets of a condition; its other targets are single heads."""
     return [target for target in condition if head_of(target) is None]
