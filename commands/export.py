@@ -37,11 +37,11 @@ UNDECIDED = "results of which nobody has said whether they hold text of a corpus
 
 
 def export(plan: Plan, output: Path, authors: Iterable[str], license: str, title: str) -> dict[str, str]:
-    """Write the folder from the results in the working directory.
+    """Write a folder with the results of the working directory, their records, and a description of the whole.
 
     license: an SPDX identifier or an address.
-    returns  why each result that was left out was, by its path.
-    Raises `InputError` where the folder is not empty, or a result is stale or damaged.
+    Returns, for the path of each result that was left out, the reason. Raises `InputError` where the folder is not
+    empty, or a result is stale or damaged.
     """
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise InputError(f"{output} is not empty; name another folder with --output, or delete it.")
@@ -79,7 +79,7 @@ def export(plan: Plan, output: Path, authors: Iterable[str], license: str, title
 
 
 def _describe(crate: ROCrate, files: list, title: str, authors: Iterable[str], license: str, records: list) -> None:
-    """Who made it, with what, from which models and data; as a run of the workflow."""
+    """Add to the description who made the results, with what software, and from which models and data."""
     crate.name, crate.description = title, "Results of the workflow headtypes; README.md says what is here."
     url = license if "://" in license else f"https://spdx.org/licenses/{license}"
     crate.root_dataset["license"] = crate.add(ContextEntity(crate, url, {"@type": "CreativeWork", "name": license}))
@@ -116,18 +116,18 @@ def _card(title: str, authors: Iterable[str], license: str, records: list, left_
 
 
 def _said(records: list[dict[str, Any]], key: str) -> list[str]:
-    """What records say, each once, the most frequent first."""
+    """List the values that records have of a key, each value once, the most frequent first."""
     return [str(value or "unknown") for value, _ in Counter(record[key] for record in records).most_common()]
 
 
 def _sources(records: list[dict[str, Any]]) -> dict[str, str]:
-    """What identifies each model and data set, in words."""
+    """Return a phrase that identifies each model and data set, by its name."""
     found = {name: source for record in records for name, source in record["sources"].items()}
     return {name: ", ".join(f"{key} {value}" for key, value in about.items()) for name, about in sorted(found.items())}
 
 
 def main(arguments: list[str]) -> None:
-    """Write the folder, and print where it is and what was left out."""
+    """Write the folder, and print its path and the number of results that were left out."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--author", action="append", required=True, help="Family, Given")
     parser.add_argument("--license", required=True, help="of the results: an SPDX identifier, or an address")

@@ -22,7 +22,7 @@ from headtypes.planning.plan import Plan, plan_of_files
 
 
 def figures(plan: Plan, folder: Path) -> int:
-    """Copy what there is of the figures that the page of results shows, with `captions.md`; returns how many."""
+    """Copy the PDFs of the page's figures into a folder, with `captions.md`; return the number of figures."""
     captions = []
     for figure in (figure for paper in PAPERS.values() for figure in paper.figures):
         for key, png in shown_files(figure, plan).items():
@@ -41,7 +41,6 @@ def figures(plan: Plan, folder: Path) -> int:
 
 
 def main(arguments: list[str]) -> None:
-    """Copy them, and say how many."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where they are put; files of the same names are replaced")
     parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")

@@ -18,10 +18,10 @@ _HERE = Path(__file__).parent
 def render(
     template: str, values: Mapping[str, Any], provenance: Mapping, *, styles: Iterable[str], scripts: Iterable[str]
 ) -> str:
-    """Render a page; everything that comes from data is escaped.
+    """Render a page as HTML; everything that comes from data is escaped.
 
-    template, styles, scripts: files, relative to this one. The page's own policy lets no script run but these.
-    values: of the names in the template, beside which it has style, style_hash, script, script_hash and provenance.
+    template, styles, scripts: paths relative to this module. The page's policy lets no other script run.
+    values: of the template's names, to which style, script, their hashes and the provenance are added.
     """
     style, script = ("".join((_HERE / name).read_text("utf-8") for name in names) for names in (styles, scripts))
     environment = Environment(
@@ -43,7 +43,7 @@ def render(
 
 
 def embedded(data: Mapping) -> Markup:
-    """Return JSON that can stand in a script element: nothing in it can end the element, or begin a comment in it."""
+    """Return data as JSON for a script element, in which no text can end the element or begin a comment."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -65,10 +65,11 @@ def seen(
     files: ResultFiles,
     **features,
 ) -> dict:
-    """Return the data of a model's atlas (`page.gather`), with the attention of its heads on one text or pair.
+    """Return the data of a model's atlas (`gather`), with the attention of its heads on one text or pair of texts.
 
-    read: reads the encoded text with reducers; norms are shown where it can. files: results of the model, as in
-        `page.gather`, if there are any. features: distance_bins and first_token of `distances.features.read_distance`.
+    read: a function of the encoded text and reducers of attention that returns the reducers' results; norms are shown
+        where it can give them. files: the model's results, as in `gather`. features: `distance_bins` and `first_token`
+        of `read_distance`.
     Raises `InputError` where a head's attention is not finite, or does not sum to one.
     """
     bins, of_first = features["distance_bins"], features.get("first_token", True)
@@ -87,7 +88,10 @@ def seen(
 
 
 class Answer(NamedTuple):
-    """The answer of a model to a text; values: [candidate], from 0 to 1 or in `unit`; name: of a candidate's index."""
+    """The answer of a model to a text: candidates, such as words, and a number for each.
+
+    values: [candidate], from 0 to 1 or in `unit`; name: a function from a candidate's index to the candidate's text.
+    """
 
     title: str
     values: Tensor
@@ -95,8 +99,10 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Return title, unit, and rows of the likeliest candidates of both: name, value in the whole model, and value
-        here.
+        """Set the likeliest candidates beside their values in the whole model.
+
+        whole: the same model's answer with all of its heads.
+        Returns title, unit, and rows: a candidate's text, its value in the whole model, and its value here.
         """
         best = {top for values in (whole.values, self.values) for top in np.argsort(-values.numpy())[:_SHOWN].tolist()}
         order = sorted(best, key=lambda candidate: -whole.values[candidate])
@@ -105,11 +111,12 @@ class Answer(NamedTuple):
 
 
 class Live:
-    """A loaded model, and what it answers. It is not safe in several threads at once."""
+    """A loaded model, and its answers to texts with some heads off. It is not safe in several threads at once."""
 
     def __init__(self, record: ModelRecord, files: ResultFiles, *, precision: str, **features: int | bool):
-        """Load the model with the head that its weights were saved with, if any; record, files, features: as in
-        `seen`.
+        """Load the model with the head that its weights were saved with, if any.
+
+        files: the model's results, as in `gather`; features: `distance_bins` and `first_token` of `read_distance`.
         """
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
@@ -124,7 +131,7 @@ class Live:
         self._text = lru_cache(maxsize=1)(self._read_whole)
 
     def page(self, first: str | None = None, second: str | None = None) -> dict:
-        """Return the data of a page, with the model's answer to a first text, by default an example."""
+        """Return the data of a page, with the model's answer to a text or a pair; without a text, to an example."""
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
         first, second = example if first is None else (first, second)
@@ -135,9 +142,10 @@ class Live:
     def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
         """Return the data of the page for a text, or two, computed while some heads are off.
 
-        `answers` in it has the answers of the model with these heads off beside those of the whole model.
-        off: heads whose output is zero, `layer-head` from 1. Their own attention is shown as it would be; that of later
-            layers is that of a model without them. files: as in `seen`.
+        off: heads whose output is zero, as `layer-head` from 1; files: the model's results, as in `gather`. The
+            attention of a head that is off is shown as it would be; later layers read a stream to which that head adds
+            nothing.
+        The key `answers` has the model's answers beside those of the whole model.
         Raises `InputError` where the text is empty, or the model has no such head.
         """
         sample, encoded, whole = self._text(first, second or None)
@@ -159,7 +167,7 @@ class Live:
         return sample, encoded, self._pass(sample, encoded, [], [])
 
     def _pass(self, sample: Sample, encoded: Encoded, off: Sequence[str], reducers: Sequence[Reducer]) -> list[Answer]:
-        """Run the model once over a text, whose attention reducers read, and return its answers."""
+        """Run the model once over a text, while reducers read its attention, and return its answers."""
         model, what = self._model, f"{self.record.name} on {NAME}"
         without_types = np.full((self.record.layers, self.record.heads), None, dtype=object)
         operations = operations_by_head(without_types, dict.fromkeys(off, "zero"), "off")
@@ -184,7 +192,7 @@ class Live:
         return answers
 
     def _answers(self, output: Any, sample: Sample, ids: list[int]) -> list[Answer]:
-        """Return the model's answers to one text or pair. Raises `InputError` where a number of it is not finite."""
+        """Return the model's answers to one text or pair. Raises `InputError` where a number is not finite."""
         if self._head == "question_answering":
             return self._spans(output, sample, len(ids)) if sample.second else []
         logits = None if self._head is None else _finite(output.logits[0])
@@ -205,7 +213,7 @@ class Live:
         return []
 
     def _spans(self, output: Any, sample: Sample, length: int) -> list[Answer]:
-        """Return the spans of the second text, by the sum of start and end logit (Devlin et al. 2019, section 4.2)."""
+        """Score the spans of the second text: start logit plus end logit (Devlin et al. 2019, section 4.2)."""
         cut = {"truncation": "only_second", "max_length": length}
         read = self._tokenizer(sample.first, sample.second, **cut, return_offsets_mapping=True)
         in_text = torch.tensor([sequence == 1 for sequence in read.sequence_ids(0)])
@@ -236,7 +244,7 @@ _LENGTH = re.compile("[0-9]{1,6}")
 
 
 class Request(BaseModel):
-    """A question of a page, as `Live.read` takes it."""
+    """The question that a page sends to the server: texts, and the heads that are off."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -246,7 +254,7 @@ class Request(BaseModel):
 
 
 class LiveServer(ThreadingHTTPServer):
-    """Serves one model. Questions are answered one after the other."""
+    """A server of the page of one model. It answers questions one after the other."""
 
     daemon_threads = True
 
@@ -257,9 +265,7 @@ class LiveServer(ThreadingHTTPServer):
         super().__init__((LOOPBACK, port), _Handler)
 
     def handle_error(self, request, client_address) -> None:
-        """Ignore the error of a browser that closed its connection, as when it asks for something else; print
-        others.
-        """
+        """Print errors, except those of a browser that closed its connection."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -300,7 +306,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, "application/json", json.dumps(read, allow_nan=False))
 
     def log_message(self, *_) -> None:
-        """Say nothing: texts are nobody's business."""
+        """Print nothing: the texts that a user types are private."""
 
     def _is_own(self, path: str) -> bool:
         host, origin = (self.headers[name] or "" for name in ("Host", "Origin"))

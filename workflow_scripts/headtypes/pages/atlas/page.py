@@ -45,14 +45,14 @@ def gather(
 ) -> dict:
     """Gather the data of a model's atlas, as JSON can hold them; heads are listed layer by layer.
 
-    maps:  the attention maps of each task's samples, the most important task first. As many of each task are kept as of
-        any other, up to `SAMPLES` in all and as long as the page stays small.
-    files: files by kind of result: features (of one task), partitions (first the one whose types are shown first),
-        parents (partitions of the model's parent; the name of each begins with that of the model's own), stability,
-        intervals; those of each analysis by the names of its results; own, by analysis, model and task. Any may be
-        absent.
-    conditions: {type or head: operation} for each condition of the intervals.
-    distance_bins, first_token: as in `distances.features.read_distance`.
+    maps: the attention maps of each task's samples, the most important task first. As many of each task are kept as of
+        any other, up to `SAMPLES` in all, while the page stays small.
+    files: names (tasks or partitions) and paths by kind of result: features (of one task), partitions (first the one
+        whose types are shown first), parents (partitions of the model's parent; each name begins with that of the
+        model's own partition), stability, intervals, own (by analysis, model and task), and the results of each
+        analysis by their names. Any kind may be absent.
+    conditions: {type or head: operation} of each condition in the intervals.
+    distance_bins, first_token: as in `read_distance`.
     Raises `InputError` that names a damaged file.
     """
     samples, packed = _samples(maps)
@@ -132,12 +132,12 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
 
 
 def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bins: int, first_token: bool) -> dict:
-    """Return the distance features of every head, [head, column], and the names of the columns.
+    """Return the distance features of every head with the names of their columns, as JSON can hold them.
 
-    lengths: of the samples that they are from, in tokens. Where a sample has no more tokens than there are bins, some
-        bins are empty whatever a head does: `short` is the number of such samples, and `empty` the bins that are in
-            all.
-    first_token: whether the bucket of `[CLS]` holds the attention to the first token.
+    features: [head, column]; lengths: tokens of each sample; first_token: whether the column of `[CLS]` holds the
+        attention to the first token.
+    The key `short` has the number of samples with no more tokens than distance bins, and `empty` the bins in which no
+    two tokens of any sample are.
     """
     others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
     reached = {bin for length in set(map(int, lengths)) for bin in np.arange(1, length) * distance_bins // length}
@@ -163,10 +163,10 @@ def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
 
 
 def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
-    """Return the drop of each metric under each condition that changes something, with its 95 % interval (`Metric`).
+    """Return the drop of each metric under each condition of a partition, with its 95 % interval.
 
-    path: of the intervals of a partition; conditions: {type or head: operation} of each. A condition evaluated under a
-        further reading is left out.
+    path: of the partition's intervals; conditions: {type or head: operation} of each. Left out are conditions that
+        change nothing, and those evaluated under a further reading of the paper.
     """
     table = read_intervals(path)
     metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]
@@ -183,8 +183,9 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
 
 
 def named_heads(files: ResultFiles, heads: int) -> list[dict]:
-    """List the index of each head that is best at something, layer by layer, and a phrase for each relation and
-    mention.
+    """List the heads that are best at a relation or mention: index, a phrase, the score, and its lead over an offset.
+
+    heads: their number in a layer.
     """
     names = {}
     for analysis in filter(lambda analysis: analysis.best, ANALYSES):
@@ -202,7 +203,7 @@ def _interval(row: Mapping, name: str) -> dict:
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
-    """Return the type of each head; or, with of_parent, in the model that this one was fine-tuned from."""
+    """Return the column with the type of each head; of_parent: in the model that this one was fine-tuned from."""
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}
@@ -229,7 +230,7 @@ def share_columns(partition: Partition) -> list[Column]:
 
 
 def stability_columns(name: str, path: StrPath) -> list[Column]:
-    """Return how often each head keeps its type in clusterings of random halves; name: of the partition."""
+    """Return the percent of clusterings of random halves that give a head its type; name: of the partition."""
     with undamaged(path, "does not say how stable types are"):
         stability = read_json(path)
         return [
@@ -247,15 +248,15 @@ def stability_columns(name: str, path: StrPath) -> list[Column]:
 
 
 def pack(numbers: bytes) -> str:
-    """Compress bytes to text: equal bytes give equal text."""
+    """Compress bytes to base64; equal bytes give equal text."""
     return base64.b64encode(gzip.compress(numbers, compresslevel=6, mtime=0)).decode()
 
 
 def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
-    """Pack attention in 8 bits of each row's largest value: every number within 1/510 of that largest value.
+    """Pack attention in 8 bits a number, within 1/510 of the largest number of its row.
 
-    Returns the largest value of each row, uint16 little-endian in units of 1/65535, then a byte for each number, as
-    its share of that largest value in units of 1/255. Rounding the scale adds at most 1/131070 to a number's error.
+    Returns the largest number of each row, uint16 little-endian in units of 1/65535, then a byte for each number: its
+    share of that largest number, in units of 1/255. Rounding the largest number adds at most 1/131070 to the error.
     """
     largest = attention.max(axis=-1)
     scale = np.rint(largest * _SCALES)
@@ -265,13 +266,16 @@ def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
 
 
 def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
-    """Pack the lengths that tokens hand over, uint16 little-endian, each in units of 1/65535 of the head's largest."""
+    """Pack lengths of what tokens hand over: uint16 little-endian, in units of 1/65535 of the head's largest."""
     largest = lengths.max(axis=-1, keepdims=True)
     return np.rint(lengths / np.where(largest > 0, largest, 1) * _SCALES).astype("<u2").tobytes()
 
 
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
-    """Return divergences as text, each as a share of the largest in uint16 little-endian, and the largest, in nats."""
+    """Return the divergences between heads as text, and the largest divergence, in nats.
+
+    The text holds each divergence as uint16 little-endian, in units of 1/65535 of the largest.
+    """
     largest = float(divergence.max())
     levels = np.rint(divergence / (largest or 1) * _SCALES)
     return pack(levels.astype("<u2").tobytes()), largest
@@ -284,12 +288,11 @@ PAGES = [("All results", "../index.html"), ("Words on these pages", "../index.ht
 
 
 def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> str:
-    """Write the page of `gather` as HTML, with its provenance: the data are JSON that is only ever read.
+    """Write the atlas as one HTML page.
 
-    Its policy allows this one style and this one script, by their digests, and no request; the page of `live.Live` may
-    ask its server.
-
-    links: names of other pages, and their files relative to this one.
+    data: as `gather` returns them; links: names of other pages, and their paths relative to this one.
+    The page's policy allows its own style and script, by their digests, and no request; the page of a live model may
+    ask its server. The data stand in it as JSON that is only read.
     """
     is_live = "live" in data
     scripts = [f"atlas/assets/{name}.js" for name in _SCRIPTS]

@@ -22,14 +22,15 @@ SHOWN = {
 
 
 def tasks_with_maps(plan: Plan, model: str) -> list:
-    """List the model on each of its tasks from which samples are drawn, first the one that its atlas is about."""
+    """List the plan's features of a model, one for each task, first those of the task that the model answers."""
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 
 
 def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
-    """Return the results of a kind of `SHOWN`, by task or partition, first those that the atlas of the model is
-    about.
+    """Return the plan's entries for one kind of result (a key of `SHOWN`) of a model, by task or partition.
+
+    First come those that the atlas shows first.
     """
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
@@ -54,7 +55,7 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
 
 
 def models(plan: Plan) -> list[str]:
-    """List the models that have an atlas: those of whose heads something in it was measured."""
+    """List the models that have an atlas: those with a result that an atlas shows."""
     measured = {entry.model for entry in plan.features}
     measured |= {entry.model for of in ANALYSES if of.in_atlas and of.files for entry in of.files[0].of(plan)}
     return [model for model in plan.models if model in measured]
@@ -62,7 +63,7 @@ def models(plan: Plan) -> list[str]:
 
 @stage(calls="pages.atlas.page:run")
 def write_atlas(plan: Plan, model: str) -> dict:
-    """Spec: the kinds of results; the operations of conditions; how features are read."""
+    """Return the spec: kinds of results, operations of each condition, and how features are read."""
     evaluated = results_of(plan, "intervals", model)
     ablations = [ablation for partition in evaluated for ablation in plan.ablations_of(model, partition)]
     return {

@@ -20,7 +20,10 @@ _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "
 
 
 def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, provenance: Mapping) -> str:
-    """Write the page as HTML, with its provenance, from `ledger_table`, `over_models` and `together_table`."""
+    """Write the ledger as one HTML page.
+
+    ledger, claims, together: as `ledger_table`, `over_models` and `together_table` return them.
+    """
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
     models = ledger[["model", "family"]].drop_duplicates()
@@ -52,9 +55,10 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 
 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
-    """Return how often a claim holds: as shares, and in words over models, with the interval if families are enough.
+    """Return how often a claim holds, as shares of the verdicts that decide it, and in words over models.
 
-    Shares are of those that decide the claim, empty where there are none.
+    claim: a row of `over_models`. A share is empty where no verdict decides; the words have an interval where there are
+    enough families of models.
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (

@@ -7,13 +7,13 @@ from headtypes.papers.registry import PAPERS
 
 
 def comparisons(plan: Plan) -> dict[str, str]:
-    """Return the paths of the verdicts on each paper's claims, where there is something to compare."""
+    """Return the path of the verdicts on each paper's claims, by paper, for papers that the plan compares with."""
     compared = [name for name, paper in PAPERS.items() if paper.inputs(plan)]
     return {name: f"results/{name}/comparison.csv" for name in compared}
 
 
 def inputs(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return the verdicts on each paper's claims, and those under further readings."""
+    """Return the paths of the verdicts on each paper's claims, and of those under further readings, by paper."""
     compared = comparisons(plan)
     return {
         "comparisons": compared,

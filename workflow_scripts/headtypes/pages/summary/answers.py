@@ -40,7 +40,7 @@ _ELSEWHERE = "what another model would give"
 
 
 class Mark(NamedTuple):
-    """A line of a card's picture: a dot, a tick, a dashed limit and a bar from low to high, in percent of its width."""
+    """A line in a card's picture: dot, tick, limit, and a bar from low to high, in percent of its width."""
 
     label: str
     text: str
@@ -51,12 +51,12 @@ class Mark(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A question and its answer.
+    """A question about the types of a model, and its answer.
 
-    says: the answer in a sentence; number: what it rests on, with its interval; why: the limits, and what the interval
-        is over.
-    marks: the picture; ends: what its left and its right end are; key: what is seen in it. files: what decides,
-        relative to the page.
+    says: the answer in a sentence; number: the value that decides, with its interval; why: how the answer is decided.
+    marks: lines of the picture; ends: what stands at the left and the right end of each; key: the legend of the
+        picture.
+    files: results that decide, relative to the page.
     """
 
     question: str
@@ -75,7 +75,7 @@ class Card(NamedTuple):
 
 
 class Company(NamedTuple):
-    """The costs of heads in random company (`company.costs.head_costs`), and labels beside them (`company.labels`)."""
+    """Costs of heads in random company, how well they add up, and types held against the costs."""
 
     costs: pd.DataFrame
     fit: Mapping
@@ -83,11 +83,10 @@ class Company(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The cards of a partition.
+    """The pictures, cards and files of one partition.
 
-    name: model and partition, in words; overview: the pictures above the cards; sentences: what else
-        was found.
-    figures: PNG and PDF of each, and files: the others, by what they are and relative to the page.
+    name: model and partition, in words; sentences: further findings. figures: paths of the PNG and the PDF, and files:
+        paths of tables, by what they hold and relative to the page.
     """
 
     model: str
@@ -106,14 +105,14 @@ class Answers(NamedTuple):
 
     @property
     def measured(self) -> int:
-        """Number of the questions for which something was measured."""
         return sum(card.answer != UNMEASURED for card in self.cards)
 
 
 def types_answer(gaps: Collection[Measured]) -> str:
-    """Answer whether there are gaps between heads: yes where all dips are above 0, no where one is below.
+    """Answer whether there are gaps between heads, from the dips of `measured_gaps`: yes where all are above 0.
 
-    gaps: as of `measured_gaps`. One of two is below 0 by chance more often, so that its p has to be half as large.
+    The answer is no where a dip is below 0; as one of several is so by chance more often, p times their number has to
+    be small.
     """
     if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO
@@ -127,8 +126,9 @@ def number_answer(k: int, chosen: Sequence[int | None]) -> str:
 
 
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
-    """Answer the first question; stability: of `stability.measure_types`, None where no clustering made the
-    partition.
+    """Return the card that says whether there are types.
+
+    stability: of `measure_types`; None for a partition that no clustering made.
     """
     question = "Are there types?"
     if stability is None or stability["gaps"] is None:
@@ -168,7 +168,11 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
 
 
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
-    """Answer the second question; chosen: by each criterion, None where no clustering made the partition."""
+    """Return the card that says how many types there are.
+
+    k: types of the partition; chosen: the number that each criterion chooses. Both are None for a partition that no
+        clustering made.
+    """
     if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
     numbers = [chosen[criterion] for criterion in _CRITERIA]
@@ -201,8 +205,10 @@ def matter_card(
     left_out: TypeCosts | None,
     files: Sequence[str],
 ) -> Card:
-    """Answer the third question; company: of the model, None where no heads were away; left_out: each type by
-    itself.
+    """Return the card that says whether single heads, or types, cost more than others.
+
+    name: of the partition; company: of the model, None where no sets of heads were left out; left_out: the cost of each
+        type left out by itself.
     """
     question = "Do heads or types matter?"
     if company is None:
@@ -259,7 +265,7 @@ def matter_card(
 
 
 def _wholes(left_out: TypeCosts | None, partition: Partition, costs: pd.DataFrame, fit: Mapping) -> Iterator[str]:
-    """Yield a sentence on what each type costs left out whole, beside the sum of what its heads cost."""
+    """Yield a sentence on the cost of each type left out whole, beside the sum of the costs of its heads."""
     if left_out is None:
         return
     about = left_out.metric

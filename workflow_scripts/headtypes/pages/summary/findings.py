@@ -35,10 +35,10 @@ _FINDING = re.compile(
 
 @dataclass(frozen=True)
 class Judged:
-    """The claims of a paper, judged on one subject, such as a model under one partition.
+    """The verdicts on a paper's claims for one model, under one partition or on one task.
 
-    values: what the paper has numbers of, by id; table: the claims that have a verdict, in brief; file: where all of it
-        can be read, relative to the page.
+    values: our values of the paper's numbers, by id; table: the claims with a verdict, in brief; file: the part of a
+        page that has all verdicts with their reasons, relative to the page of results.
     """
 
     model: str
@@ -54,7 +54,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Number of claims with each verdict, by their basis in words: first those in the paper's words."""
+        """Return the number of claims with each verdict, by what claims rest on, first the paper's words."""
         of_basis = {basis: self.claims["verdict"][self.claims["basis"] == basis] for basis in BASES}
         return {
             BASES[basis]: verdict_counts(verdicts)
@@ -64,7 +64,7 @@ class Judged:
 
     @property
     def corrected(self) -> str:
-        """Numbers of stated claims that hold and fail after correction, in words; empty where none has an interval."""
+        """Say how many stated claims hold and fail after correction; empty where none has an interval."""
         stated = self.claims[self.claims["basis"] == "stated"]["verdict_holm"].dropna()
         counts = verdict_counts(stated)
         known = counts[HOLDS] + counts[FAILS] + counts[OPEN]
@@ -76,15 +76,15 @@ def verdict_counts(verdicts: pd.Series) -> dict[str, int]:
 
 
 def counted(verdict: str, number: int) -> str:
-    """Say how many claims have a verdict: 2 hold."""
+    """Say how many claims have a verdict, such as "2 hold"."""
     plural = {HOLDS: "hold", FAILS: "fail"}
     return f"{number} {plural.get(verdict, verdict) if number != 1 else verdict}"
 
 
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
-    """List the verdicts on each subject, the one with the most claims that have one first.
+    """List the verdicts on each model under one partition or task, first the list with the most verdicts.
 
-    comparison: as CSV; key: `partition` or `task`, which names a subject beside its model; file: relative to the page.
+    comparison: a paper's `comparison.csv`; key: the column `partition` or `task`; file: its path relative to the page.
     """
     subjects = [
         _judged(str(model), str(other), rows, file)
@@ -119,7 +119,10 @@ def _judged(model: str, other: str, rows: pd.DataFrame, file: str) -> Judged:
 
 
 def _deciding(reason: str, value: float) -> tuple[str, str, str]:
-    """Return what the value that decides a claim is of, the limit, and the sign of few units; empty if not said."""
+    """Read the quantity that decides a claim, its limit, and the sign of few units from the reason; empty if not found.
+
+    value: of that quantity, by which it is found among several.
+    """
     found = [it.group("of", "limit", "few", "value") for it in _FINDING.finditer(str(reason))]
     found.sort(key=lambda it: it[3] != f"{value:.2f}")
     return found[0][:3] if found else ("", "", "")
@@ -133,10 +136,10 @@ _SENTENCES = {
 
 
 def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFrame) -> Iterator[str]:
-    """Say which type costs most and which least; nothing where fewer than two were left out alone.
+    """Say which type costs most and which least; nothing where fewer than two types were left out by themselves.
 
-    A type is said to cost most, or least, only where the intervals of its paired differences from all others lie on one
-    side of 0; differences: of `intervals.differences`.
+    differences: of `read_differences`. A type is said to cost most, or least, only where the intervals of its paired
+        differences from all other types lie on one side of 0.
     """
     if found is None or len(found.costs) < 2:
         return
@@ -154,9 +157,7 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
 
 
 def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
-    """Name the type whose attention inside sentences, or between them, costs most to take away; table: Guan's Table
-    3.
-    """
+    """Name the type that costs most without its attention inside sentences, or between them; table: Guan's Table 3."""
     each = {said: left_out_alone(table, model, partition, types, operation) for operation, said in _SENTENCES.items()}
     known = {said: found for said, found in each.items() if found is not None}
     if not known:
@@ -166,7 +167,7 @@ def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: S
 
 
 def kept_sentence(pairs: pd.DataFrame, model: str) -> str | None:
-    """Say how many heads keep the cluster that they have in the parent; pairs: of `comparisons.models`."""
+    """Say how many heads keep the cluster that they have in the model's parent; pairs: of `read_pairs`."""
     own = pairs["model"].str.startswith(f"{model} on ")
     of_parent = pairs[own & (pairs["relation"] == "parent")].dropna(subset=["same_cluster"])
     for row in of_parent.itertuples():
@@ -188,9 +189,8 @@ def cautions(
 ) -> Iterator[str]:
     """Yield a sentence or two on each thing that must not be concluded from an experiment.
 
-    doubtful: types whose name is doubtful, by model and partition, in words.
-    papers_models: of the Hugging Face Hub, those that the papers' numbers are about; hubs: those of the experiment.
-    finetuned: models that the workflow made.
+    doubtful: types whose name is doubtful, by model and partition, in words. papers_models: models of the Hugging Face
+        Hub that the papers report; hubs: those of the experiment; finetuned: models that the workflow trained.
     """
     if set(hubs) & set(papers_models):
         yield "Verdicts and types are those of the models listed here. Another model has other heads."

@@ -29,10 +29,10 @@ from headtypes.papers.guan2020.figures import typical_heads
 
 
 class TypeCosts(NamedTuple):
-    """The cost of an operation on one type alone, by one metric.
+    """The cost of an operation on the heads of one type alone, by one metric.
 
-    costs: by type, condition, heads, drop, its interval (low, high), and random, the drop without as many other heads;
-        NaN where there is none. whole: the score of the whole model.
+    costs: a row for each type with condition, heads, drop, its interval (low, high), and random, the drop without as
+        many random heads; NaN where a number is not known. whole: the score of the whole model.
     """
 
     costs: pd.DataFrame
@@ -40,11 +40,13 @@ class TypeCosts(NamedTuple):
     whole: float
 
     def text(self, number: float) -> str:
-        """Write a score or a drop as every part of the page does."""
         return f"{number:z.{self.metric.decimals - 1}f}"
 
     def sentence(self, without: str, type_: str, model: str) -> str:
-        """Say how much of its score the model loses without a type's heads, or a part of them; no full stop."""
+        """Say how much of its score the model loses without the heads of a type; no full stop.
+
+        without: what is taken from the heads, such as "its" or "attention inside sentences in its".
+        """
         without = f"Without {without} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
         drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0
         amount, whole, steps, title = self.text(abs(drop)), self.text(self.whole), self.metric.steps, self.metric.title
@@ -58,9 +60,9 @@ class TypeCosts(NamedTuple):
 def left_out_alone(
     table: pd.DataFrame, model: str, partition: str, types: Sequence[str], operation: str = "zero"
 ) -> TypeCosts | None:
-    """Return the cost of an operation on each type alone; None where it was not evaluated.
+    """Return the cost of an operation on each type alone; None where no such condition was evaluated.
 
-    table: Guan's Table 2 or 3 as CSV; types: those of the partition.
+    table: Guan's Table 2 or 3 as CSV; types: of the partition.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     named = rows[[column for column in rows if column.startswith("operation_")]]
@@ -95,9 +97,7 @@ _MARGIN = 0.08
 
 
 class Cell(NamedTuple):
-    """A head in the map: its name, its type's number, and its column and row there, from 0; costly: if it is known to
-    cost more than others of its layer.
-    """
+    """A head in the map: its name, the index of its type, its column and row from 0, and whether it is costly."""
 
     head: str
     type: int
@@ -107,7 +107,7 @@ class Cell(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """One column of the distance feature: what it is of, percent of attention, and height from 0 to 1."""
+    """One column of the distance feature: what is looked at, percent of attention, and the bar's height from 0 to 1."""
 
     at: str
     percent: float
@@ -123,16 +123,17 @@ class Looks(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A typical head of a type: its name, and its attention in one sample as a PNG, a data URI."""
+    """A typical head of a type: its name, and its attention in one sample as a data URI."""
 
     head: str
     map: str
 
 
 class Type(NamedTuple):
-    """A type: its name, with a question mark if that is doubtful, its number of heads, and what these look at.
+    """A type: its name, with a question mark if the name is doubtful, its number of heads, and what its heads look at.
 
-    colour, ink: of its cells in the map, and of letters in these; where: the layers that most of its heads lie in.
+    colour, ink: of its cells in the map, and of letters in these cells; where: the layers with most of its heads, in
+        words.
     """
 
     name: str
@@ -146,9 +147,9 @@ class Type(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The score without a type, with the interval of its drop, and that without as many other heads.
+    """The score without a type, with the interval of its drop, and the score without as many random heads.
 
-    type: its number. Places are percent of the chart's width; text and random_text: the scores.
+    type: its index. place, interval, random: in percent of the chart's width; text, random_text: the scores.
     """
 
     type: int
@@ -160,7 +161,7 @@ class Cost(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """The costs of leaving types out; whole: the place of the whole model's score, and whole_text the score."""
+    """The costs of leaving types out; whole: the place of the whole model's score, in percent of the chart."""
 
     title: str
     whole: float
@@ -169,9 +170,9 @@ class Costs(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The head that is best at something: its name, at what, on which task, and its score in percent.
+    """The head that is best at a relation, a mention or a position: its name, the task, and its score in percent.
 
-    beside: that of the best fixed offset, or None.
+    beside: the score of the best fixed offset, or None.
     """
 
     head: str
@@ -184,9 +185,9 @@ class Best(NamedTuple):
 class Overview(NamedTuple):
     """The pictures of one partition.
 
-    columns, rows: of the map, of whose numbers each `step`-th is written. by_column: whether a column is a layer and a
-        row a head, as in models with more layers than heads, else the other way round. lettered: whether the types are
-        also written into the map. costs: None where no type was left out by itself; best: what stands there then.
+    columns, rows: of the map, where every `step`-th number is written; by_column: whether a column of the map is a
+        layer, as in models with more layers than heads. lettered: whether types are written into the map. costs: None
+        where no type was left out by itself; then the best heads are shown.
     """
 
     columns: int
@@ -201,11 +202,10 @@ class Overview(NamedTuple):
 
 
 def best_heads(found: Iterable[tuple[str, Iterable[Mapping]]]) -> list[Best]:
-    """List the heads that are best at something, a few of each task; found: tasks, and the result of `Analysis.best`.
+    """List a few heads of each task that are best at something, first those farthest above the best offset.
 
-    First come those that are farthest above the best offset, else in the order in which they are given. Where a head
-    has
-    one score twice, as at a relation that has two names, the first is taken.
+    found: tasks, each with the result of `Analysis.best`. A head with one score twice, as at a relation that has two
+        names, is listed once.
     """
     best = []
     for task, of_task in found:
@@ -227,11 +227,11 @@ def overview(
     costly: Collection[list[int]],
     best: Sequence[Best],
 ) -> Overview:
-    """Read what the first screen shows of a partition.
+    """Read the pictures of the first screen for a partition.
 
-    features, maps: of the model on the partition's task; resolution: as `read_head_features` takes it.
-    left_out: each type by itself; costly: layer and head of those that are known to cost more than others of their
-        layer; best: of the model.
+    features, maps: paths of the model's results on the partition's task; resolution: options of `read_head_features`.
+    left_out: the cost of each type left out by itself; costly: [layer, head] of heads that cost more than others of
+        their layer; best: of the model.
     """
     layers, heads = partition.shape
     by_column = layers > heads
@@ -285,7 +285,7 @@ def _looks(profile: np.ndarray, most: float, shares: pd.Series) -> list[Looks]:
 def where(heads: np.ndarray) -> str:
     """Say in which layers at least half of a type's heads lie: the fewest such layers, if they are few.
 
-    heads: of the type, their number in each layer.
+    heads: the number of the type's heads in each layer.
     """
     most = np.argsort(-heads, kind="stable")
     layers = np.sort(most[: 1 + int(np.argmax(np.cumsum(heads[most]) >= heads.sum() / 2))])

@@ -56,7 +56,7 @@ _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-le
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: its name, what it shows, and the PNG itself as a data URI; file: the PDF, relative to the page."""
+    """A figure of the page: title, paragraphs of its caption, the PNG as a data URI, and the path of the PDF."""
 
     title: str
     caption: list[str]
@@ -67,7 +67,10 @@ class Picture:
 
 
 def picture_of(title: str, png: StrPath, caption: list[str], file: str) -> Picture:
-    """Read a PNG and make it as wide as the page needs. Raises `InputError` that names a damaged file."""
+    """Read a figure's PNG, and make it as wide as the page needs. Raises `InputError` that names a damaged file.
+
+    file: the path of the PDF, relative to the page.
+    """
     with undamaged(png, "is not a PNG"), Image.open(png) as image:
         flat = Image.new("RGB", image.size, "white")
         flat.paste(image, mask=image.getchannel("A") if image.mode == "RGBA" else None)
@@ -78,7 +81,7 @@ def picture_of(title: str, png: StrPath, caption: list[str], file: str) -> Pictu
 
 
 def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
-    """Return the paragraphs of a caption of Snakemake's report, which needs nothing but wildcards, as text."""
+    """Return the paragraphs of a caption in `report/` as plain text, with the values of wildcards put in."""
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
     text = template.render(snakemake={"wildcards": wildcards})
     paragraphs = re.split(r"\n\s*\n", text.strip())
@@ -88,9 +91,9 @@ def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ShownPaper:
-    """The part of the page on one paper; judged: by subject, the one with the most claims that have a verdict first.
+    """The part of the page on one paper; judged: lists of verdicts, the one with the most verdicts first.
 
-    headline: number of the subjects, from the first, whose verdicts stand beside the findings.
+    headline: how many of the lists, from the first, stand beside the findings.
     """
 
     id: str
@@ -119,22 +122,17 @@ def collect_summary(
     seed: int,
     provenance: dict,
 ) -> dict[str, Any]:
-    """Read what the summary shows: the values of its template. Raises `InputError` that names a damaged file.
+    """Read what the page of results shows, and return the values of the names in its template.
 
-    inputs:  files by name and by what they are of: comparisons (by paper), figures and tables as the papers declare
-        them (`papers.paper`), and those of `stage.inputs`; and references, the papers' data.
-    captions: of the figures, as reStructuredText; page: where the page will lie.
-    models, tasks: what was run; tested: models beside these that detectors alone have read.
-    partitions: model, partition, k (None where no clustering made it), features (how they are read:
-        `read_head_features`), and the files of its results by what they are, which are linked and not read; untyped:
-        those of models without types.
-    atlases: the models that have a page of every head; hubs and finetuned as in `cautions`.
-
-    returns  title; run, what was run, in a sentence; answers to the three questions on each partition, of which the
-      first is shown until another is chosen; best, which heads of a model without types are best at what, by model;
-      cautions, what must not be concluded; findings, sentences of which the first is set larger; papers; apart, figures
-      of what sets types apart; ledger, whether there is one; atlases, name and file of each; files, what there is and
-      where, relative to the page; made, facts about the run, each a name and lines; signs and counted, of verdicts.
+    inputs: paths by name and by model, partition, task or paper: those of `stage.inputs`, and references, the papers'
+        data.
+    captions: paths of the figures' captions; page: where the page will lie.
+    models, tasks: what was run; tested: further models that detectors alone have read.
+    partitions: model, partition, k (None where no clustering made it), features (options of `read_head_features`), and
+        the paths of its results by what they hold, which are linked and not read; untyped: paths for models without
+        types.
+    atlases: models that have an atlas; hubs, finetuned: as in `cautions`.
+    Raises `InputError` that names a damaged file.
     """
     folder = Path(page).parent
     types = read_each(read_partition, inputs["partition"])
@@ -278,7 +276,6 @@ def _answers(
 
 
 def _company(inputs: Mapping[str, Keyed], model: str, folder: Path) -> tuple[Company | None, list[str]]:
-    """Read what the third card is made of, for the model on the task that it answers."""
     key = next((key for key in inputs["costs"] if key[0] == model), None)
     if key is None:
         return None, []
@@ -288,7 +285,7 @@ def _company(inputs: Mapping[str, Keyed], model: str, folder: Path) -> tuple[Com
 
 
 def _best(inputs: Mapping[str, Keyed], model: str) -> Iterator[tuple[str, list[dict]]]:
-    """Yield each task with the heads of the model that are best at something there, from `Analysis.best`."""
+    """Yield each task with the result of `Analysis.best` for a model."""
     for analysis in BEST:
         first, *others = (inputs[f"best_{file.name}"] for file in analysis.files)
         for key, path in first.items():
@@ -317,7 +314,7 @@ def _relative(path: StrPath, folder: Path) -> str:
 
 
 def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield facts about a run, each a name and lines; results: the folder with the benchmarks of jobs."""
+    """Yield facts about a run, each a name and lines of text; results: the folder with the benchmarks of jobs."""
     for kind, name in (("models", "Models"), ("tasks", "Data"), ("training", "Training data")):
         if lines := [
             f"{source.partition('/')[2]}: {_identity(about)}"
@@ -341,7 +338,7 @@ def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, lis
 
 
 def processor_time(results: Path) -> pd.Series:
-    """Return seconds of processor time of each job that has a benchmark, by the benchmark's path."""
+    """Return seconds of processor time of each job with a benchmark, by the benchmark's path."""
     times = {
         file.relative_to(results).as_posix(): pd.read_csv(file, sep="\t")["cpu_time"]
         for file in sorted(results.rglob("*benchmark.tsv"))

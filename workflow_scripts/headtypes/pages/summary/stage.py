@@ -16,7 +16,7 @@ from headtypes.papers.registry import PAPERS
 
 
 def shown_compared_types(plan: Plan) -> list:
-    """Return the partitions whose types the page compares with random heads: the shown one, and one of a text."""
+    """Return the partitions whose figure of types beside random heads the page shows: the first, and one of a text."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]
@@ -40,7 +40,7 @@ BEST = tuple(analysis for analysis in ANALYSES if analysis.best)
 
 
 def inputs(plan: Plan) -> dict[str, dict]:
-    """Return the inputs of the page, by name and key; paths: `planning.plan.paths`."""
+    """Return the paths that the page is made from, by name and key."""
     partitions = {
         "partition": (types.PARTITION.path, plan.partitions.values()),
         "features": (distances.FEATURES.path, plan.partitions.values()),
@@ -70,7 +70,7 @@ _OPENED = (".csv", ".json", ".safetensors", ".png")
 
 
 def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
-    """Return the files of each partition, and under None those of its model that are of no partition, by their kind."""
+    """Return paths of results by what they hold, by model and partition (None: results of the model)."""
     by_subject: dict[tuple[str, str | None], dict[str, list[str]]] = defaultdict(dict)
     of_all = (result for declared in (*PAPERS.values(), *plan.analyses) for result in declared.results)
     for result in (*compared_types.RESULTS, *of_all):
@@ -86,7 +86,7 @@ def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
 
 @stage(calls="pages.summary.page:run")
 def write_summary(plan: Plan) -> dict:
-    """Spec: models, tasks and partitions, the shown partition first, and the seed."""
+    """Return the spec: models, tasks, partitions, the shown one first, links to results, and the seed."""
     shown = [*shown_partitions(plan), *plan.partitions.values()]
     tasks, results = list(dict.fromkeys(entry.task for entry in plan.inputs)), _results(plan)
     typed = {entry.model for entry in plan.features}
