@@ -73,7 +73,7 @@ def test_choices_with_names_and_data_of_the_hub_are_read(tmp_path):
 
     class Rows:
         def to_pandas(self):
-            as_arrays = [np.array(it["choices"], object) for it in ROWS]
+            as_arrays = [np.array(row["choices"], object) for row in ROWS]
             return pd.DataFrame(ROWS).assign(choices=as_arrays, answer=np.array([1, 2]))
 
     assert KINDS[KIND].rows_of_hub(Rows(), "some/data", "tasks.t.columns", COLUMNS) == READ
@@ -189,11 +189,11 @@ def test_a_question_that_is_too_long_loses_its_first_tokens(made):
     model, tokenizer, record, whole = made
     lengths = np.diff(whole.offsets)
     cut, window = windows_for(record, tokenizer, max_seq_length=int(lengths.max()) - 4), int(lengths.argmax())
-    ids, before = (it.input_ids[it.tokens(window)] for it in (cut, whole))
+    ids, before = (windows.input_ids[windows.tokens(window)] for windows in (cut, whole))
     special = int(tokenizer.bos_token_id == before[0] and record.model_type != "gpt2")
     assert ids.tolist() == [*before[:special], *before[special + 4 :]]
     targets = cut.targets[cut.tokens(window)]
-    assert targets[targets >= 0].tolist() == [it for it in whole.targets[whole.tokens(window)] if it >= 0]
+    assert targets[targets >= 0].tolist() == [target for target in whole.targets[whole.tokens(window)] if target >= 0]
     with torch.inference_mode():
         of_next = model(torch.tensor(ids[None].astype(int))).logits[0].log_softmax(-1)
     expected = -sum(float(of_next[index, targets[index]]) for index in np.flatnonzero(targets >= 0))
@@ -206,8 +206,10 @@ def test_gradients_are_of_the_right_choice(made):
     """With other wrong choices they are the same."""
     _, tokenizer, record, windows = made
     wrong = [
-        replace(it, choices=[text if index == it.answer else "dog dog" for index, text in enumerate(it.choices)])
-        for it in QUESTIONS
+        replace(
+            asked, choices=[text if index == asked.answer else "dog dog" for index, text in enumerate(asked.choices)]
+        )
+        for asked in QUESTIONS
     ]
     how = {"task": "t", "samples": 3, "seed": 1, **SETTINGS}
     gradients = measure_answer_gradients(QUESTIONS, windows, record, **how)

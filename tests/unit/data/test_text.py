@@ -304,7 +304,7 @@ def test_sentences_of_both_paragraphs_are_numbered_and_special_tokens_are_of_non
     ids, sentence = windows.input_ids[tokens], windows.sentence[tokens]
     assert set(sentence[sentence >= 0]) == {0, 1, 2, 3}
     assert (np.diff(sentence[sentence >= 0]) >= 0).all()
-    special = np.isin(ids, [it for it in tokenizer.all_special_ids if it != tokenizer.mask_token_id])
+    special = np.isin(ids, [token for token in tokenizer.all_special_ids if token != tokenizer.mask_token_id])
     assert special.any() == (name != "gpt2")
     assert (special == (sentence == -1)).all()
     if not separates_texts(tokenizer):

@@ -59,7 +59,11 @@ class SomeTokens:
 
 
 class _Answered(SomeTokens):
-    """The output of a model for windows, read batch by batch: classes, or tokens if the windows have targets."""
+    """Base of what reads a model's output for windows, batch by batch.
+
+    Windows with `targets` are read by the tokens to predict; all others by the classes of the model head, as
+    `Kind.answer_targets` gives the right ones.
+    """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None):
         self._kind, self._targets, self._tokens = KINDS[kind], targets, None
@@ -97,7 +101,10 @@ class _Answered(SomeTokens):
         return losses.new_zeros(len(self._batch)).index_add(0, self.owners.to(logits.device), losses)
 
     def class_losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the mean cross entropy of each window's right classes, [window]; given: the arguments of the model."""
+        """Return the mean cross entropy of each window's right classes, [window], in nats.
+
+        given: the arguments that the model was called with.
+        """
         logits = self._kind.answer_logits(output, given["attention_mask"])
         targets = torch.as_tensor(self._targets[self._batch].clip(0)).to(logits.device)
         return _cross_entropy(logits, targets).mean(1)
@@ -120,7 +127,7 @@ class Answers(_Answered):
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> tuple[np.ndarray, ...]:
         """Return an array [window] for each of `columns`, from the model's output for a batch.
 
-        sentences: as in `Kind.read_answers`; given: the arguments of the model.
+        sentences: as in `Kind.read_answers`; given: the arguments that the model was called with.
         """
         if self._tokens is None:
             values = self._kind.read_answers(output, sentences, **self._settings)
@@ -171,7 +178,7 @@ class AnswerLoss(_Answered):
         super().start(self.windows[windows])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss of each input of the batch, [input], in nats; given: the arguments of the model."""
+        """Return the loss of each input of the batch, [input], in nats; given: as in `class_losses`."""
         if self._tokens is None:
             return self.class_losses(output, given)
         sums = self.token_loss_sums(output)

@@ -27,7 +27,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
 
     kind, columns: a key of `KINDS`; names of the columns of a table, as in `Kind.rows_of_file`.
     source:  as in the configuration: hub with name, revision and split; or file; or folder.
-    The record has task, source, resolved revision, number of rows, and numbers of what was left out.
+    The record has task, source, resolved revision, number of rows, and number of entries left out, by reason.
     Raises `InputError` if the data cannot be read or do not have the form of this kind.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
@@ -54,7 +54,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
 def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
     """Return a data set of the Hub, from the cache if it is there, and its origin: hub, name, split, resolved revision.
 
-    source: hub, split and, if given in the configuration, name and revision; key: the source's key there, for messages.
+    source: hub, split and, if known, name and revision; key: the configuration's key of the source, for messages.
     Raises `InputError` if it cannot be loaded.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]

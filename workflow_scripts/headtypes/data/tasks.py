@@ -264,7 +264,7 @@ class Kind(ABC):
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
-        """Return the samples that `draw` picks from all samples of the rows; it maps their number to indices."""
+        """Return the samples that `draw` picks: it maps the number of all samples of the rows to some indices."""
         raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")
 
     def cut_windows(

@@ -89,7 +89,8 @@ def joined_windows(
 ) -> Windows:
     """Make windows of a task's rows, from one array [token] for each window.
 
-    owners: index of the row of each window; characters: char_start and char_end; None if no answer is cut from a text.
+    owners:     index in `rows` of each window.
+    characters: char_start and char_end of `Windows`; None if no answer is cut from a text.
     """
 
     def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:
@@ -117,10 +118,10 @@ def windows_of_pairs(
     texts: Sequence[tuple[str, str]],
     token_types: Sequence | None,
 ) -> Windows:
-    """Make windows of pairs of texts; all lists but `rows` have one entry for each window.
+    """Make windows of pairs of texts, such as question and context; all lists but `rows` have an entry for each window.
 
-    owners: index of its row; texts: the two texts that the encoding is of; token_types: of its tokens, None for a model
-        without segments.
+    owners: index in `rows`; texts: the two texts that were encoded; token_types: segment of each token, None for a
+        model without segments.
     """
     boundaries = {second: split_sentences(second) for _, second in texts}
     sentences, characters = [], []

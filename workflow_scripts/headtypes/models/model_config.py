@@ -88,9 +88,9 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase |
 
 
 def is_causal(config: PreTrainedConfig) -> bool:
-    """Tell whether a token attends only to those before it: for decoders, and types without a head for masked words.
+    """Tell whether tokens attend only to earlier ones: true of decoders, and of types without a head for masked words.
 
-    A decoder whose config.json says so attends to all (EmbeddingGemma).
+    A decoder whose config.json says so attends to all tokens (EmbeddingGemma).
     """
     looks_both_ways = config.model_type == "gemma3_text" and config.use_bidirectional_attention
     if config.is_encoder_decoder or looks_both_ways or not getattr(config, "is_causal", True):

@@ -185,7 +185,7 @@ def unavailable(key: str, repository: str, revision: str | None) -> str:
 
 
 def check_contents(where: str, folder: Path) -> None:
-    """Compare each large file of a snapshot with its SHA-256 on the Hub, by which the cache names it.
+    """Compare each large file of a snapshot with the SHA-256 on the Hub, which is the file's name in the cache.
 
     The Hub's client compares lengths alone. A file that differs is removed, to be downloaded again, and `InputError`
     raised; where: the repository.

@@ -116,7 +116,7 @@ class _DocumentBuilder:
         """Open and close mentions at a word.
 
         marks:      brackets with ids of entities, such as `(1(2)` or `3)4)`.
-        start, end: the word's index in its sentence; for an empty node, of the next word and of the previous one.
+        start, end: index of the word in its sentence; for an empty node, index of the next and of the previous word.
         Raises `InputError` if the marks cannot be read, or if they close a mention that is not open.
         """
         brackets = list(_MARK.finditer(marks))
