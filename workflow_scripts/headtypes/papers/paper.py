@@ -202,6 +202,10 @@ def if_any(entries: Callable[[Plan], Any]) -> Entries:
     return lambda plan: [{}] if entries(plan) else []
 
 
+def among(entries: Entries, others: Entries) -> Entries:
+    return lambda plan: [entry for entry in entries(plan) if entry in others(plan)]
+
+
 def shown_partitions(plan: Plan) -> list[Any]:
     """Return the one partition whose figures the page shows: with ablations and four types if possible."""
     partitions = plan.ablated or list(plan.partitions.values())

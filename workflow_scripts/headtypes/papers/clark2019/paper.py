@@ -22,6 +22,7 @@ from headtypes.papers.paper import (
     Paper,
     Plan,
     Tables,
+    among,
     files,
     if_any,
     shown_texts,
@@ -176,10 +177,6 @@ def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) 
     return Tables(name, f"results/clark2019/table{number}.csv", (), if_any(entries), shown)
 
 
-def _gradients(plan: Plan) -> list[Any]:
-    return [entry for entry in shown_texts(plan) if entry in plan.gradients]
-
-
 def _sentences(plan: Plan) -> list[Any]:
     return [*_treebanks(plan)[:1], *_coreference(plan)[:1]]
 
@@ -202,7 +199,7 @@ class _Clark2019(Paper):
     figures = (
         _figure(1, "examples", "Examples of patterns"),
         _figure(2, "surface_2", "Attention to special tokens and neighbours"),
-        _figure(3, "gradients", "Gradients by kind of token", _gradients),
+        _figure(3, "gradients", "Gradients by kind of token", among(shown_texts, lambda plan: plan.gradients)),
         _figure(4, "surface_4", "Entropy of attention"),
         _figure(5, "sentences", "Heads that find relations or antecedents", _sentences),
         _figure(6, "divergence", "Heads by their distances"),

@@ -1,6 +1,6 @@
 """The figures of Guan et al. 2020, with our heads in them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from textwrap import wrap
 from typing import Any
 
@@ -186,22 +186,7 @@ def layers_figure(partition: Partition) -> Figure:
     labels, styles = type_labels(partition), type_styles(partition.types)
     figure = Figure(figsize=(COLUMN, 2.1 + legend_height(labels, 2)), layout="constrained")
     axes = figure.subplots()
-    below = np.zeros(layers, dtype=int)
-    for name in labels:
-        count = (partition.type_of == name).sum(axis=1)
-        look = styles[name]
-        axes.bar(
-            np.arange(1, layers + 1),
-            count,
-            bottom=below,
-            width=0.84,
-            color=look.colour,
-            hatch=look.hatch,
-            ec="white",
-            lw=0.5,
-            label=name,
-        )
-        below += count
+    _stack_types(axes.bar, "bottom", partition, styles, width=0.84, lw=0.5)
     axes.set(xlabel="layer", ylabel="heads", ylim=(0, heads), xlim=(0.4, layers + 0.6))
     axes.set_xticks(layer_ticks(layers))
     axes.yaxis.get_major_locator().set_params(integer=True)
@@ -376,22 +361,33 @@ def _notes(
 
 def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyle], inches: float) -> None:
     layers, heads = partition.shape
-    numbers, left = np.arange(1, layers + 1), np.zeros(layers)
     # As large as the number of a single head has room for.
     size = float(np.clip(72 * inches / heads / _DIGIT, 5, SMALL))
-    for name in partition.types:
-        count, look = (partition.type_of == name).sum(axis=1), styles[name]
-        axes.barh(
-            numbers, count, left=left, height=0.86, color=look.colour, hatch=look.hatch, ec="white", lw=0.4, label=name
-        )
-        for layer, start, number in zip(numbers, left, count, strict=True):
-            if number and len(str(number)) * _DIGIT * size <= 72 * inches * number / heads:
-                ink = _ink(look.colour)
-                axes.text(start + number / 2, layer, str(number), ha="center", fontsize=size, color=ink, **_MIDDLE)
-        left += count
-    axes.set(xlim=(0, heads), xticks=[], ylim=(layers + 0.5, 0.5), yticks=numbers)
+    for name, layer, start, number in _stack_types(axes.barh, "left", partition, styles, height=0.86, lw=0.4):
+        if number and len(str(number)) * _DIGIT * size <= 72 * inches * number / heads:
+            ink = _ink(styles[name].colour)
+            axes.text(start + number / 2, layer, str(number), ha="center", fontsize=size, color=ink, **_MIDDLE)
+    axes.set(xlim=(0, heads), xticks=[], ylim=(layers + 0.5, 0.5), yticks=range(1, layers + 1))
     axes.tick_params(axis="y", length=0, pad=1)
     axes.spines[:].set_visible(False)
+
+
+def _stack_types(
+    draw: Callable, start: str, partition: Partition, styles: Mapping[str, TypeStyle], **look
+) -> list[tuple[str, int, int, int]]:
+    """Draw a stacked bar per layer, with a part per type, and return type, layer, start and number of heads of each.
+
+    draw: `Axes.bar` or `Axes.barh`; start: its argument for where a part begins; look: further arguments of it.
+    """
+    parts, ends = [], np.zeros(partition.shape[0], dtype=int)
+    layers = np.arange(1, len(ends) + 1)
+    for name in partition.types:
+        count, style = (partition.type_of == name).sum(axis=1), styles[name]
+        look |= {"color": style.colour, "hatch": style.hatch, "ec": "white", "label": name}
+        draw(layers, count, **{start: ends}, **look)
+        parts += [(name, *part) for part in zip(layers, ends, count, strict=True)]
+        ends = ends + count
+    return parts
 
 
 def _draw_kept(axes: Axes, percent: np.ndarray) -> None:

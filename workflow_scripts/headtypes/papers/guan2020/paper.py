@@ -1,12 +1,12 @@
 """Guan et al., "How Far Does BERT Look At" (COLING 2020): its rules and results, and what of them is shown."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from headtypes.analyses.ablation.analysis import SCORES
 from headtypes.analyses.types import analysis as types
-from headtypes.core.stage import PICTURED, Plan, stage
+from headtypes.core.stage import PICTURED, Plan, Result, stage
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.paper import (
     PARTITION,
@@ -17,6 +17,7 @@ from headtypes.papers.paper import (
     Found,
     Paper,
     Tables,
+    among,
     files,
     if_any,
     shown_partitions,
@@ -101,7 +102,11 @@ def clusterings(plan: Plan) -> list[dict[str, str]]:
     return [{"clustering": clustering} for clustering in plan.clusterings]
 
 
-_of_partition = partial(to_read_first, rule="plot_partition", of=lambda plan: plan.partitions.values())
+def _figure_of_partition(number: int, about: str, **how: str) -> Result:
+    path = f"results/guan2020/{{model}}/{{partition}}/figure{number}.{{pdf,png}}"
+    return to_read_first(path, "plot_partition", about, of=lambda plan: plan.partitions.values(), **how)
+
+
 _of_models = partial(to_read_first, rule="compare_models", of=clusterings)
 _of_ablations = partial(to_read_first, rule="tabulate_ablations", of=if_any(lambda plan: plan.ablations))
 _RESULTS = (
@@ -141,22 +146,14 @@ _RESULTS = (
         of=if_any(lambda plan: plan.readings and plan.ablations),
         content="the paper's claims under each reading, if the config has `readings`",
     ),
-    _of_partition(
-        "results/guan2020/{model}/{partition}/figure1.{pdf,png}",
-        about="typical heads of each type",
+    _figure_of_partition(
+        1,
+        "typical heads of each type",
         content="Figure 1: typical heads of each type, and the features of all heads",
         withheld=PICTURED,
     ),
-    _of_partition(
-        "results/guan2020/{model}/{partition}/figure2.{pdf,png}",
-        about="heads in two dimensions",
-        content="Figure 2: heads in two dimensions, by t-SNE",
-    ),
-    _of_partition(
-        "results/guan2020/{model}/{partition}/figure3.{pdf,png}",
-        about="types by layer",
-        content="Figure 3: types by layer",
-    ),
+    _figure_of_partition(2, "heads in two dimensions", content="Figure 2: heads in two dimensions, by t-SNE"),
+    _figure_of_partition(3, "types by layer", content="Figure 3: types by layer"),
     _of_models(
         "results/guan2020/{clustering}/figure4.csv",
         about="types of models beside one another",
@@ -197,11 +194,7 @@ _RESULTS = (
         content="for each pair with a relation and each head: its type in both, whether it keeps its cluster, and "
         "whether the names are doubtful",
     ),
-    _of_partition(
-        "results/guan2020/{model}/{partition}/figure5.{pdf,png}",
-        about="the attention of every head",
-        content="Figure 5: the attention of every head",
-    ),
+    _figure_of_partition(5, "the attention of every head", content="Figure 5: the attention of every head"),
 )
 
 
@@ -212,10 +205,6 @@ def _figure(number: int, name: str, title: str) -> Figure:
 
 def _further(name: str, title: str, entries: Entries, of: tuple[str, ...] = PARTITION) -> Figure:
     return Figure(name, title, name, f"results/{name}/{{{of[0]}}}/{{{of[1]}}}.png", of, entries)
-
-
-def _shown_if_among(partitions: Callable[[Plan], list[Any]]) -> Entries:
-    return lambda plan: [partition for partition in shown_partitions(plan) if partition in partitions(plan)]
 
 
 def _numbers(plan: Plan) -> list[dict[str, str]]:
@@ -274,12 +263,12 @@ class _Guan2020(Paper):
             "stability",
             "results/stability/{model}/{partition}.png",
             PARTITION,
-            _shown_if_among(lambda plan: plan.clustered),
+            among(shown_partitions, lambda plan: plan.clustered),
         ),
         _further(
             "controls",
             "What types cost, beside random heads",
-            _shown_if_among(lambda plan: plan.beside_random_heads),
+            among(shown_partitions, lambda plan: plan.beside_random_heads),
         ),
         _further("outputs", "What heads write into the residual stream", shown_texts, TASK),
     )
