@@ -27,41 +27,41 @@ Files = Mapping[tuple[str, str], StrPath]
 
 @dataclass(frozen=True)
 class Analysis:
-    """One thing that is measured on a model's heads.
+    """The declaration of one thing that is measured on a model's heads.
 
-    A hook that an analysis lacks is None: it is not shown there. The first arguments of each are a task's name and the
-    paths of `files` for it.
+    Fields that are functions say what is shown where; None for an analysis that is not shown there. Their first
+    arguments are the name of a task and the paths of `files` for that task.
     """
 
     name: str
     title: str = ""
-    """Above its rows in the comparison with random heads, with the unit."""
+    """The heading of its rows in the comparison with random heads, with the unit."""
     files: tuple[Result, ...] = ()
-    """Input files of the hooks. The first one's `of` decides for which models and tasks the analysis exists."""
+    """Results that the functions below read. The first one's `of` decides for which models and tasks there is one."""
     results: tuple[Result, ...] = ()
     """All results, in the order in which the documentation lists them."""
     section: str = ""
-    """The heading of the documentation under which these are listed."""
+    """The heading of the documentation under which the results are listed."""
     stages: tuple[Stage, ...] = ()
     """The stages of its rules."""
     per_head: Callable[..., list] | None = None
-    """(task, *paths) -> `per_head.Column` each: a column of the atlas, a value of every head."""
+    """(task, *paths) -> columns of the atlas (`Column`)."""
     per_pair: Callable[[StrPath], Any] | None = None
-    """(path) -> [head, head], from one head to the other, which the atlas shows for the chosen head."""
+    """(path) -> [head, head], a number from one head to the other, which the atlas shows for the chosen head."""
     best: Callable[..., Iterable[dict]] | None = None
-    """(task, *paths) -> {layer, head, at, value, above} each: what a head is best at, its score in percent, how many
-    points that is above the best offset, or None; for the atlas and the page of results."""
+    """(task, *paths) -> dictionaries with layer, head, at (what the head is best at), value (its score in percent) and
+    above (how many points the score is above the best offset, or None); for the atlas and the page of results."""
     per_set: Callable[[str, StrPath, Mapping[str, Any], int], Iterator] | None = None
-    """(task, path, heads of each type, seed) -> `per_set.Measure` each: a number of a set of heads, for the comparison
-    of each type with random heads."""
+    """(task, path, heads of each type, seed) -> numbers of a set of heads (`Measure`), for the comparison of each type
+    with random heads."""
     line: Callable[[str, str], str] = lambda quantity, statistic: quantity.replace("_", " ")
-    """(quantity, statistic) -> the name of a row in the figure of this comparison."""
+    """(quantity, statistic) -> the name of a row in the figure of the comparison with random heads."""
     repeats: tuple[str, ...] = ()
-    """Quantities that say what others do, and that the figure leaves out."""
+    """Quantities that this figure leaves out, since others say the same."""
     of_language: bool = False
-    """Whether it is about words and not tokens; the figure has these at the right."""
+    """Whether it is about words and not tokens; its rows are at the right of this figure."""
     leads: bool = False
-    """Whether its columns stand before those of the others in the atlas, since they are of the whole model."""
+    """Whether its columns stand before those of other analyses in the atlas, since they are about the whole model."""
 
     @property
     def in_atlas(self) -> bool:
@@ -69,7 +69,6 @@ class Analysis:
 
     @property
     def is_compared(self) -> bool:
-        """Whether types are compared with random heads in it, by its first file."""
         return self.per_set is not None
 
 
@@ -128,7 +127,10 @@ def rounded(values: Any) -> Any:
 
 
 def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
-    """Return the categories of texts, the most frequent first, and the index of each head's."""
+    """Return categories for `Column`, the most frequent first, and the index of each head's category.
+
+    names: the name of each head's category, or NaN.
+    """
     import pandas as pd
 
     from headtypes.core.style import PALETTE
@@ -170,7 +172,7 @@ def summaries(
 ) -> Iterator[Measure]:
     """Yield mean, smallest and largest value of a set's heads.
 
-    of_head: [layer, head] or [head], NaN where there is none; interval: of the mean, as in `Measure`.
+    of_head: value of each head, [layer, head] or [head], NaN for none; interval: of the mean, as in `Measure`.
     """
     import numpy as np
 
@@ -186,12 +188,12 @@ def summaries(
 
 
 def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> Measure:
-    """Return the largest value of a set's heads; of_head: [head], NaN where there is none."""
+    """Return the largest value of a set's heads; of_head: value of each head, [head], NaN for none."""
     return Measure(analysis, task, quantity, "best head", lambda sets: _extreme(sets, of_head))
 
 
 def ratio(total: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Return `total / of` of each set; NaN where the denominator is 0."""
+    """Return `total / of` for each set of heads; NaN where `of` is 0."""
     import numpy as np
 
     return np.divide(total, of, out=np.full(len(total), np.nan), where=of > 0)
@@ -209,22 +211,22 @@ def _extreme(sets: np.ndarray, of_head: np.ndarray) -> np.ndarray:
 
 # Parts of specs that several analyses have: how a model reads the samples or words of a task.
 def share_of(questions: int | str, rows: int) -> float:
-    """Return the share of the rows that is read if this many questions are drawn; 1 for "all"."""
+    """Return the share of a task's rows that is read if `questions` of them are drawn; 1 for "all"."""
     return 1 if questions == "all" else min(1, questions / max(rows, 1))
 
 
 def samples_of(plan: Plan, task: str) -> dict:
-    """Return how a task's samples are read by a model: kind and truncation, precision and batch size."""
+    """Return the part of a spec on how a task's samples are read: kind, truncation, precision, batch size."""
     return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
 
 
 def norms_of(plan: Plan, task: str) -> dict:
-    """Return {"norms": True} where norms are read beside weights; {} elsewhere."""
+    """Return {"norms": True} if norms are read of the task beside weights; else {}."""
     return {"norms": True} if "norms" in plan.config.divided_by(task) else {}
 
 
 def words_of(plan: Plan, task: str) -> dict:
-    """Return how a task's words are read by a model: truncation, precision and batch size."""
+    """Return the part of a spec on how a task's words are read: truncation, precision, batch size."""
     return {"task": task, "max_seq_length": plan.config.tasks[task].max_seq_length, **given(plan.config.compute)}
 
 

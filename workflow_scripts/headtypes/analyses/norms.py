@@ -23,7 +23,7 @@ BY_NORMS = {name: f"{name}_by_norms" for name in SHARES}
 
 @stage(calls="analyses.norms:run")
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
-    """Spec: how features are read, and the partitions by weights and norms that were made in one way."""
+    """Spec: how features of weights and of norms are read; and for each way of clustering, its partition by either."""
     ways: dict[str, dict[str, str]] = defaultdict(dict)
     for partition in plan.clustered_on(model, task):
         ways[f"{partition.method}-k{partition.k}"][partition.of] = partition.name
@@ -34,9 +34,9 @@ def compare_norms(plan: Plan, model: str, task: str) -> dict:
 
 
 def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.DataFrame:
-    """Return one row per head, layer by layer: layer, head (both from 0), and near, special and far by either, 0 to 1.
+    """Return one row for each head: layer, head (from 0), and the shares near, special and far by weights and by norms.
 
-    shape: layers, heads of a layer.
+    weights, norms: shares of all heads, layer by layer; shape: layers, heads of a layer.
     """
     from headtypes.core.heads import per_head
 
@@ -90,7 +90,6 @@ def read_shares(path: StrPath) -> pd.DataFrame:
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's columns: near, special and far of each head, by weights and by norms."""
     table, group = read_shares(path), f"Weights and norms on {task}"
     note = "Share of attention, by {} (near: the token itself and the nearest bin of distances)."
     return [
@@ -101,7 +100,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest share by norms of a set's heads; types are made of those by weights."""
+    """Yield mean, smallest and largest share by norms of a set's heads, since types are made from shares by weights."""
     table = read_shares(path)
     for column in BY_NORMS.values():
         yield from summaries("norms", task, column, table[column].to_numpy())

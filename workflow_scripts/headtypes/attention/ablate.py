@@ -19,18 +19,18 @@ from headtypes.core.seeds import derive_seed
 _BLOCKS_KEPT = 64
 
 
-# Gets attention [sample, head, row, key] and which query rows these are, and returns other attention.
+# Takes attention [sample, head, row, key] and the slice of its query rows, and returns other attention.
 Change = Callable[[Tensor, slice], Tensor]
 
 
 class Ablation:
-    """The hook of a batch: applies one operation to each head.
+    """The hook of a batch that applies one operation to each head.
 
     operations: [layer, head] texts, as `operations.operation_of` reads them.
-    sentences:  one array per sample of the batch, the sentence of each real token [token]; -1 for special tokens, 0 for
-        the first text (the question), from 1 for the sentences of the second (the context).
-    reading:    with `uniform_over_padding` the batch must be padded to the full window; padding is of no sentence.
-    head_outputs: [layer, head, channel] mean output of each head (`evaluation.measure_head_outputs`).
+    sentences:  for each sample of the batch, the sentence of each real token [token]: -1 for special tokens, 0 for the
+        first text (the question), from 1 for the sentences of the second text (the context).
+    reading:    reading of the paper; with `uniform_over_padding` the batch must be padded to the full window.
+    head_outputs: [layer, head, channel] mean output of each head, for operations that need it.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Ablation:
         self.pairs_left = lru_cache(_BLOCKS_KEPT)(SentencePairs.left)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "sample head query channel"]:
-        groups = self.groups(number, layer)
+        groups = self._groups_of(layer)
         operations = self._operations[number]
         kept = [heads for operation, heads in operations if operation.change is None]
         if kept and layer.key.shape[2] < LONG:
@@ -68,8 +68,8 @@ class Ablation:
                     outputs[pairs.samples, heads, : pairs.length] = changed
         return outputs
 
-    def groups(self, number: int, layer: Layer) -> "list[SentencePairs]":
-        """Group the samples of the batch by length; the groups are the same in all layers."""
+    def _groups_of(self, layer: Layer) -> "list[SentencePairs]":
+        """Return the samples of the batch in groups of one length, the same groups for all layers."""
         if self._groups is None:
             padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
             lengths, device = [max(padded, len(sentence)) for sentence in self._sentences], layer.query.device
@@ -82,7 +82,8 @@ class Ablation:
 class AblatedHeads:
     """The heads of a layer that one operation is applied to, on samples of one length, without padding.
 
-    number: that of the layer; all_heads: the layer of these samples; numbers: of the heads; pairs: of the samples.
+    number: index of the layer; all_heads: the layer on these samples; numbers: indices of the heads that the operation
+        is applied to; pairs: the samples, with the pairs of their tokens.
     """
 
     ablation: Ablation
@@ -97,7 +98,7 @@ class AblatedHeads:
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """The mean outputs of these heads. Raises `InputError` where they are those of another size."""
+        """The mean outputs of these heads. Raises `InputError` where they have another size than the model's."""
         means, value = self.ablation.head_outputs[self.number], self.all_heads.value
         if means.shape[-1] != value.shape[-1]:
             raise InputError(
@@ -115,8 +116,9 @@ class AblatedHeads:
         return self.ablation.pairs_left(self.pairs, dropped, rows.start, rows.stop)
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Return outputs for the attention that a function makes of theirs. Raises `InputError` for another shape of
-        it.
+        """Return the outputs of these heads with their attention as a function changes it.
+
+        Raises `InputError` where the function returns something else than attention of the same shape.
         """
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
@@ -130,18 +132,17 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Yield for each block its place among the outputs, the layer of its heads, its query rows, and their
-        attention.
-        """
+        """Yield blocks: (index into the outputs, layer with the block's heads, slice of query rows, attention)."""
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.of(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention
 
 
 class SentencePairs(Group):
-    """Samples of one length, and the pairs of their tokens: within a sentence, between sentences, of one kind.
+    """Samples of one length, with the pairs of their tokens that are within a sentence, or between sentences.
 
-    sentences: of all samples of the batch; shorter than the group's length where padding counts.
+    group: the samples; sentences: of each sample of the batch, as in `Ablation`; shorter than the group's length where
+        padding counts.
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
@@ -153,7 +154,7 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Mark the pairs of some query rows that are not dropped; they are the same in all layers."""
+        """Return true for the pairs of a query (from start to stop) and a key that are not dropped, in any layer."""
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
@@ -170,10 +171,10 @@ class SentencePairs(Group):
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
     ) -> Int[Tensor, "sample token head"]:
-        """Draw for each token and head another token of its kind that it may look at; itself if there is none.
+        """Draw for each token and head another token of its kind that the token may look at; itself if there is none.
 
-        Special tokens are one kind, those of sentences another; padding keeps to itself. A draw depends on `seed`,
-        `layer`, head and the sample's sentences, and on nothing of the batch.
+        Special tokens are one kind, tokens of sentences another; padding draws itself. A draw depends on `seed`,
+        `layer`, head and the sample's sentences, and on nothing else of the batch.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         real = self._real(mask)

@@ -22,16 +22,16 @@ from headtypes.models.placement import device_of
 
 # Number of batches after which freed memory is returned: doing so more often costs time, less often memory.
 _BATCHES_PER_RETURN = 4
-# Of each input a number for each of its tokens: the token itself, or the text that it belongs to.
+# For each input a number for each of its tokens: the token's id, or the number of the text that it belongs to.
 Rows = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some inputs that are run together.
+    """Inputs that are run together.
 
-    samples: [sample] int, which of all inputs these are; lengths: tokens of each, without padding.
-    inputs:  the keyword arguments of the forward pass, on the model's device; padding stands at the end.
+    samples: [sample] int, indices of the batch's inputs among all inputs; lengths: tokens of each, without padding.
+    inputs:  keyword arguments of the forward pass, on the model's device; padding stands at the end.
     """
 
     samples: np.ndarray
@@ -51,11 +51,10 @@ class Batch:
 
 
 def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
-    """Divide samples into batches of at most `batch_tokens` padded tokens, or of one sample that is longer.
+    """Return the indices of the samples of each batch: at most `batch_tokens` padded tokens, or one longer sample.
 
-    lengths: tokens of each sample. Similar ones go together, the longest first, so that a batch that does not fit into
-        memory fails at once. The plan depends on nothing else.
-    returns  the indices of the samples, one array per batch.
+    lengths: tokens of each sample. Samples of similar length go together, the longest first, so that a batch that does
+        not fit into memory fails at once. The plan depends on nothing else.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
     batches, start = [], 0
@@ -77,7 +76,7 @@ def pad(rows: Rows, fill: int, device: torch.device, length: int | None = None) 
 def model_inputs(
     input_ids: Rows, token_types: Rows | None, pad_token: int, device: torch.device, length: int | None = None
 ) -> dict[str, Tensor]:
-    """Return the keyword arguments of a forward pass: padded ids, mask and, for a model that has them, token types."""
+    """Return the keyword arguments of a forward pass: padded ids, mask and, unless None, token types."""
     inputs = {
         "input_ids": pad(input_ids, pad_token, device, length),
         "attention_mask": pad([[1] * len(row) for row in input_ids], 0, device, length),
@@ -96,11 +95,12 @@ def run_model(
     finish: Callable[[Batch, Any, Any], None],
     **how,
 ) -> None:
-    """Run a model over inputs, once over each of the batches of `run_batches`.
+    """Run a model over inputs, with one forward pass for each batch of `run_batches`.
 
-    hook:   makes the hook of a batch, which is called with each layer of its forward pass.
+    hook:   makes the hook of a batch, which is called with each layer of the batch's forward pass.
     finish: called with each batch, its hook, and the model's output. It must do everything that can fail before it
-        stores any result, since a batch that does not fit into memory is run again. how: the rest, as in `run_batches`.
+        stores any result, since a batch that does not fit into memory is run again.
+    how:    the other arguments of `run_batches`.
     """
 
     def run_batch(batch: Batch, shown: tqdm) -> None:
@@ -124,14 +124,14 @@ def run_batches(
     length: int | None = None,
     gradients: bool = False,
 ) -> None:
-    """Do something with each batch of `plan_batches`, while the model's attention is open (`hook.open_attention`).
+    """Call a function with each batch of `plan_batches`, while the model's attention is open (`hook.open_attention`).
 
-    input_ids, token_types: of each input, without padding; token_types None for a model without segments.
-    run_batch: called with each batch and the progress, which it updates. A batch that does not fit into the GPU's
+    input_ids, token_types: rows of the inputs, without padding; token_types None for a model without segments.
+    run_batch: called with each batch and the progress bar, which it updates. A batch that does not fit into the GPU's
         memory comes again in halves, padded to the same length so that results stay the same.
-    what, unit, bar: name of the work and of its inputs, for the progress; or one that several runs share.
-    length:    tokens that every input is padded to; by default the longest of its batch.
-    gradients: whether the forward pass can be followed by a backward pass.
+    what, unit: names of the work and of its inputs, for the progress bar; bar: a progress bar that several runs share.
+    length:    tokens to which every input is padded; by default those of the longest input of its batch.
+    gradients: whether a backward pass can follow the forward pass.
     Raises `InputError` where one input alone does not fit, or the model's heads cannot be read.
     """
     plan, pad_token = plan_batches([length or len(ids) for ids in input_ids], batch_tokens), padding_token(model.config)
@@ -153,9 +153,10 @@ def run_batches(
 
 
 def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
-    """Raise `InputError` that names the first head of which a number cannot be right.
+    """Raise `InputError` that names the first head with a number that is marked as wrong.
 
-    what: the work, with model and task; fault: of a head `{}`, such as `the attention of head {} is not finite`.
+    right: false for a wrong number; what: the work, with model and task; fault: message about a head `{}`, such as
+        `the attention of head {} is not finite`.
     """
     if not right.all():
         _, layer, head, *_ = (~right).nonzero()[0].tolist()

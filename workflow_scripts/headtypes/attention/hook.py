@@ -47,14 +47,14 @@ _TINY = np.float32(1e-30)
 class Layer:
     """The inputs of one attention layer.
 
-    query, key, value: if heads share keys and values (Ainslie et al. 2023), these are repeated for each head.
-    mask:  true where attention is allowed; None where it is allowed everywhere. It hides padding and, in causal and in
-        local layers, what the model does not let a token look at.
+    query, key, value: keys and values that heads share (Ainslie et al. 2023) are repeated for each head.
+    mask:  true where attention is allowed, None if it is allowed everywhere; hides padding and, in causal and local
+        layers, tokens that the model does not let a token look at.
     scale: factor of the scores before the softmax.
-    cap:   what no score exceeds, s becoming cap * tanh(s / cap) (Gemma 2); None for scores as they are.
-    bias:  added to the scores, as positions require (MPNet, ALiBi).
-    sink:  the score of no token (gpt-oss), which enters the softmax of each row and takes a share of it: what the rows
-        lack to one goes to no token. None where rows sum to one.
+    cap:   limit of the scores, s becoming cap * tanh(s / cap) (Gemma 2); None for scores as they are.
+    bias:  added to the scores, for positions (MPNet, ALiBi).
+    sink:  score of no token (gpt-oss), which enters the softmax of each row, so that a share of the row goes to no
+        token. None where rows sum to one.
     """
 
     query: Float[Tensor, "batch head query channel"]
@@ -99,16 +99,14 @@ class Layer:
         return replace(self, scale=self.scale / number, cap=cap, bias=bias, sink=sink)
 
     def scores(self, rows: slice, out: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
-        """Return the scaled products of some query rows with all keys, without bias, cap or mask; out: memory for
-        them.
-        """
+        """Return the scaled products of query rows with all keys, without bias, cap or mask; out: memory to fill."""
         return torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=out)
 
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
         """Return the attention of some query rows; each row sums to one, unless the layer has a sink.
 
-        scratch: [batch, head, row, key] to compute in, and to return a view of. It may be longer in the last two
-            dimensions, and has zeros there afterwards.
+        scratch: memory [batch, head, row, key] to compute in, of which a view is returned; if it is longer in the last
+            two dimensions, it has zeros there afterwards.
         """
         keys = self.key.shape[2]
         out = None if scratch is None else scratch[:, :, : rows.stop - rows.start, :keys]
@@ -126,11 +124,11 @@ class Layer:
         return out if share is None else torch.mul(out, share, out=None if scratch is None else out)
 
     def to_none(self, rows: slice) -> Float[Tensor, "batch head row 1"]:
-        """Return the share that query rows of a layer with a sink give to no token, exact also where it is little."""
+        """Return the share that query rows of a layer with a sink give to no token, exact even where it is small."""
         return (-self._above_sink(self._in_softmax(rows))).sigmoid()
 
     def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
-        """Scale rows from which weights were removed, in place, as if these tokens were masked before the softmax."""
+        """Scale rows of attention, in place, as if tokens whose weight is now zero were masked before the softmax."""
         # A row that lost everything stays zero, and what goes to no token cannot be taken away.
         rest = attention.sum(-1, keepdim=True) + (0 if self.sink is None else self.to_none(rows))
         return attention.div_(rest.clamp_min(torch.finfo(attention.dtype).tiny))
@@ -154,7 +152,7 @@ class Layer:
         return scores
 
     def head_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
-        """Compute the head outputs of the plain model: attention times values, before the output projection."""
+        """Return attention times values, before the output projection, as the model itself computes them."""
         if self.is_plain:
             return scaled_dot_product_attention(self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale)
         queries = self.query.shape[2]
@@ -166,13 +164,13 @@ class Layer:
         return self.query.new_zeros((*self.query.shape[:3], self.value.shape[-1]))
 
 
-# Gets the layer's number, counted from 0 in the order of computation, and returns its head outputs
+# Takes a layer's number, from 0 in the order of computation, and the layer; returns head outputs
 # [batch, head, query, channel].
 Hook = Callable[[int, Layer], Tensor]
 
 
 class Forward:
-    """One forward pass: counts the layers, since a model may use one module for several (ALBERT)."""
+    """One forward pass, which counts the layers, since a model may use one module for several layers (ALBERT)."""
 
     def __init__(self, hook: Hook):
         self.hook = hook
@@ -224,12 +222,12 @@ AttentionMaskInterface.register(ATTENTION, _mask)
 
 
 def open_attention(model: PreTrainedModel) -> ExitStack:
-    """Let `run` call hooks in a model, however it was loaded, until what is returned is closed."""
+    """Let `run` call hooks in a model, however it was loaded, until the returned stack is closed."""
     return through_interface(model, ATTENTION)
 
 
 def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
-    """Run a model whose attention is open (`open_attention`), and call `hook` with each of its layers.
+    """Run a model whose attention is open (`open_attention`), call `hook` with each of its layers, return its output.
 
     Raises `InputError` when some layer's attention does not come through the interface or is computed in another way.
     """
@@ -244,15 +242,13 @@ def run_forward(model: PreTrainedModel, inputs: dict[str, Tensor], forward: Forw
 
 
 class Scratch:
-    """Memory that every block of attention reuses, since allocating it anew takes as long as a softmax."""
+    """Memory that blocks of attention reuse, since allocating memory takes as long as a softmax."""
 
     def __init__(self):
         self._memory: Tensor | None = None
 
     def of(self, layer: Layer, rows: slice) -> Tensor:
-        """Return memory for `Layer.attention` of some rows: [batch, head, row, key], on a GPU with room for
-        `skewed`.
-        """
+        """Return memory for `Layer.attention` of some rows: [batch, head, row, key]; on a GPU, larger for `skewed`."""
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
             # Rows whose length is a multiple of 8 are read and written in fewer steps.
@@ -266,12 +262,11 @@ class Scratch:
 
 
 def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
-    """Return a view in which each row starts some numbers later than the row above, so that a diagonal becomes a
-    column.
+    """Return a view of a matrix in which diagonals are columns: each row starts later than the row above.
 
-    rows: [..., row, number]; numbers before or after a row in memory are seen too.
-    columns: of the view; before: where the first row starts, in numbers before its own; step: the same for each next
-        row.
+    rows: the matrix [..., row, number]; the view reaches beyond a row into the memory before and after it.
+    columns: columns of the view; before: how many numbers before its own the first row starts; step: how many numbers
+        later than the row above each row starts.
     """
     *strides, length, one = rows.stride()
     sizes, offset = (*rows.shape[:-1], columns), rows.storage_offset() - before
@@ -279,7 +274,7 @@ def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Ten
 
 
 class Group:
-    """Consecutive samples, a slice of a batch, that have the same length in tokens."""
+    """Consecutive samples of a batch (a slice) that have the same length in tokens."""
 
     def __init__(self, samples: slice, length: int):
         self.samples, self.length = samples, length
@@ -287,7 +282,7 @@ class Group:
         self._mask: Tensor | None = None
 
     def of(self, layer: Layer) -> Layer:
-        """Return the layer for these samples without their padding, which stands at the end."""
+        """Return the layer for these samples alone, without padding."""
         query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
         bias = layer.bias
         if bias is not None:
@@ -304,14 +299,14 @@ class Group:
         return self._mask
 
     def blocks(self, device: torch.device) -> Iterator[slice]:
-        """Divide the query rows into blocks of as equal size as possible, in multiples of `LEAST_ROWS`."""
+        """Yield slices of query rows, as equal in size as possible, in multiples of `LEAST_ROWS`."""
         return self._blocks(_most_pairs(device))
 
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
-        """Yield blocks of a layer of these samples alone (`of`): heads, the layer with these heads alone, and query
-        rows.
+        """Yield blocks of a layer: a slice of heads, the layer with these heads alone, and a slice of query rows.
 
-        by_head: whether blocks may have one head each, as they do where samples are long; else they have all.
+        layer: the layer of these samples alone (`of`).
+        by_head: whether blocks of long samples have one head each; other blocks have all heads.
         """
         heads = layer.query.shape[1]
         if not by_head or self.length < LONG or at_once(layer.query.device):
@@ -333,7 +328,7 @@ class Group:
 
 
 def at_once(device: torch.device) -> bool:
-    """Tell whether a layer is read at once, as on a GPU, where reading a map from memory takes the time."""
+    """Tell whether a layer is read in one block, as on a GPU, where reading a map from memory takes the time."""
     return device.type != "cpu"
 
 
@@ -342,10 +337,9 @@ def _most_pairs(device: torch.device) -> int:
 
 
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
-    """Divide a batch into groups of equal length, in order; each fits into one block of the device or is a single
-    sample.
+    """Divide a batch into groups of samples of equal length, which fit into one block or have one sample.
 
-    lengths: of the samples; equal ones are neighbours, since batches are planned by length.
+    lengths: tokens of each sample; equal lengths are neighbours, since batches are planned by length.
     """
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):
@@ -357,13 +351,13 @@ def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
 
 
 class EntropySums:
-    """Sums of x ln x, with 0 ln 0 = 0, for entropies and divergences; on a CPU, every call reuses the same memory."""
+    """A function that sums x ln x, with 0 ln 0 = 0; on a CPU, every call reuses the same memory."""
 
     def __init__(self):
         self._memory = np.empty(0, np.float32)
 
     def __call__(self, numbers: Tensor) -> Tensor:
-        """Return entropies summed over the last dimension, [...] float32; numbers: [..., n] float32, none negative."""
+        """Return the sum of x ln x over the last dimension, [...] float32; numbers: [..., n] float32, none negative."""
         if numbers.device.type != "cpu":
             return -torch.special.entr(numbers).sum(-1)
         # NumPy's logarithm takes a quarter of the time of PyTorch's, and a product with it is a sum over each row.

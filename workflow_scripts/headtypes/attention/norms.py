@@ -4,6 +4,8 @@ A query gets from a key `A[s, t] v_t W_O`, with `v_t` the key's value, its bias 
 slice of the layer's output projection. Its length is `A[s, t] ||v_t W_O||`: a factor for each key and head, so that
 norms are read in blocks as weights are. With `W_O^T = Q R`, `||v W_O|| = ||v R^T||`, which has as many numbers as a
 value instead of as many as the model is wide.
+
+The projection of a layer, and the residual stream that its output is added to, are found by a run on a few tokens.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,9 +25,9 @@ from headtypes.models.placement import at_hand, device_of
 
 
 class KeyLengths:
-    """The length of what each token hands over through each head of a model, `||v_t W_O||`.
+    """The length of the vector that each token hands over through each head of a model, `||v_t W_O||`.
 
-    Raises `InputError` where what a head hands over is not its values times a matrix.
+    Raises `InputError` where a layer does more to its head outputs than multiply them by a matrix.
     """
 
     def __init__(self, model: PreTrainedModel):
@@ -37,16 +39,19 @@ class KeyLengths:
     def of(
         self, number: int, heads: slice, vectors: Float[Tensor, "batch some row channel"]
     ) -> Float[Tensor, "batch some row"]:
-        """Return the lengths, float32, of values or head outputs of some heads after the output projection."""
+        """Return the lengths, float32, that vectors have after the output projection of a layer.
+
+        number: of the layer; heads: slice of its heads; vectors: values or head outputs of these heads.
+        """
         return (vectors.float() @ self._roots[number][heads].to(vectors.device)).norm(dim=-1)
 
 
 def scale_rows(
     attention: Float[Tensor, "sample head row key"], lengths: Float[Tensor, "sample head key"]
 ) -> Float[Tensor, "sample head row key"]:
-    """Divide rows of attention, in place, by the sum of their norms: times the lengths, they are shares of it, or zero.
+    """Divide rows of attention, in place, by the sum of their norms: times `lengths`, each row sums to one, or is zero.
 
-    lengths: as `KeyLengths` has them.
+    lengths: as `KeyLengths` returns them.
     """
     # In this order, products of several heads take an eighth of the time.
     sums = torch.matmul(lengths[:, :, None], attention.transpose(-1, -2)).transpose(-1, -2)
@@ -55,7 +60,7 @@ def scale_rows(
 
 
 def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"]]:
-    """Yield for each layer a root of each head's slice of the output projection."""
+    """Yield for each layer R^T for each head, where the head's slice of the output projection is W_O^T = Q R."""
     _, heads = layers_and_heads(model)
     for number, layer in enumerate(probe_layers(model)):
         module = _projection(model, number, layer.readers)
@@ -82,13 +87,13 @@ _TOKENS = 3
 
 @dataclass
 class Probed:
-    """One attention layer.
+    """An attention layer, in a run on a few tokens with random head outputs.
 
-    outputs: the head outputs, [1, token, channels].
-    before:  modules that were called since the layer before, and the first tensor that each read; after: those tensors
-        from then on until the next layer.
-    readers: modules without others in them that read the head outputs, and nothing else first.
-    written: what the last of these made of the head outputs, [1, token, width].
+    outputs: random head outputs, [1, token, channels].
+    before:  each module that was called between the layer before and this one, with the first tensor that it read.
+    readers: modules without submodules whose first tensor is the head outputs.
+    written: output of the last module of `readers`, [1, token, width].
+    after:   first tensors of the modules that were called between this layer and the next.
     """
 
     outputs: Tensor
@@ -99,7 +104,10 @@ class Probed:
 
 
 def probe_layers(model: PreTrainedModel) -> list[Probed]:
-    """Run a model once on a few tokens and return a `Probed` for each of its attention layers."""
+    """Run a model once on three tokens with random head outputs, and return each of its attention layers.
+
+    Nothing else in the model equals random numbers, or what is made of them, by chance.
+    """
     layers: list[Probed] = []
     called: list[tuple[nn.Module, Tensor]] = []
 
@@ -144,11 +152,11 @@ _CLOSE = 0.02
 
 
 class ResidualStream:
-    """Keeps what the next attention layer will be added to.
+    """The residual stream that each attention layer of a model adds its output to, while the model runs.
 
-    It is what some module reads before the layer, and a module after it with the layer's output added; or, where
-    attention and feed-forward layers are added together, what is read on both sides. Raises `InputError` where a
-    layer's output is changed before it is added, by a norm for example.
+    The stream is read by a module before the layer, and by a module after it with the layer's output added; where
+    attention and feed-forward layers are added together, a module on either side reads the same. Raises `InputError`
+    where a layer's output is changed before it is added, by a norm for example.
     """
 
     def __init__(self, model: PreTrainedModel):
@@ -157,7 +165,7 @@ class ResidualStream:
 
     @property
     def latest(self) -> Float[Tensor, "batch token width"]:
-        """That of the layer whose attention is computed now, padding included."""
+        """The stream at the layer whose attention is computed now, padding included."""
         return self._latest
 
     @contextmanager
@@ -175,9 +183,9 @@ class ResidualStream:
 
 
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
-    """Return the first module that reads the stream before a layer: later ones may read it normalised.
+    """Return the first module that reads the stream before a layer; later modules may read it normalised.
 
-    Where layers without heads come before it, the stream differs a little from that module's input.
+    Where layers without heads come before the layer, the stream differs a little from that module's input.
     """
     written, nearest, least = layer.written, None, torch.inf
     for module, stream in layer.before:

@@ -48,13 +48,12 @@ def read_attention(
     what: str,
     bar: tqdm | None = None,
 ) -> list[Any]:
-    """Return the result of every reducer, in one forward pass per batch of encoded samples.
+    """Return the result of each reducer, from one forward pass for each batch of encoded samples.
 
-    model:  on any device, in evaluation mode, however it was loaded.
-    batch_tokens: padded tokens of a batch; what: the work, for messages; bar: progress that several passes share.
-    Raises `InputError` where the model's heads cannot be read, or a result cannot be right, as with weights that are
-    not
-    finite.
+    model: on any device, in evaluation mode, however it was loaded.
+    batch_tokens: padded tokens of a batch; what: name of the work, for messages; bar: progress bar that several passes
+        share.
+    Raises `InputError` where the model's heads cannot be read, or a result is not finite.
     """
     about = Pass(len(encoded.lengths), *layers_and_heads(model), model.dtype)
     for reducer in reducers:
@@ -78,7 +77,7 @@ def read_attention(
 
 
 class AttentionReader:
-    """The hook of one batch: hands the attention of its layers to reducers, and leaves it as it is."""
+    """The hook of a batch that hands the attention of each layer to reducers, and leaves the model as it is."""
 
     def __init__(
         self,
@@ -97,7 +96,7 @@ class AttentionReader:
             reducer.start(batch)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
-        """Return the head outputs of a layer; those of padding are zero where they come from blocks of attention."""
+        """Return the head outputs of a layer; outputs at padding may be zero."""
         # Where it counts how often a map is read, fused attention reads none.
         fused = layer.is_plain and at_once(layer.query.device)
         outputs = layer.head_outputs() if fused or not self._in_blocks else layer.zero_outputs()
@@ -112,16 +111,16 @@ class AttentionReader:
         return outputs
 
     def finish(self, what: str) -> None:
-        """Let the reducers keep what they read of the batch, which has run.
+        """Let each reducer keep its numbers of the batch, after the forward pass.
 
-        Raises `InputError` where that is not right; what: name of the work, for the message.
+        Raises `InputError` where a number is wrong; what: name of the work, for the message.
         """
         for reducer in self._reducers:
             check_heads(reducer.right(), what, reducer.fault)
             reducer.finish()
 
     def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor, filled: bool) -> None:
-        """Hand over the attention of a group, and fill in its head outputs unless that is done."""
+        """Hand the attention of a group to reducers, and fill in its head outputs unless they are `filled`."""
         lengths = self._lengths(number, layer) if self._norms else None
         stream = self._stream and self._stream.latest[group.samples, : group.length].to(outputs.device)
         for heads, part, rows in group.blocks_of_heads(layer, self._by_head):
@@ -146,14 +145,18 @@ class AttentionReader:
 
 
 class ModelOnTask:
-    """A fetched model that reads samples of a task; it is loaded when it is first needed.
+    """A fetched model that reads samples of a task; the model is loaded when it is first needed.
 
         run = ModelOnTask(record, task="squad", precision="float32", batch_tokens=4096)
         encoded = run.encode(samples, kind="question_answering")
         (entropy,) = run.read(encoded, Entropy())
 
-    what:    model and task, for progress and messages.
-    longest: tokens of the longest sample that is read; record: the model's.
+    what: names of model and task, for progress and messages; longest: most tokens of a sample, longer ones are cut.
+
+    record: of `fetching`; precision: float32, bfloat16 or float16, of the forward pass.
+    batch_tokens: padded tokens of a batch; by default each sample is a batch.
+    max_seq_length: most tokens of a sample, besides the model's own limit.
+    head: head on the model, one of `loading.HEADS`; None for the model without one.
     """
 
     def __init__(
@@ -166,11 +169,6 @@ class ModelOnTask:
         max_seq_length: int | None = None,
         head: str | None = None,
     ):
-        """Name a model and a task; the model is loaded when it is first needed.
-
-        precision: float32, bfloat16 or float16, of the forward pass; head: one of `loading.HEADS`, or None.
-        batch_tokens: padded tokens of a batch; by default each sample is one. max_seq_length: most tokens of a sample.
-        """
         self.what = f"{record.name} on {task}"
         self.longest = min(record.max_length, max_seq_length or record.max_length)
         self.batch_tokens = batch_tokens
@@ -182,17 +180,15 @@ class ModelOnTask:
 
     @cached_property
     def model(self) -> PreTrainedModel:
-        """The model itself; errors as those of `loading.load_model`."""
         return load_model(self.record, self._precision, self._head)
 
     def encode(self, samples: list[Sample], kind: str) -> Encoded:
-        """Encode samples as the model reads them; arguments and errors as those of `encoding.encode_samples`."""
         return encode_samples(samples, self.tokenizer, kind, self.longest)
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
-        """Return the result of each reducer in one pass; errors as those of `read_attention`.
+        """Return the result of each reducer, from one pass over the samples; errors as those of `read_attention`.
 
-        batch_tokens: padded tokens of a batch, if not those of the run.
+        batch_tokens: padded tokens of a batch; by default those of the instance.
         """
         batch_tokens = batch_tokens or self.batch_tokens
         return read_attention(self.model, encoded, reducers, batch_tokens=batch_tokens, what=self.what)
@@ -201,9 +197,9 @@ class ModelOnTask:
 def read_samples(
     run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
 ) -> list[Any]:
-    """Return the result of each measurement, from one forward pass for each batch.
+    """Return the result of each measurement on the samples, from one pass of the model.
 
-    kind: how samples are encoded, as in `encoding.encode_samples`; norms: whether norms are read beside weights.
+    kind: kind of task, as in `encoding.encode_samples`; norms: whether norms are read beside weights.
     """
     encoded = run.encode(samples, kind)
     reducers = [list(each.reducers(run, encoded, norms)) for each in measurements]

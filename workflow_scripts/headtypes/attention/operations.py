@@ -49,14 +49,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class Operation:
-    """Something that can be done to heads.
+    """An operation on heads.
 
-    name:     as in the configuration, before its number if it takes one.
-    table:    the table of Guan et al. 2020 in which conditions with this operation appear.
-    change:   gives the outputs of `ablate.AblatedHeads`, with its number, as it is written; None where nothing is done.
-    number, takes: what may follow its name, as a regular expression and in words.
-    draws:    whether its number is the seed of random draws.
-    readings: the fields of `Reading` that can change what it does.
+    name:     its name in the configuration, to which a number may be added.
+    table:    the table of Guan et al. 2020 that has conditions with this operation.
+    change:   (heads, number as it is written) -> outputs of these `ablate.AblatedHeads`; None for unchanged heads.
+    number, takes: what may follow the name, as a regular expression and in words.
+    draws:    whether the number is the seed of random draws.
+    readings: fields of `Reading` that can change the operation's result.
     needs_head_outputs: whether it needs the mean head outputs of the model on the task (`AblatedHeads.mean_outputs`).
     needs_sentences: whether it needs to know where sentences and special tokens are.
     """
@@ -72,14 +72,13 @@ class Operation:
     needs_sentences: bool = False
 
 
-# What follows gives the outputs of an `ablate.AblatedHeads`, or one for all of its queries.
+# Each of these functions returns the outputs of an `ablate.AblatedHeads`, or one output for all of its queries.
 
 
 def _uniform(heads) -> "Tensor":
-    """Put the mean of the values of the real tokens in place of every query's output: A[s, t] = 1 / L.
+    """Return the mean of the values of the real tokens, as the output of every query: A[s, t] = 1 / L.
 
-    In causal and local layers the mean is over the tokens which the query may look at, unless with
-    `uniform_over_padding`.
+    In causal and local layers the mean is over the tokens that the query may look at, unless `uniform_over_padding`.
     """
     if heads.layer.mask is None or heads.ablation.reading.uniform_over_padding:
         return heads.layer.value.mean(2, keepdim=True)
@@ -96,7 +95,7 @@ def _resample(heads, number: str = "0") -> "Tensor":
 
 
 def _drop(heads, pairs: Literal["intra", "inter"]) -> "Tensor":
-    """Set attention inside sentences, a token's to itself included, or between sentences to zero."""
+    """Return outputs without attention inside sentences (a token's to itself included), or between sentences."""
     outputs = heads.layer.zero_outputs()
     for block, layer, rows, attention in heads.blocks():
         attention *= heads.left(pairs, rows).to(attention.dtype)
@@ -136,10 +135,10 @@ OPERATIONS = {
 
 
 def operation_of(text: str | Callable) -> Operation:
-    """Return the operation that a text names, such as `zero` or `temperature 2`, with its number.
+    """Return the operation that a text names, such as `zero` or `temperature 2`.
 
-    text: or a function of one's own, as `ablate.AblatedHeads.changed` takes it.
-    Raises `InputError` where there is no such operation, or its number cannot be.
+    text: or a function of the user's, as `ablate.AblatedHeads.changed` takes it.
+    Raises `InputError` where there is no such operation, or it cannot have this number.
     """
     if callable(text):
         return Operation("own", 2, lambda heads: heads.changed(text))
@@ -153,13 +152,13 @@ def operation_of(text: str | Callable) -> Operation:
 
 
 def seeded(text: str, seed: int) -> str:
-    """Give an operation that draws at random a seed for its number; return others as they are."""
+    """Return the text of an operation with a seed as its number if it draws at random; other texts as they are."""
     operation = operation_of(text)
     return f"{operation.name} {seed}" if operation.draws else text
 
 
 def reading_matters(operations: Iterable[str]) -> tuple[str, ...]:
-    """List the fields of `Reading` that can change these operations, in their order."""
+    """List the fields of `Reading` that can change the result of any of these operations, in the order of fields."""
     matter = {name for operation in operations for name in operation_of(operation).readings}
     return tuple(field.name for field in fields(Reading) if field.name in matter)
 
@@ -174,17 +173,17 @@ def table_of(operations: Iterable[str]) -> int:
 
 
 def head_of(target: str) -> tuple[int, int] | None:
-    """Return layer and head (from 0) of a target such as `layer-head` (from 1); None for any other target."""
+    """Return layer and head, from 0, of a text `layer-head`, which counts from 1; None for any other text."""
     match = _HEAD.fullmatch(target)
     return (int(match[1]) - 1, int(match[2]) - 1) if match else None
 
 
 def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where: str) -> "np.ndarray":
-    """Return the operation on each head: [layer, head] text; `keep` where none is given.
+    """Return the operation on each head: [layer, head] text, `keep` for a head without one.
 
-    types: [layer, head]; operations: {target: operation}; a target is a type, or one head as `head_of` reads it, which
-        goes before its type. where: the place of the operations, for messages.
-    Raises `InputError` where the model has no such head, or no head of such a type.
+    types: type of each head, [layer, head]; operations: {target: operation}, a target being a type or a head written
+        `layer-head`, which precedes its type. where: place of the operations in the config, for messages.
+    Raises `InputError` where the model has no head of a target.
     """
     by_head = types.copy()
     by_head[...] = "keep"

@@ -28,8 +28,8 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 class ModelPair(NamedTuple):
     """Two models, each on one of its tasks.
 
-    relation: what the other is to the model, with which it then has its heads in common: its `parent` or an `ancestor`
-        on the same task, or the `same model` on another task; nothing for models that share no heads.
+    relation: what `other` is to `model` if heads are the same: its `parent` or an `ancestor` on the same task, or
+        the `same model` on another task; empty for models that share no heads.
     """
 
     model: str
@@ -38,9 +38,10 @@ class ModelPair(NamedTuple):
 
 
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
-    """List every two models on their tasks.
+    """Return a `ModelPair` for any two models on their tasks.
 
-    parents: by name of a model on a task, its parent on the same task, or None; models: by the same names, the model.
+    parents: from the name of a model on a task to the name of its parent on that task, or None; models: from the same
+        names to the model.
     """
     pairs = []
     for first, second in combinations(parents, 2):
@@ -55,23 +56,23 @@ def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> 
 
 
 def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Measure how alike two models are: one row for each pair.
+    """Return one row for each pair of models, with the columns `PAIRS`: how alike the types of their heads are.
 
-    partitions: by name of a model on a task.
-    The columns are `PAIRS`, all but the last three in percent:
-      same_shares: heads that could keep their type if the model had as many of each type as the other has;
-      same_layers: heads that could keep it if that were so at every depth as well, a layer's depth being its place
-        between the first and the last, so that models of different numbers of layers compare;
-      same_type, same_cluster, adjusted_rand: as `clustering.compare_partitions` says; NaN without a relation;
-      doubtful, other_doubtful: the types whose name is doubtful in the model and in the other.
-    Every step asks for more: same_shares >= same_layers >= same_type. Raises `InputError` where related models differ
-    in layers or heads.
+    partitions: from the name of a model on a task to its partition.
+    The columns are, in percent but for the last three,
+      same_shares: heads that could keep their type if the model had as many heads of each type as the other model has;
+      same_layers: heads that could keep their type if it had as many at every depth too, a layer's depth being its
+        place between the first and the last layer, so that models of different numbers of layers compare;
+      same_type, same_cluster, adjusted_rand: as in `clustering.compare_partitions`; NaN without a relation;
+      doubtful, other_doubtful: the types whose name is doubtful in the model and in the other model.
+    Each asks for more than the one before: same_shares >= same_layers >= same_type. Raises `InputError` where related
+    models differ in layers or heads.
     """
     return pd.DataFrame([_of_pair(pair, *_both(pair, partitions)) for pair in pairs], columns=list(PAIRS))
 
 
 def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows of `pairs_table` that compare a model with its parent, and the columns that do so."""
+    """Return the rows of `pairs_table` that compare a model with its parent, with the columns on single heads."""
     parents = pairs[pairs["relation"] == "parent"].rename(columns={"other": "parent"})
     return parents[["model", "parent", "same_type", "same_cluster", "adjusted_rand"]]
 
@@ -104,10 +105,10 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row, with the columns `HEADS`, for each head of each pair of models that have their heads in common.
+    """Return one row, with the columns `HEADS`, for each head of each pair of models that have the same heads.
 
-    Layers and heads are counted from 0; doubtful says whether the name of the head's own type is.
-    Raises `InputError` where related models differ in layers or heads.
+    Layers and heads are counted from 0; `doubtful` and `other_doubtful` tell whether the name of the head's type is
+    doubtful in the model and in the other. Raises `InputError` where related models differ in layers or heads.
     """
     tables = []
     for pair in pairs:
@@ -125,7 +126,7 @@ def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Part
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(HEADS))
 
 
-# Of the table of `pairs_table`.
+# Reads the table of `pairs_table`.
 read_pairs = table_reader("is not a comparison of any two models", PAIRS, rows=0)
 
 
@@ -153,9 +154,10 @@ def _of_pair(pair: ModelPair, model: Partition, other: Partition) -> dict:
 
 
 def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Return the types of both, and the shares of all heads of either, [type, cell]; a layer's lie evenly in its cells.
+    """Return the types of both models, and for each model the share of its heads, [type, cell of depth].
 
-    Depth is cut into so many cells that every layer of both is a whole number of them.
+    Depth is divided into so many cells that every layer of either model covers a whole number of cells, over which the
+    heads of the layer are spread evenly.
     """
     names, cells = order_types([*model.types, *other.types]), lcm(model.shape[0], other.shape[0])
     shares = []
@@ -171,10 +173,10 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return the percentage of heads that keep their cluster if the types in each layer are permuted, [permutation].
+    """Return the percent of heads that keep their parent's cluster if types are permuted in each layer, [permutation].
 
-    Clusters are matched anew for each, as `clustering.match_clusters` does. Raises `InputError` where the models differ
-    in layers or heads.
+    Clusters are matched anew for each permutation, as by `clustering.match_clusters`. Raises `InputError` where the
+    models differ in layers or heads.
     """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
@@ -194,10 +196,10 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
     """Return one row for each layer of each model.
 
-    partitions: by model, all made in one way; parents: by model, the checkpoint it was fine-tuned from, or None.
-    The columns are model; layer, from 0; heads_{type}, the number of its heads of each type; same_cluster, the percent
-    of
-    its heads that keep the parent's cluster, NaN where no parent has a partition.
+    partitions: from a model to its partition, all by one way of clustering; parents: from a model to the checkpoint
+        from which it was fine-tuned, or None.
+    The columns are model; layer, from 0; heads_{type}, the number of the layer's heads of each type; same_cluster, the
+    percent of the layer's heads that keep the parent's cluster, NaN where no parent has a partition.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []
@@ -232,10 +234,7 @@ _COLUMNS = [
 
 
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
-    """Set any two models side by side, those that have their heads in common first.
-
-    pairs: as `comparisons.models.pairs_table` makes it, at least one.
-    """
+    """Return `pairs_table` as a reader sees it, models that have the same heads first; clustering: for its title."""
     ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}
     doubts = [

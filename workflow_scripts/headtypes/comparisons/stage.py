@@ -5,7 +5,7 @@ from headtypes.core.stage import Plan, Result, stage
 
 @stage(calls="comparisons.types:run")
 def compare_types(plan: Plan, model: str, partition: str) -> dict:
-    """Spec: the heads that each condition leaves out, the analyses in which types are tested, and the seed."""
+    """Spec: the type that each condition leaves out, the analyses in which types are tested, and the seed."""
     left_out = {
         ablation.name: {"type": type_, "operation": operation, "task": ablation.task}
         for ablation in plan.left_out(model, partition)

@@ -28,12 +28,12 @@ _BLOCK = 2**20
 
 
 class Place(NamedTuple):
-    """The place of a value among those of random heads; NaN where there are none.
+    """The place of a type's value among the values of random heads; NaN if there are none.
 
     random, random_low, random_high: mean of the random values, and their 2.5 and 97.5 % quantiles.
-    rank: place of the value among the random ones and itself, from the largest; an equal one goes before it.
-    p: two-sided p of the permutation test, twice the smaller of the shares of values, the own among them, that are at
-        least as large and at least as small; at most 1. draws: number of random values that are defined.
+    rank: rank of the value among the random values and itself, from the largest; equal random values come before it.
+    p: two-sided p of the permutation test: twice the share of values, the type's among them, that are at least as
+        large, or at least as small if that share is less; at most 1. draws: number of random values.
     """
 
     random: float
@@ -47,9 +47,9 @@ class Place(NamedTuple):
 def draw_heads(
     own: Bool[np.ndarray, "layer head"], draws: int, seed: int
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
-    """Draw sets of heads that have as many heads in each layer as a type has there, in blocks.
+    """Yield blocks of random sets of heads that have as many heads in each layer as a type.
 
-    own: whether each head is of the type.
+    own: whether each head is of the type; draws: number of sets in all blocks.
     """
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // own.size)
     for start in range(0, draws, rows):
@@ -59,7 +59,7 @@ def draw_heads(
 
 
 def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
-    """Return the place of a value among those of random heads (Phipson and Smyth 2010: p is never zero)."""
+    """Return the place of a type's value among values of random heads (Phipson and Smyth 2010: p is never zero)."""
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(drawn):
         return Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
@@ -88,9 +88,11 @@ _HIDDEN = ("smallest", "largest")
 
 
 class LeftOut(NamedTuple):
-    """The cost of an operation on the heads of one type, and on as many random heads of the same layers.
+    """Answers of a model without the heads of one type, and without as many random heads of the same layers.
 
-    controls: scores of each draw and question (`evaluation.evaluate_controls`); scores, baseline: of each question.
+    type, operation, task: the type, the operation on its heads, and the task that is answered.
+    controls: scores of each draw of random heads and question (`evaluation.evaluate_controls`); scores: scores of each
+        question without the type; baseline: scores of each question with all heads.
     """
 
     type: str
@@ -110,22 +112,20 @@ def compare_types(
     seed: int,
     draws: int = DRAWS,
 ) -> pd.DataFrame:
-    """Set each type of a partition, in each analysis, beside as many random heads.
+    """Compare each type of a partition, in each analysis, with random sets of as many heads of the same layers.
 
-    measures: of every type, and those that are about one type, which the others are compared with.
-    left_out: the conditions of one type each that were evaluated with random heads of their own.
-    tested: the analyses in which types are tested; in others they are described.
-    seed: of the draws; a type's random heads are the same ones in all analyses.
-    draws: the least number; there are more where so many could not tell a single comparison once it is corrected.
+    measures: numbers of a set of heads. left_out: conditions that leave out one type each and have random controls.
+    tested: the analyses in which types are tested; in other analyses they are described.
+    seed: of the draws; the random heads of a type are the same in all analyses.
+    draws: the least number of random sets; there are more if the correction would leave no comparison significant.
 
-    There is one row for each type and number, with the columns
-      type, doubtful (whether the type's name is), heads;
-      analysis (as the registry names it), task, quantity, statistic (how the values of the heads become one);
-      value; low, high: its interval over samples or questions, empty where there are none or too few;
-      random, random_low, random_high, rank, p, draws: as `Place` has them, of heads of the same layers; p_holm: p
-        corrected by Holm's procedure, both for the rows of tested analyses that are shown, empty for the others;
-      overlap: the mean share of the random heads that are of the type themselves.
-    `left_out` lacks ranks and p.
+    Return one row for each type and number, with the columns
+      type, doubtful (whether the type's name is doubtful), heads;
+      analysis (its name in the registry), task, quantity, statistic (how the values of the heads become one);
+      value; low, high: its interval over samples or questions, empty without samples or with too few;
+      random, random_low, random_high, rank, p, draws: as in `Place`; p_holm: p corrected by Holm's procedure; both for
+        the rows of tested analyses that are shown, empty for other rows and for `left_out`, which has no ranks either;
+      overlap: mean share of the random heads that are of the type themselves.
     Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
     of a loss in nats per token.
     """
@@ -153,9 +153,10 @@ def compare_types(
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows of such a table that the figure has.
+    """Return the rows of a table of `compare_types` that the figure shows.
 
-    It lacks the smallest and the largest head, and rows that repeat others, as UD's relations do Stanford's.
+    The figure leaves out the smallest and the largest head, and rows that repeat others, as UD's relations repeat
+    Stanford's.
     """
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
@@ -165,15 +166,16 @@ def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
     return table[~left_out & ~table["statistic"].isin(_HIDDEN)]
 
 
-# Of the table of `compare_types`.
+# Reads the table of `compare_types`.
 read_compared_types = table_reader("holds no types beside random heads", COLUMNS, rows=0)
 
 
 def _beside(
     measures: Sequence[Measure], values: Sequence[float], own: np.ndarray, drawn: Iterable[np.ndarray]
 ) -> list[dict]:
-    """Return the place of each measure's value among those of the drawn heads, and the overlap of these with the
-    own.
+    """Return, for each measure, the fields of `Place`, and `overlap`: the share of drawn heads that are of the type.
+
+    values: the type's value of each measure; own: whether each head is of the type; drawn: blocks of `draw_heads`.
     """
     of_blocks, overlaps = [], []
     for sets in drawn:
@@ -192,9 +194,9 @@ def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
 
 
 def _cost_rows(cost: LeftOut) -> Iterator[dict]:
-    """Return drops (`tasks.Metric`) on the questions of the random heads, one row for each score; they have no p.
+    """Yield a row for each metric: its drop without the type, on the questions that were answered without random heads.
 
-    Random heads of the same layers have most heads in common with the type, and are few.
+    The rows have no p, since random heads of the same layers have most heads in common with the type, and are few.
     """
     metrics, lost, own_lost, sizes = lost_answers(cost.controls, cost.scores, cost.baseline)
     for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
@@ -213,10 +215,10 @@ def compare_files(
     tested: Collection[str],
     seed: int,
 ) -> pd.DataFrame:
-    """Call `compare_types` with what files hold; raises `InputError` that names a damaged file.
+    """Read files, and return `compare_types` of them. Raises `InputError` that names a damaged file.
 
-    files: of each analysis that there is, in the order of the rows, by its task. left_out: type, operation and task of
-    each condition, and the files of scores with random heads, with the type's own, and of the baseline.
+    files: {analysis: {task: path}}, in the order of the rows. left_out: for each condition, its type, operation and
+        task, and the paths of the scores with random heads left out, with the type left out, and of the baseline.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
     measures = []
@@ -250,14 +252,14 @@ _TITLE_OF_LOSS = "rise of the loss without the heads (nats)"
 
 
 class _Line(NamedTuple):
-    """A row of the figure: its name, and what the table says of each type."""
+    """A row of the figure: its name, and for each type a row of the table."""
 
     name: str
     cells: Mapping[str, pd.Series]
 
 
 class _Group(NamedTuple):
-    """Rows of one analysis."""
+    """Rows of the figure that are about one analysis of one task."""
 
     analysis: str
     task: str
@@ -277,8 +279,7 @@ class _Group(NamedTuple):
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw a cell for every type and analysis, shaded by where the type lies among random heads.
 
-    table: as `table.compare_types` returns it.
-    projections: by task, the places of the heads (`divergence.projection.project_heads`).
+    table: of `compare_types`; projections: {task: table of places of heads} (`divergence.projection.project_heads`).
     """
     groups = [
         _Group(analysis, task, lines)
@@ -328,7 +329,10 @@ def _height(group: "_Group") -> float:
 
 
 def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, width: float, tall: float) -> None:
-    """Draw groups of rows one below the other; axes are in inches from the left and from the top."""
+    """Draw groups of rows one below the other, on axes in inches from the left and from the top.
+
+    width, tall: of the axes, in inches.
+    """
     axes.set(xlim=(0, width), ylim=(tall, 0))
     axes.axis("off")
     # The last of the names, at an angle, needs room at the right.
@@ -367,9 +371,9 @@ def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> N
 
 
 def shade_of(row: Mapping) -> tuple[int, int]:
-    """Return whether a type has more (1) or less (-1) than random heads, and how surely (0 to 2).
+    """Return whether a type has more (1) or less (-1) than random heads, and how sure this is (0 to 2).
 
-    2: corrected for all comparisons, p is below .05. 1: uncorrected, it is below .01.
+    2: p, corrected for all comparisons, is below .05. 1: p, uncorrected, is below .01. row: of `compare_types`.
     """
     side = 1 if row["value"] > row["random"] else -1
     if row["p_holm"] < ALPHA:

@@ -1,6 +1,7 @@
-"""Distance features, as an analysis: its rules, which read more of the attention on samples, and its results.
+"""Distance features, as an analysis: the two rules that read attention on samples, and their results.
 
-Distances and special tokens at which a head looks.
+One rule reads samples of a task whose rows are questions or pairs; the other reads texts, for more analyses. Attention
+maps are among the results of both.
 """
 
 from dataclasses import replace
@@ -13,7 +14,7 @@ from headtypes.models.stage import RECORD
 
 @stage("forward", reads="samples", calls="analyses.distances.measure:run", inputs=(RECORD, SAMPLES))
 def extract_features(plan: Plan, model: str, task: str) -> dict:
-    """Spec: truncation, precision and batch size, and whether norms are read beside weights."""
+    """Spec: truncation, precision, batch size, and whether norms are read beside weights."""
     return {**samples_of(plan, task), **norms_of(plan, task)}
 
 

@@ -25,12 +25,10 @@ def head_features(
     distance_bins: int,
     first: Shaped[np.ndarray, f"*any {COLUMNS}"] | None = None,
 ) -> Shaped[np.ndarray, "*any column"]:
-    """Bring stored features to a number of distance bins.
+    """Return distance features with fewer distance bins: the bins, then `SELF_AND_SPECIAL`, in the dtype given.
 
-    features: shares, as extraction stores them.
-    distance_bins: N, a divisor of 64.
-    first:    the part of each share that goes to the first token, where that is to count as `[CLS]`.
-    returns   in the dtype given: the bins, and `SELF_AND_SPECIAL`.
+    features: shares with 64 bins, as extraction stores them; distance_bins: number of bins, a divisor of 64.
+    first: the part of each share that goes to the first token, if the first token is to count as `[CLS]`.
     """
     if FINE_BINS % distance_bins:
         raise ValueError(f"{distance_bins} distance bins do not divide the {FINE_BINS} that are stored")
@@ -45,9 +43,10 @@ def head_features(
 
 @dataclass(frozen=True)
 class Groups:
-    """Attention of n heads, or centroids of heads, in three groups that sum to one, or less if some goes to no token.
+    """Shares of the attention of n heads, or of n centroids; they sum to one, or less if some goes to no token.
 
-    near, special, far: [n] shares: to the token itself and bin 0; to `[CLS]`, `[SEP]`, comma and period; to others.
+    near: [n] share to the token itself and to bin 0. special: [n] share to `[CLS]`, `[SEP]`, comma and period.
+    far: [n] share to all other tokens.
     """
 
     near: np.ndarray
@@ -58,7 +57,7 @@ class Groups:
 def attention_groups(features: np.ndarray) -> Groups:
     """Sum head features [n, column], bins 0..N-1 and `SELF_AND_SPECIAL`, into near, special and far.
 
-    The width of bin 0, and so what near covers, depends on N: compare groups only for equal N.
+    Bin 0, which is near, is the wider the fewer bins there are: compare groups only for equal N.
     """
     features = features.astype(float)
     bins = features.shape[-1] - len(SELF_AND_SPECIAL)
@@ -70,7 +69,7 @@ def attention_groups(features: np.ndarray) -> Groups:
 
 
 def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
-    """Tell whether encoded samples, with these kinds of tokens, have no `[CLS]`, whose place the first can take.
+    """Tell whether no sample has a `[CLS]`, so that the first token can count as one; kinds: of each sample's tokens.
 
     Decoders attend to the first token of a text, whatever it is, as BERT does to `[SEP]` (Xiao et al. 2024, "attention
     sinks"). By the definition of Guan et al. (2020), this token counts as any other.
@@ -80,9 +79,9 @@ def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
 
 
 def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample query {COLUMNS}"]:
-    """Return the column in which the attention of each query to the first token is stored, one-hot.
+    """Return, one-hot, the column of the distance feature to which each query's attention to the first token belongs.
 
-    kinds: of the tokens of each sample, [token]; rows of queries beyond a sample's length are zero.
+    kinds: kinds of the tokens of each sample, [token]. Rows of queries beyond a sample's length are zero.
     """
     one_hot = np.zeros((len(kinds), max(map(len, kinds)), COLUMNS), np.float32)
     for of_sample, rows in zip(kinds, one_hot, strict=True):
@@ -93,14 +92,12 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Divide features [..., column] from their parts that go to the first token, if these were read: [..., 2 x
-    column].
-    """
+    """Divide results of `DistanceFeatures` into features, and their parts that go to the first token or None."""
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 
-# The data sets of shares and of their parts that go to the first token, named as in `Features`; all but the first are
-# not in every file.
+# The data sets of shares, and of their parts that go to the first token, named as in `Features`. Only the first is in
+# every file.
 SHARES = {"weights": ("distance", "first"), "norms": ("norms", "norms_first")}
 
 
@@ -108,10 +105,10 @@ SHARES = {"weights": ("distance", "first"), "norms": ("norms", "norms_first")}
 class Features:
     """The distance features of every head on every sample.
 
-    distance: shares that sum to one with what goes to no token; columns as in `columns`. length: real tokens.
-    truncated: whether the sample was cut to the model's longest input. sample_ids: in the same order.
-    first: the part of each share that goes to the first token, where no sample has a `[CLS]`, else None.
-    norms, norms_first: the same of norms instead of weights (`attention.norms`), if they were read, else None.
+    distance: share of attention in each column; with the share that goes to no token, a row sums to one.
+    length: number of tokens, without padding. truncated: whether the sample was cut to the model's longest input.
+    first: the part of each share that goes to the first token, if no sample has a `[CLS]`; else None.
+    norms, norms_first: as `distance` and `first`, of norms instead of weights (`attention.norms`); None if not read.
     """
 
     distance: Float32[np.ndarray, f"sample layer head {COLUMNS}"]
@@ -124,27 +121,26 @@ class Features:
 
 
 def read_features(path: StrPath) -> Features:
-    """Read the features of a model on a task. Raises `InputError` that names a damaged file."""
     return read_arrays(path, Features)
 
 
 def has_first_token(path: StrPath) -> bool:
-    """Tell whether the attention to the first token is stored on its own, as it is where no sample has a `[CLS]`."""
+    """Tell whether the file has the attention to the first token, as it has if no sample has a `[CLS]`."""
     with opened_arrays(path, Features) as file:
         return "first" in file
 
 
 def read_lengths(path: StrPath) -> np.ndarray:
-    """Read how many tokens each sample has: [sample] int."""
+    """Return the number of tokens of each sample: [sample] int."""
     with opened_arrays(path, Features) as file:
         return file["length"][:]
 
 
 def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights") -> np.ndarray:
-    """Read the distance features of every sample: [sample, head, column] float32, heads layer by layer.
+    """Return the distance features of every sample: [sample, head, column] float32, heads layer by layer.
 
-    first_token: whether the first token counts as `[CLS]` where its attention is stored on its own.
-    of:          whether they are those of weights or of norms.
+    distance_bins: number of bins; of: whether features of weights or of norms are read.
+    first_token: whether the first token counts as `[CLS]`, if the file says how much attention it gets.
     Raises `InputError` where the file has no norms.
     """
     with opened_arrays(path, Features) as file:
@@ -161,7 +157,10 @@ def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, o
 def read_head_features(
     path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights"
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """Read the head features, the means over the samples: [head, column] float64; and (layers, heads)."""
+    """Return the head features, means over samples: [head, column] float64; and (layers, heads of a layer).
+
+    The arguments are those of `read_distance`.
+    """
     with opened_arrays(path, Features) as file:
         shape = file["distance"].shape[1:3]
     return read_distance(path, distance_bins, first_token, of).mean(0, dtype=np.float64), shape

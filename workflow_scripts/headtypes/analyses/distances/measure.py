@@ -34,19 +34,17 @@ TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, tor
 class DistanceFeatures(PerSample):
     """A reducer whose result is distance features, [sample, layer, head, column] float32.
 
-    Each row sums to one. Where heads give attention to no token (`reducers.Block.to_none`), it lacks their share of it.
+    The columns of a head sum to one, less the share of attention that goes to no token (`reducers.Block.to_none`).
+
+    kinds: kinds of the tokens of each encoded sample, [token]; of: whether weights or norms are summed.
+    first: whether the result has, after the features, the part of each that goes to the first token: [sample, layer,
+        head, 2 x column] (`features.split`).
     """
 
     by_head = True
     fault = "the attention of head {} does not sum to one"
 
     def __init__(self, kinds: Sequence[np.ndarray], first: bool = False, of: Of = "weights"):
-        """Read the distance features of samples.
-
-        kinds: of the tokens of each encoded sample, [token]; of: whether weights or norms are summed.
-        first: whether the part of each feature that goes to the first token is wanted as well; then the result is
-            [sample, layer, head, 2 x column], the features and after them these parts (`features.split`).
-        """
         super().__init__(COLUMNS * (1 + first))
         self._kinds, self._first, self.of = kinds, first, of
 
@@ -59,7 +57,6 @@ class DistanceFeatures(PerSample):
         self._column_of = lru_cache(1)(_columns)
 
     def add(self, block: Block) -> None:
-        """Sum the rows by distance and by special token."""
         group = block.group
         if group.samples.start not in self._buckets:
             column = self._column_of(group.length, block.memory.device)
@@ -82,17 +79,17 @@ class DistanceFeatures(PerSample):
             self.values[group.samples, block.layer, block.heads] = torch.cat(sums, dim=-1) / group.length
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """Mark the features that sum to one with the share that goes to no token, as none does that is not finite."""
+        """Mark heads whose features, with the share that goes to no token, sum to one; NaN and infinity do not."""
         return (self.values[..., :COLUMNS].sum(-1) + self._to_none - 1).abs() <= TOLERANCE[self.about.dtype]
 
 
 class Buckets:
-    """The tokens of a group of samples, as the reduction needs them; float32.
+    """The columns of the distance feature to which the tokens of samples of one length belong; float32.
 
     ordinary: [sample, 1, 1, key] 1 where the key is not a special token, else 0.
-    special:  [sample, key, 4] one-hot kind of the special tokens.
-    column:   [length + key - query, 65] one-hot column of an ordinary key: its fine bin, or self.
-    first:    [sample, query, column] one-hot column of the first token, if it is wanted, else None.
+    special:  [sample, key, 4] kind of each special token, one-hot.
+    column:   [length + key - query, 65] column of an ordinary key, one-hot: its fine bin, or self.
+    first:    [sample, query, column] column of the first token, one-hot (`features.first_columns`), or None.
     """
 
     def __init__(self, group: Group, kinds: list[np.ndarray], column: Tensor, first: bool):
@@ -107,20 +104,20 @@ class Buckets:
 
     @cached_property
     def special_tokens(self) -> tuple[Tensor, Tensor]:
-        """The special tokens, [sample, token] int64, and their kinds one-hot, [sample, token, 4].
+        """Positions of the special tokens, [sample, token] int64, and their kinds, one-hot [sample, token, 4].
 
-        Samples that have fewer of them than others have the key behind the last, of no kind.
+        Samples that have fewer special tokens than others are filled up with the position behind the last token, whose
+        kind is zero.
         """
         places = padded(self._special_tokens, self._tokens.shape[1], self._tokens.device)
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
 
     def _edges(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
-        """Return the last query before distances to a special token change their column, [sample, 1, edge, token]
-        int64.
+        """Return the last queries before the distance to a special token changes its column.
 
-        The columns are the bins from the last to the first, the token itself, and the bins again. The query is counted
-        from
-        `start`; the second array says whether it lies between there and `stop`.
+        From the first query to the last, the columns are the bins from the last to the first, self, and the bins from
+        the first to the last. The queries are [sample, 1, edge, token] int64, counted from `start`; the second array
+        tells whether each lies between `start` and `stop`.
         """
         least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
         least = least.clamp_min_(1)
@@ -141,9 +138,9 @@ def _columns(length: int, device: torch.device) -> Tensor:
 
 
 class _InSlices:
-    """Sums a group's attention, or its norms, by key - query and by special token, some query rows at a time.
+    """Sums of attention, or of norms, by key - query and by special token, which are filled some query rows at a time.
 
-    zeros: [sample, head, key]; block: the first one.
+    zeros: zeros [sample, head, key]; block: first block of the samples.
     """
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
@@ -168,7 +165,7 @@ class _InSlices:
             place.addcmul_(part, self._weight)
 
     def by_column(self) -> Tensor:
-        """Sum over ordinary keys alone, by column: [sample, head, 65]."""
+        """Return the sums over ordinary keys alone, by column: [sample, head, 65]."""
         return skewed(self._rows, 2 * self._keys).sum(2) @ self._buckets.column
 
     def by_special(self) -> Tensor:
@@ -176,9 +173,10 @@ class _InSlices:
 
 
 class _AtOnce:
-    """`_InSlices` for weights whose memory has zeros behind their rows; it is neither copied nor changed.
+    """The sums of `_InSlices` for weights whose memory has zeros behind their rows, without a copy of the weights.
 
-    All keys are summed by distance, in one reading; the part of special tokens, being few, is subtracted.
+    All keys are summed by distance, in one reading of the weights. Then the part of the special tokens, which are few,
+    is subtracted.
     """
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
@@ -225,7 +223,7 @@ def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
 
 
 def shares_of(read: list[np.ndarray]) -> dict[str, np.ndarray | None]:
-    """Name the results of `reducers_of` as `Features` does."""
+    """Return the results of `reducers_of` by their names in `Features`."""
     return dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))
 
 

@@ -10,7 +10,6 @@ from headtypes.core.stage import Plan, Result, stage
 
 
 def per_pair(path: StrPath) -> Any:
-    """Return the mean divergence of a row of any two heads, in nats."""
     from headtypes.analyses.divergence.results import Divergence
     from headtypes.core.hdf5_files import read_arrays
 

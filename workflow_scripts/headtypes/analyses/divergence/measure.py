@@ -38,7 +38,7 @@ _UNIT = 2.0**-30
 class KeptLayers:
     """A hook that keeps the queries and keys of all layers of a batch, and leaves the model as it is.
 
-    lengths: what each token hands over, if norms are compared; then they are kept in the place of values.
+    lengths: lengths of what each token hands over, to compare norms; they are kept in the place of values.
     """
 
     def __init__(self, lengths: KeyLengths | None = None):
@@ -55,12 +55,12 @@ class KeptLayers:
 def divergences(
     model: PreTrainedModel, encoded: Encoded, *, batch_tokens: int, what: str, norms: bool = False
 ) -> tuple[Float[np.ndarray, "of head head"], int]:
-    """Run a model over encoded samples, and compare the attention of all pairs of its heads.
+    """Return the Jensen-Shannon divergence of all pairs of heads on encoded samples, in nats, and the number of rows.
 
-    batch_tokens: padded tokens of a batch; the queries and keys of all its layers are kept. what: for progress.
-    norms: whether the shares of norms are compared as well (`attention.norms`).
-    returns the divergence of all pairs, summed over all rows, in nats, by weights and, if wanted, by norms; and the
-        number of rows. Raises `InputError` where the model's heads cannot be read, or an attention is not finite.
+    The divergences are summed over all rows of attention: [1, head, head], or with `norms` [2, head, head], of weights
+    and of norms (`attention.norms`).
+    batch_tokens: padded tokens of a batch, whose queries and keys are kept for all layers; what: name for progress.
+    Raises `InputError` where the model's heads cannot be read, or an attention is not finite.
     """
     shape = layers_and_heads(model)
     total, entropy_sums = np.zeros((1 + norms, *2 * (math.prod(shape),))), EntropySums()
@@ -88,11 +88,10 @@ def divergences(
 def compare_heads(
     layers: Sequence[Layer], lengths: Sequence[int], entropy_sums: EntropySums, norms: bool = False
 ) -> Float[np.ndarray, "head head"]:
-    """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of some samples, in nats;
-    float64.
+    """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of a batch, in nats; float64.
 
-    layers: all those of a model, on one batch of samples; lengths: tokens of each sample. norms: whether shares of
-    norms are compared, the layers' values being the tokens' lengths. The diagonal is NaN for a head that is not finite.
+    layers: all layers of a model, on one batch of samples; lengths: tokens of each sample; norms: whether shares of
+    norms are compared, for layers from `KeptLayers` with lengths. The diagonal is NaN for a head that is not finite.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)
@@ -106,7 +105,6 @@ def compare_heads(
 def _rows_of_heads(
     layers: Sequence[Layer], lengths: Sequence[int], norms: bool
 ) -> Iterator[Float[Tensor, "head row key"]]:
-    """Yield the smoothed attention of all heads in blocks of rows, sample by sample; float32."""
     for sample, length in enumerate(lengths):
         group, step = Group(slice(sample, sample + 1), length), max(1, _NUMBERS // length)
         of_sample = [group.of(layer) for layer in layers]
@@ -117,10 +115,9 @@ def _rows_of_heads(
 
 
 def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[Tensor, "head row key"]:
-    """Return the attention of one sample, mixed with that spread evenly over the tokens that each row may look at.
+    """Return the attention of one sample, mixed with a little attention spread evenly over all keys that a row may see.
 
-    with_none: whether the share that goes to no token follows as one more key, so that the rows of all layers sum to
-        one.
+    with_none: whether the share that goes to no token follows as one more key, so that all rows sum to one.
     """
     attention = layer.attention(rows).float()
     if norms:
@@ -136,7 +133,7 @@ def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[
 
 
 def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums: EntropySums) -> None:
-    """Add the divergences of some rows; those of a pair (a, b) with b before a are left out or wrong.
+    """Add the divergences of some rows to `total`, in which entries (a, b) with b before a are left out or wrong.
 
     The divergence of p and q is (sum of p ln 2kp + sum of q ln 2kq - sum of (p + q) ln k(p + q)) / 2 for any k. Half
     the length as k brings the logarithms near zero, where float32 rounds less.
@@ -153,10 +150,9 @@ def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums:
 
 
 def measure_divergence(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Divergence:
-    """Run a model over samples and compare the attention of all pairs of its heads.
+    """Run a model over samples and return the divergence of all pairs of its heads.
 
-    kind: how samples are encoded, as in `encoding.encode_samples`.
-    norms: as in `divergences`. A batch has at most 1,024 padded tokens.
+    kind: kind of task, as in `encoding.encode_samples`; norms: whether norms are compared as well as weights.
     """
     encoded = run.encode(samples, kind)
     how = {"batch_tokens": min(run.batch_tokens, _BATCH_TOKENS), "what": run.what}

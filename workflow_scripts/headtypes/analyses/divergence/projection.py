@@ -20,12 +20,12 @@ _PERMUTATIONS = 2000
 
 
 def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, dict]:
-    """Lay the heads out in two dimensions so that distances are their divergences, and compare layers.
+    """Place the heads in two dimensions so that their distances are their divergences.
 
     seed: 0 to 2**32 - 1; equal seeds give equal places.
-    returns one row per head: layer, head (both from 0), x and y, in the unit of the distances; they may be turned and
-        mirrored. And how well it fits: rows, `stress` and `correlation` (`goodness_of_fit`), and
-        `layers` (`layer_test`).
+    Return a table with one row for each head: layer, head (both from 0), x and y, in the unit of the divergences, up to
+    rotation and reflection; and a dictionary of how well the places fit: `rows`, `stress` and `correlation`
+    (`goodness_of_fit`), and `layers` (`layer_test`).
     """
     distances = divergence.of_a_row
     # One thread: more would add up numbers in an order that changes from run to run.
@@ -57,8 +57,8 @@ def goodness_of_fit(
 ) -> dict[str, float | None]:
     """Measure how well places in two dimensions show distances.
 
-    Returns `stress`: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (shown - distance)^2 over that of
-    shown^2; `correlation`: Pearson's, of both kinds of distances. None where it is not defined.
+    Return `stress`, Kruskal's stress-1 (Kruskal 1964): the root of the sum of (shown - given)^2 divided by the sum of
+    shown^2; and `correlation`, Pearson's, of shown and given distances. None where one is not defined.
     """
     given, shown = squareform(distances, checks=False), pdist(places)
     stress = float(np.sqrt(((shown - given) ** 2).sum() / (shown**2).sum())) if shown.any() else None
@@ -69,14 +69,13 @@ def goodness_of_fit(
 def layer_test(
     divergences: Float[np.ndarray, "head head"], layer: np.ndarray, seed: int, permutations: int = _PERMUTATIONS
 ) -> dict[str, float | int | None]:
-    """Test whether heads of one layer (layer: [head]) are more alike than heads of different layers.
+    """Test whether heads of one layer are more alike than heads of different layers.
 
-    Returns `within` and `between`: mean divergence of pairs of one layer, and of two layers; their `difference`; `low`
-    and `high`, the difference less the 97.5 and the 2.5 % quantile of those of random permutations of the layers'
-    labels;
-    and `p`, the share of permutations, and of the labels themselves, whose difference is as low. None where no two
-    heads
-    are of one layer, or of two.
+    layer: the layer of each head, [head]; seed: of the random permutations of these layers.
+    Return `within` and `between`, the mean divergence of two heads of one layer and of different layers; their
+    `difference`; `low` and `high`, the difference less the 97.5 and the 2.5 % quantile of the differences under
+    permutation; `p`, the share of permutations, the given layers among them, whose difference is as low; and the number
+    of `permutations`. All but the last are None where no two heads are of one layer, or of different layers.
     """
     pairs = np.triu_indices(len(layer), 1)
     of_pairs = divergences[pairs]

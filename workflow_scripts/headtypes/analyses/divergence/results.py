@@ -18,8 +18,8 @@ class Divergence:
     """The divergence of the attention of any two heads (Clark et al. 2019, section 6).
 
     total: Jensen-Shannon divergence of the rows of two heads, summed over all rows, in nats; heads layer by layer.
-    rows: number of rows summed over: one for each token, special ones included. layers: of the model.
-    sample_ids: of the samples that the rows belong to. norms: the same total of norms (`attention.norms`), if read.
+    rows: number of rows, one for each token of the samples, special tokens included. layers: layers of the model.
+    norms: the same total of norms (`attention.norms`) in place of weights; None if norms were not read.
     """
 
     total: Annotated[Float64[np.ndarray, "head head"], Stored("divergence")]
@@ -30,16 +30,16 @@ class Divergence:
 
     @property
     def of_a_row(self) -> Float64[np.ndarray, "head head"]:
-        """Mean divergence of a row: from 0 for heads that are the same to ln 2 for heads that share no token."""
+        """Mean divergence of a row, in nats: from 0 for equal heads to ln 2 for heads that share no token."""
         return self.total / self.rows
 
 
-# Of the table of `projection.project_heads`.
+# Reads the table of `projection.project_heads`.
 read_projection = table_reader("holds no places of heads", PROJECTION_COLUMNS)
 
 
 def read_projection_fit(path: StrPath) -> dict:
-    """Read how well they fit (`projection.project_heads`). Raises `InputError` that names a damaged file."""
+    """Read the dictionary of `projection.project_heads`. Raises `InputError` that names a damaged file."""
     with undamaged(path, "does not say how well a projection fits"):
         fit = read_json(path)
         if not {"stress", "correlation", "layers"} <= fit.keys():

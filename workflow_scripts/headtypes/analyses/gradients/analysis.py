@@ -20,7 +20,6 @@ LABELS = {
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's columns: the loss's gradient by each head's attention to each kind of token."""
     from headtypes.analyses.gradients.results import read_gradients
 
     table = read_gradients(path).table()
@@ -33,9 +32,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest gradient of a set's heads for each kind of token, divided by their layer's
-    mean.
-    """
+    """Yield mean, smallest and largest gradient of a set's heads, each divided by the mean of its layer."""
     import numpy as np
 
     from headtypes.analyses.gradients.results import ATTENDED, read_gradients
@@ -63,7 +60,7 @@ TABLE = Result(
 
 
 def texts(plan: Plan, model: str, task: str) -> str:
-    """Return the samples of a task of texts; the questions, or pairs, of a task that the model answers."""
+    """Return the path of a task's samples if its rows are texts, else of its questions or pairs."""
     return (SAMPLES if plan.is_text(task) else QUESTIONS).path.format(task=task)
 
 
@@ -79,9 +76,9 @@ def answered_windows(plan: Plan, model: str, task: str) -> str | list:
     inputs=(RECORD, texts, answered_windows),
 )
 def measure_gradients(plan: Plan, model: str, task: str) -> dict:
-    """Spec: truncation, number of samples and their seed, precision and batch size.
+    """Spec: truncation, number of samples, seed of their draw, precision and batch size.
 
-    The seed is that of the task, so that models with one tokenizer guess the same words.
+    The seed depends on the task alone, so that models with one tokenizer guess the same words.
     """
     drawn = {"samples": plan.config.gradients.samples, "seed": plan.seed("measure_gradients", task)}
     return {"task": task, **encoding_of(plan, task), **drawn, **given(plan.config.compute)}

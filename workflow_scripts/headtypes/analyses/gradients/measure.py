@@ -43,9 +43,9 @@ NOT_COUNTED = -1
 class Loss(Protocol):
     """The loss of a model on each of its inputs.
 
-    name: what is asked, for the table. input_ids, token_types: of each input, as `batches.run_model` takes them.
-    kinds: [token] of each input, as in `encoding.Encoded`, or `NOT_COUNTED`.
-    units: [input] int, the sample that each input is part of: the windows of one question count as one sample.
+    name: name of the loss in the table. input_ids, token_types: rows of the inputs, as `batches.run_model` takes them.
+    kinds: for each input, the kinds of its tokens [token], as in `encoding.Encoded`, or `NOT_COUNTED`.
+    units: [input] int, index of the sample that the input is part of: the windows of one question are one sample.
     """
 
     name: str
@@ -55,35 +55,33 @@ class Loss(Protocol):
     units: np.ndarray
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return the most tokens of a batch, so that its logits do not take more memory than its layers."""
+        """Return the most tokens of a batch, so that the batch's logits do not take more memory than its layers."""
         return batch_tokens
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Prepare a model for runs on batches, each of which `start` announces."""
+        """Prepare a model for runs on batches; `start` is called before each run."""
         yield
 
     def start(self, inputs: np.ndarray) -> None:
-        """Prepare for the run of a batch; inputs: which of all it has."""
+        """Prepare for the run of a batch; inputs: indices of the inputs in the batch."""
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss on each input of a batch, [input], from the model's output; given: the arguments of the
-        model.
-        """
+        """Return the loss on each input of a batch, [input]; output: the model's; given: the model's arguments."""
 
 
 class MaskedWords(SomeTokens, Loss):
     """The mean cross entropy of the words that are masked in a text (`encoding.mask_words`).
 
-    The words drawn do not count as attended to: the figure of the paper is of *all unmasked tokens*.
+    Masked words do not count among the attended tokens, since the paper's figure is about *all unmasked tokens*.
     """
 
     name = "masked_words"
 
     def __init__(self, encoded: Encoded, ids: Sequence[str], tokenizer, seed: int):
-        """Draw the words of each sample by its id and the seed alone.
+        """Draw the words of each sample; the draw depends on the sample's id and the seed alone.
 
-        ids: of the samples, in their order; tokenizer: one that has a mask token.
+        ids: of the samples, in their order; tokenizer: a tokenizer with a mask token.
         """
         chosen = [sample for sample, kinds in enumerate(encoded.kinds) if (kinds == 0).any()]
         read, vocabulary = encoded.selected(chosen), np.unique(list(tokenizer.get_vocab().values()))
@@ -134,7 +132,7 @@ class NextToken(Loss):
 
 
 class GoldAnswers(AnswerLoss):
-    """The mean cross entropy of a task's answers."""
+    """The mean cross entropy of the gold answers of a task's questions or pairs."""
 
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
         super().__init__(kind, windows, targets, what)
@@ -153,8 +151,9 @@ def measure_text_gradients(
 ) -> Gradients:
     """Return the gradients of a language model's loss on texts: on masked words, or on the next token.
 
-    texts: samples of a task of some kind, of which at most `samples` are drawn by the seed; settings: of `ModelOnTask`.
-    There are no values where the weights hold no head for these, which Transformers would fill with random numbers.
+    texts: samples of a task, of which at most `samples` are drawn by the seed; kind: kind of the task.
+    settings: arguments of `ModelOnTask`.
+    There are no values if the weights lack the language model's head, which would be filled with random numbers.
     """
     head = record.language_head
     run = ModelOnTask(record, task=f"{task}, gradients", head=head, **settings)
@@ -178,7 +177,8 @@ def measure_answer_gradients(
 ) -> Gradients:
     """Return the gradients of the loss of a fine-tuned model's answers.
 
-    rows, windows: questions or pairs, of which at most `samples` are drawn; all else as in `measure_text_gradients`.
+    rows, windows: questions or pairs, of which at most `samples` are drawn, and their windows; other arguments as in
+        `measure_text_gradients`.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
     if lacking := _lacking(run):
@@ -191,11 +191,11 @@ def measure_answer_gradients(
 def gradients_by_kind(
     model: PreTrainedModel, loss: Loss, batch_tokens: int, what: str
 ) -> Float[np.ndarray, "layer head kind"]:
-    """Return the mean over samples of each head's mean |dLoss / dA[s, t]| over all rows s and all t of a kind.
+    """Return the mean over samples of each head's mean |dLoss / dA[s, t]| over all queries s and all keys t of a kind.
 
-    Every t counts, also one that a causal or a local layer hides from s: the attention is a free variable. A sample
-    without a token of the kind does not count for it; in a sample of several inputs, those that have one count alike.
-    model: with the head that the loss needs; what: for the progress and for messages.
+    Every key counts, even one that a causal or local layer hides from the query: the attention is a free variable. A
+    sample without a token of the kind does not count; the inputs of one sample that have such a token count alike.
+    model: with the head that the loss needs; what: name of the work, for progress and messages.
     The result is float64, kinds as in `ATTENDED`; NaN where no sample has a token of the kind.
     Raises `InputError` where the model's heads cannot be read or a gradient is not finite.
     """
@@ -235,9 +235,11 @@ def gradients_by_kind(
 
 
 class AttentionGradients:
-    """The hook of a batch: leaves the attention as it is, and in the backward pass reads its gradients.
+    """The hook of a batch that leaves the attention as it is, and reads its gradients in the backward pass.
 
-    anchor: the variable whose gradient the backward pass is to compute, so that it reaches every layer.
+    anchor: an input of every layer; a backward pass that computes its gradient reaches every layer.
+
+    members: whether each token of an input is of each kind, for each input; shape: layers, heads of a layer.
     """
 
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
@@ -253,9 +255,7 @@ class AttentionGradients:
         return _Attention.apply(layer.query, layer.key, layer.value, self.anchor, layer, number, self)
 
     def means(self) -> Float[Tensor, "batch layer head kind"]:
-        """Return the mean of each head's gradients in each input, after the backward pass; 0 where the kind has no
-        token.
-        """
+        """Return each head's mean |dLoss / dA| by kind of token, after the backward pass; 0 without such a token."""
         means = torch.empty_like(self._sums)
         for group in self.groups:
             pairs = group.length * self._members[group.samples.start].sum(1)
@@ -263,14 +263,14 @@ class AttentionGradients:
         return means
 
     def add(self, number: int, group: Group, gradient: Float[Tensor, "sample head row key"]) -> None:
-        """Add what some query rows of a group have in a layer, dLoss / dA."""
+        """Add dLoss / dA of some query rows of a group in a layer; number: of the layer."""
         by_key = gradient.abs().sum(2, dtype=torch.promote_types(gradient.dtype, torch.float32))
         members = self._members[group.samples.start].to(by_key.dtype)
         self._sums[group.samples, number] += by_key @ members
 
 
 class _Attention(torch.autograd.Function):
-    """Head outputs of a layer, from its groups; the backward pass keeps nothing of a map beyond the current block."""
+    """Head outputs of a layer, whose backward pass computes attention anew, block by block, and reads its gradients."""
 
     @staticmethod
     def forward(
@@ -316,7 +316,7 @@ def _add_below(
     attention_gradient: Tensor,
     scratch: Scratch,
 ) -> None:
-    """Add to the gradients with respect to query, key and value what some query rows contribute to them."""
+    """Add the contribution of some query rows to the gradients with respect to query, key and value."""
     query_gradient, key_gradient, value_gradient = below
     attention = layer.attention(rows, scratch.of(layer, rows))
     value_gradient += torch.matmul(attention.transpose(-1, -2), output_gradient)
@@ -329,7 +329,7 @@ def _add_below(
 
 
 def _lacking(run: ModelOnTask) -> str | None:
-    """Say why the model has no such head; None where it has."""
+    """Return why the weights lack the head that the run needs; None if they have it."""
     try:
         run.model  # noqa: B018
     except MissingHeadError as error:
@@ -347,7 +347,6 @@ def _nothing(record: ModelRecord, why: str) -> Gradients:
 
 
 def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:
-    """Mark the kinds of `ATTENDED` to which each token belongs."""
     number = {name: index for index, name in enumerate(SPECIAL_KINDS, start=1)}
     of_kind = {
         "sep": kinds == number["sep"],

@@ -10,7 +10,7 @@ from headtypes.analyses.declaration import Analysis, Column, by_head, summaries
 from headtypes.core.files import StrPath
 from headtypes.core.stage import Result, of_inputs_alone
 
-# Of each column that is shown: what it is called, and the factor that makes its unit.
+# Name and unit of each column that is shown, and the factor that makes the unit.
 LABELS = {
     "written": ("writes, of the residual stream", 100, "%"),
     "written_first": ("writes into the first token", 100, "%"),
@@ -30,7 +30,6 @@ NOTE = {
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's columns: how much each head writes, and on how many samples it is off."""
     from headtypes.analyses.outputs.measure import read_heads
 
     table, group = by_head(read_heads(path)), f"What comes out on {task}"
@@ -46,7 +45,6 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest of the lengths that the heads of a set write, and of how often they are off."""
     from headtypes.analyses.outputs.measure import read_heads
 
     table = by_head(read_heads(path))

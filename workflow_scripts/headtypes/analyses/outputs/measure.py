@@ -40,16 +40,14 @@ HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", 
 class Outputs:
     """The vectors that every head writes into the residual stream, on every sample.
 
-    written: the columns `COLUMNS`. Those that begin with `written` are means over tokens of the length of the vector
-        that
-        the head adds to a token, divided by that of the residual stream there: over all tokens, the first one, other
-        special ones (`[CLS]`, `[SEP]`), comma and period, the rest, and each quarter of the sample without its first
-        token; NaN where there is no such token. length: the mean length over all tokens. first, to_largest: the share
-        of
-        the head's attention to the first token, and to the token with the largest number of the stream.
-    stream: of the stream that the layer reads, the columns `STREAM`: the largest number of all tokens, by its
-        magnitude; the median magnitude; the token with the largest, from 0.
-    length: tokens. reason: why there are no values, or None.
+    written: the columns `COLUMNS`. `written...` are means over tokens of the length of the vector that the head adds to
+        a token, divided by the length of the residual stream there: over all tokens, the first token, other `[CLS]` and
+        `[SEP]`, comma and period, all other tokens, and each quarter of the sample without its first token; NaN where a
+        sample has no such token. `length` is the mean length of the vector over all tokens. `first` and `to_largest`
+        are the head's share of attention to the first token, and to the token with the stream's largest number.
+    stream: the columns `STREAM`, about the stream that the layer reads: the largest magnitude of a number; the median
+        magnitude; the token with the largest magnitude, from 0.
+    length: number of tokens. reason: why there are no values, or None.
     """
 
     written: Float32[np.ndarray, "sample layer head 12"]
@@ -66,16 +64,14 @@ class Outputs:
         return self.written[..., COLUMNS.index(name)].astype(float)
 
 
-# Of the table of `tables.heads_table`.
+# Reads the table of `tables.heads_table`.
 read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS))
 
 
 class WrittenByHeads(PerSample):
-    """A reducer whose result is what heads write, [sample, layer, head, column] float32, and the residual stream.
+    """A reducer whose result is (written, stream) as in `Outputs`: float32 and float64.
 
-    kinds: one array per encoded sample, kinds of its tokens [token].
-
-    The columns are those of `COLUMNS`; the stream, [sample, layer, 3] float64, has those of `STREAM`.
+    kinds: kinds of the tokens of each encoded sample, [token].
     """
 
     by_head = True
@@ -113,7 +109,7 @@ class WrittenByHeads(PerSample):
         self.values[group.samples, block.layer, block.heads] += torch.cat([beside @ of_rows, means], -1)
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """Mark the lengths that are finite; other columns may be impossible."""
+        """Mark the lengths that are finite; other columns may be NaN."""
         return self.values[..., COLUMNS.index("length")].isfinite()
 
     def finish(self) -> None:
@@ -124,7 +120,7 @@ class WrittenByHeads(PerSample):
         return super().result(), self._streams
 
     def _look_at(self, block: Block) -> None:
-        """Keep the stream of a layer: the length of each token, and the largest number of each sample."""
+        """Keep numbers of a layer's residual stream: its length at each token, and the columns `STREAM`."""
         import torch
 
         stream = block.stream.float()
@@ -137,9 +133,10 @@ class WrittenByHeads(PerSample):
 
 
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
-    """Return the weight of each token in the means over some tokens, one column each of `TOKENS` and `QUARTERS`.
+    """Return the weight of each token in the means of `TOKENS` and `QUARTERS`, one column for each mean.
 
-    NaN, as the mean of nothing, where a sample has no such token. The first token counts as that alone.
+    NaN, the mean of nothing, where a sample has no such token. The first token counts in `written_first` and `written`
+    alone.
     """
     length = len(kinds)
     position = np.arange(length)
@@ -159,9 +156,7 @@ def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
 
 
 def _reason(run: ModelOnTask) -> str:
-    """Say why nothing can be read: the model does more with head outputs than multiply them and add them to the
-    stream.
-    """
+    """Return why lengths cannot be read of a model, or an empty text."""
     from headtypes.attention.norms import KeyLengths, ResidualStream
 
     try:
@@ -181,7 +176,7 @@ def _outputs(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: li
     return Outputs(nothing, np.full((*shape[:2], len(STREAM)), np.nan), lengths, ids, _reason(run))
 
 
-# What all heads write into the residual stream. Where a model cannot be read so, there are no values, but the reason.
+# A model whose lengths cannot be read has no values, but the reason.
 measure_outputs = Measurement(
     lambda run, encoded, norms: [] if _reason(run) else [WrittenByHeads(encoded.kinds)], _outputs
 )

@@ -38,16 +38,13 @@ def is_off(outputs: Outputs) -> Bool[np.ndarray, "sample layer head"]:
 
 
 def heads_table(outputs: Outputs) -> pd.DataFrame:
-    """Return one row per head, means over samples, of which each counts once.
+    """Return one row for each head, with means over samples; NaN where nothing could be measured.
 
-    layer, head (from 0); the columns of `Outputs.written` that begin with `written`, as shares of the stream's length,
-    and the interval of the first over samples (low, high); relative: the length that it writes, divided by the mean of
-    the
-    layer's heads; off: percent of samples on which that is below `OFF`; off_no_sink: percent of samples on which it is
-    off
-    although it looks at the first token for at most half; first, to_largest: shares of attention. NaN where nothing
-    could
-    be measured.
+    The columns are layer, head (from 0); those of `Outputs.written` that begin with `written`; low and high, the ends
+    of the interval of `written` over samples; relative, the length that the head writes divided by the mean of its
+    layer's heads; off, percent of samples on which `relative` is below `OFF`; off_no_sink, percent of samples on which
+    the head is off although the first token gets at most half of its attention (`SINK`); first, to_largest, shares of
+    attention as in `Outputs.written`.
     """
     off, sink = is_off(outputs), outputs.column("first") > SINK
     of_heads = outputs.column("written").reshape(len(outputs.length), -1).T
@@ -67,15 +64,13 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
 
 
 def layers_table(outputs: Outputs) -> pd.DataFrame:
-    """Return one row per layer: the stream that it reads, and its heads.
+    """Return one row for each layer, about the residual stream that the layer reads, and its heads.
 
-    layer (from 0); largest, median: as in `Outputs.stream`, means over samples; ratio: their quotient's median over
-    samples; massive: percent of samples with a massive activation (`MASSIVE`, `TIMES`); token: where the largest number
-    stands most often, from 1; to_largest: share of the heads' attention to that token of each sample, and even: the
-    same
-    for even attention; off, off_no_sink: percent of heads and samples, as in `heads_table`; varies: number of heads
-    that
-    are off for some samples and on for others.
+    The columns are layer (from 0); largest, median, means over samples of those in `Outputs.stream`; ratio, the median
+    over samples of largest by median; massive, percent of samples with a massive activation (`MASSIVE`, `TIMES`);
+    token, where the largest number stands most often, from 1; to_largest, the heads' share of attention to the token
+    with the largest number, and even, what even attention would give it; off, off_no_sink, percent of heads and samples
+    as in `heads_table`; varies, the number of heads that are off for some samples and on for others.
     """
     stream = dict(zip(STREAM, np.moveaxis(outputs.stream, -1, 0), strict=True))
     ratio = np.divide(
@@ -111,9 +106,9 @@ _ON, _OFF = "0.6", PALETTE[1]
 
 @styled
 def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
-    """Draw three panels: what heads write by layer; what they write against their sink; the stream by layer.
+    """Draw three panels: lengths by layer; lengths against attention to the first token; the stream by layer.
 
-    heads, layers: as `heads_table` and `layers_table` return them; without values, there is a sentence.
+    heads, layers: as `heads_table` and `layers_table` return them; without values, the figure is a sentence.
     """
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     if heads["written"].isna().all():
@@ -138,7 +133,6 @@ def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
 
 
 def _draw_written(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
-    """Draw a dot for each head, and a line for the mean of each layer."""
     layer = heads["layer"] + 1
     beside = (heads["head"] / max(heads["head"].max(), 1) - 0.5) * 0.5
     for chosen, colour, name in ((~off, _ON, "on"), (off, _OFF, "off")):
@@ -149,7 +143,6 @@ def _draw_written(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
 
 
 def _draw_sinks(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
-    """Draw what heads write against attention to the first token; at the bottom left, heads are off without a sink."""
     axes.axhline(OFF, color="0.75", lw=0.6, zorder=0)
     axes.axvline(100 * SINK, color="0.75", lw=0.6, zorder=0)
     for chosen, colour, name in ((~off, _ON, "on"), (off, _OFF, "off")):
@@ -168,7 +161,6 @@ def _draw_sinks(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
 
 
 def _draw_stream(axes: Axes, layers: pd.DataFrame) -> None:
-    """Draw the largest number and the median magnitude of the stream that each layer reads."""
     layer = layers["layer"] + 1
     axes.plot(layer, layers["largest"], "o-", color=PALETTE[0], ms=_MARKER, lw=0.9, gid="largest")
     axes.plot(layer, layers["median"], "--", color="0.4", lw=0.9)

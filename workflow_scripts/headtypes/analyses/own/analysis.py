@@ -43,7 +43,7 @@ def class_in(file: StrPath) -> str:
 
 @stage("forward", reads="samples", calls="analyses.own.measure:run")
 def read_analysis(plan: Plan, analysis: str, model: str, task: str) -> dict:
-    """Spec: the file, of which `planning.code` counts the syntax tree, and its keys; how samples are read."""
+    """Spec: the keys of the analysis in the config, such as its file, and how samples are read."""
     return {**samples_of(plan, task), **given(plan.config.analyses[analysis])}
 
 
@@ -69,9 +69,6 @@ def labelled(table: pd.DataFrame) -> str:
 
 
 def per_head(name: str, task: str, path: StrPath) -> list:
-    """Return the atlas's column: the value of each head, from a table of `measure.value_table`; name: of the
-    analysis.
-    """
     table = read_values(path)
     label, unit = table["label"][0], table["unit"][0]
     ends = {"low": table["low"], "high": table["high"]}
@@ -79,7 +76,6 @@ def per_head(name: str, task: str, path: StrPath) -> list:
 
 
 def per_set(name: str, task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
-    """Yield mean, smallest and largest value of a set's heads, from such a table."""
     table = read_values(path)
     yield from summaries(name, task, labelled(table), table["value"].to_numpy())
 
@@ -104,7 +100,7 @@ FIGURE = replace(
 
 
 def own_analysis(name: str) -> Analysis:
-    """Declare an analysis of the user's, by its name in the config, in the form of ours."""
+    """Return the declaration of a user's analysis; name: its name in the config."""
     results = tuple(
         replace(
             result,

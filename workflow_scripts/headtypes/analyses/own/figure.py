@@ -10,7 +10,7 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import scatter_types
 from headtypes.core.style import COLUMN, layer_ticks, save_figure, styled
 
-# Of a layer's width, how much its heads take.
+# Share of a layer's width that its heads take.
 _SPREAD = 0.6
 
 
@@ -18,7 +18,7 @@ _SPREAD = 0.6
 def values_figure(table: pd.DataFrame, partition: Partition) -> Figure:
     """Draw the value of each head over its layer, marked by its type, with the mean of each layer.
 
-    table: as of `analysis.read_values`.
+    table: as `analysis.read_values` returns it.
     """
     layers, heads = partition.shape
     figure = Figure(figsize=(COLUMN, 2.4), layout="constrained")

@@ -32,9 +32,9 @@ class SampleBlock:
 
     weights: of each of these tokens (query) to every token of the sample (key), padding left out; a row sums to one.
     queries: the positions of these tokens in the sample, from 0; keys: those of all of its tokens.
-    ids, kinds: of all tokens, the id, and the kind: 0 for an ordinary token, or from 1 a number of
-        `headtypes.data.encoding.SPECIAL_KINDS` (cls, sep, comma, period).
-    layer: from 0. sample: its id and its one or two texts. encoding: what the tokenizer says of it.
+    ids, kinds: id and kind of each key; a kind is 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma,
+        4 for a period.
+    layer: from 0. sample: id and one or two texts. encoding: the tokenizer's encoding of the sample.
     """
 
     weights: Float[Tensor, "head query key"]
@@ -52,12 +52,12 @@ class SampleBlock:
 
 
 class HeadAnalysis:
-    """One number of every head, made of its attention on samples: a subclass says in `add` which.
+    """A number of every head, from its attention on samples; a subclass defines the number in its method `add`.
 
-    label, unit: what the number is called where it is shown, else the name of the class; and its unit.
-    inputs: the paths of files that the analysis reads, by the names that the config gives them.
+    label, unit: name of the number where it is shown (by default the name of the class), and its unit.
+    inputs: paths of files that the analysis reads, by their names in the config.
 
-    Other attributes of a subclass are its parameters: the config, or an argument, gives them other values.
+    Other attributes of a subclass are parameters, to which the config, or an argument, can give other values.
     """
 
     label: str = ""
@@ -73,13 +73,13 @@ class HeadAnalysis:
     def add(self, block: SampleBlock) -> Float[Tensor, "head query"]:
         """Return a number for each head and each query of a block, NaN where a query has none.
 
-        The value of a head on a sample is the mean over the sample's queries, its value the mean over samples.
+        A head's value on a sample is the mean over the sample's queries; its value in all is the mean over samples.
         """
         raise NotImplementedError
 
 
 class QueryMeans(PerSample):
-    """A reducer whose result is the mean of what an analysis gives for each query, [sample, layer, head] float64."""
+    """A reducer whose result is the mean over queries of an analysis's numbers, [sample, layer, head] float64."""
 
     def __init__(self, analysis: HeadAnalysis, encoded: Encoded):
         # The sum of the numbers, how many there are, and the sum of the attention.
@@ -87,7 +87,6 @@ class QueryMeans(PerSample):
         self._analysis, self._encoded = analysis, encoded
 
     def add(self, block: Block) -> None:
-        """Add the numbers of some query rows, one sample after the other."""
         rows = range(self.batch.samples.size)[block.group.samples]
         keys = torch.arange(block.group.length, device=block.attention.device)
         for place, weights in zip(rows, block.attention, strict=True):
@@ -121,9 +120,10 @@ class QueryMeans(PerSample):
 
 
 def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer head"]) -> pd.DataFrame:
-    """Return one row per head, layer by layer: layer, head (both from 0), value, low, high, samples, label, unit.
+    """Return one row for each head: layer, head (both from 0), value, low, high, samples, label, unit.
 
-    values: NaN where a sample has none. value: the mean over the `samples` that have one, with its interval over these.
+    values: value of each head on each sample, or NaN. `value` is the mean over the samples that have one, `low` and
+        `high` the ends of its interval over these, and `samples` their number.
     """
     known = ~np.isnan(values)
     low, high = ratio_intervals(np.where(known, values, 0), known.astype(float))
@@ -135,7 +135,7 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
 
 
 def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
-    """Load the analysis of a file of the user's; parameters: as for `HeadAnalysis`. Errors as those of `class_in`."""
+    """Run a file of the user's and return its analysis with these parameters; errors as those of `class_in`."""
     name, spec = class_in(file), spec_from_file_location("own_analysis", file)
     # Classes look up their module, as dataclasses do.
     module = sys.modules[spec.name] = module_from_spec(spec)
@@ -146,7 +146,7 @@ def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
 def measure_heads(
     analysis: HeadAnalysis, samples: list[Sample], record: ModelRecord, *, kind: str, **settings: Any
 ) -> pd.DataFrame:
-    """Return the `value_table` of an analysis on samples; kind: of task; settings: of `ModelOnTask`."""
+    """Return the `value_table` of an analysis on samples; kind: kind of the task; settings: those of `ModelOnTask`."""
     model = ModelOnTask(record, **settings)
     encoded = model.encode(samples, kind)
     (values,) = model.read(encoded, QueryMeans(analysis, encoded))

@@ -29,7 +29,6 @@ def per_head(task: str, path: StrPath) -> list[Column]:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest share that heads give to the same word."""
     import numpy as np
 
     from headtypes.analyses.same_word.measure import SameWord

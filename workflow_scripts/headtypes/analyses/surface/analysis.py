@@ -30,7 +30,6 @@ BY_NORMS = " Of each row's norms, what tokens hand over (Kobayashi et al. 2020).
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's columns: the patterns of each head, those that the model can have."""
     import numpy as np
 
     from headtypes.analyses.surface.measure import Surface
@@ -57,7 +56,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield the head with most attention to each of a few positions at which the model's heads can look."""
+    """Yield for each of a few positions the head with most attention to it, as `Analysis.best` asks."""
     import numpy as np
 
     from headtypes.analyses.surface.measure import Surface
@@ -77,7 +76,6 @@ def _quantity(name: str, of: str) -> str:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest of each pattern; the mean with its interval over samples."""
     import numpy as np
 
     from headtypes.analyses.surface.measure import Surface

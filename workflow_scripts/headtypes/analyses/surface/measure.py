@@ -37,9 +37,9 @@ COLUMNS = (
 class Surface:
     """The surface patterns of every head on every sample (Clark et al. 2019, sections 3.1 to 3.3).
 
-    patterns: columns as in `COLUMNS`; entropies in nats, the others shares of attention; NaN where there can be none.
-    uniform: mean over the tokens of the entropy of attention that is spread evenly over all that a token may look at.
-    length: tokens. norms: the same patterns of norms (`attention.norms`) instead of weights, if they were read.
+    patterns: the columns `COLUMNS`: entropies in nats, all others shares of attention; NaN where one is impossible.
+    uniform: mean over tokens of the entropy, in nats, of attention spread evenly over all that a token may look at.
+    length: number of tokens. norms: the same patterns of norms (`attention.norms`), or None if norms were not read.
     """
 
     patterns: Annotated[Float32[np.ndarray, "sample layer head 13"], Stored("surface")]
@@ -51,17 +51,14 @@ class Surface:
 
     @property
     def read(self) -> tuple[Of, ...]:
-        """The names of what was read: `weights`, and `norms` where these were read too."""
+        """`weights`, and `norms` if norms were read too."""
         return ("weights",) if self.norms is None else ("weights", "norms")
 
     def column(self, name: str, of: Of = "weights") -> Float32[np.ndarray, "sample layer head"]:
         return (self.patterns if of == "weights" else self.norms)[..., COLUMNS.index(name)]
 
     def mean(self, name: str, of: Of = "weights") -> Float[np.ndarray, "layer head"]:
-        """Return one column of each head: the mean over samples, each of which counts once; float64.
-
-        Samples on which the pattern is impossible (NaN) do not count; NaN where it is impossible on all of them.
-        """
+        """Return the mean of a column over samples, float64; NaN for a head for which it is NaN on all samples."""
         return mean_of_known(self.column(name, of))
 
 
@@ -77,10 +74,11 @@ _SUMS = (
 class SurfacePatterns(PerSample):
     """A reducer whose result is the surface patterns: [sample, layer, head, 14] float32.
 
-    kinds: one array per encoded sample, kinds of its tokens [token], numbered as in `encoding.SPECIAL_KINDS`.
+    kinds: kinds of the tokens of each encoded sample, [token], from 1 as in `encoding.SPECIAL_KINDS`.
+    of: whether A is the weights of attention, or each token's share of the norms.
 
-    The columns are those of `COLUMNS`, and last the entropy of uniform attention. A[s, t] being the
-    attention of token s to token t and L the number of tokens, special ones included, they are:
+    The columns are `COLUMNS`, and last the entropy of uniform attention. A[s, t] is the attention of token s to token
+    t, and L the number of tokens, special tokens included:
 
     self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
     cls, sep, punctuation: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period together.
@@ -91,10 +89,8 @@ class SurfacePatterns(PerSample):
     peak:                 mean over the rows of the largest attention.
     first:                mean over the rows of the attention to the first token.
 
-    of: what is read, the weights A or, in their place, each token's share of the norms.
-
-    What is impossible is NaN: columns of a token that the sample does not have (but for punctuation, which it may
-    lack by chance), next where no token may look ahead, entropy_cls where `[CLS]` may look at itself alone.
+    Impossible columns are NaN: those of a token that the sample does not have (except punctuation, which it may lack by
+    chance), next if no token may look ahead, entropy_cls if `[CLS]` may look at itself alone.
     """
 
     by_head = True
@@ -125,7 +121,7 @@ class SurfacePatterns(PerSample):
         self._sums[group.samples, block.layer, block.heads] += torch.stack(torch.broadcast_tensors(*sums), -1)
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """Mark the largest attentions that are finite; other columns may be impossible."""
+        """Mark heads whose largest attention is finite; other columns may be NaN."""
         return self._sums[..., _SUMS.index("peak")].isfinite()
 
     def finish(self) -> None:
