@@ -145,7 +145,7 @@ def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
         if len(same) == len(several):
             mean = mean_over_models([Measured(one["ours"], one["low"], one["high"], over=one["over"]) for one in same])
             doubtful = {name: None for one in same for name in one.get("doubtful", "").split(", ") if name}
-            yield row | _beside(mean, row["published"]) | {"doubtful": ", ".join(doubtful)}
+            yield row | _numbers(mean, row["published"]) | {"doubtful": ", ".join(doubtful)}
 
 
 def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collection[str] = ()) -> Iterator[dict]:
@@ -157,7 +157,7 @@ def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collectio
         if verdict.deciding is not None:
             findings = judge(claim, subject.theirs).findings
             value = findings[verdict.deciding].measured.value if findings else None
-            row |= _beside(verdict.findings[verdict.deciding].measured, value)
+            row |= _numbers(verdict.findings[verdict.deciding].measured, value)
             row["unit"] = verdict.findings[verdict.deciding].unit
         row |= {"verdict": verdict.verdict, "reason": verdict.reason, "remark": remarks(claim.id)}
         row |= {"p": corrected.p, "p_holm": corrected.p_holm, "verdict_holm": corrected.verdict}
@@ -165,7 +165,7 @@ def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collectio
 
 
 def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float | None = None) -> dict:
-    row = {"kind": "figure", "basis": "", "place": place, "id": id_, "quantity": quantity, **_beside(ours, theirs)}
+    row = {"kind": "figure", "basis": "", "place": place, "id": id_, "quantity": quantity, **_numbers(ours, theirs)}
     return row | {"verdict": "", "verdict_holm": "", "reason": ""}
 
 
@@ -263,7 +263,7 @@ def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFr
     return table.astype(dict.fromkeys(("value", "low", "high"), float))
 
 
-def _beside(ours: Measured, published: float | None) -> dict:
+def _numbers(ours: Measured, published: float | None) -> dict:
     row = {"ours": ours.value, "low": ours.low, "high": ours.high, "over": ours.over, "published": published}
     return row if published is None else row | {"difference": ours.value - published}
 

@@ -120,14 +120,15 @@ def _page(path: StrPath, folder: Path) -> str:
 
 
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
-    """Return the number of verdicts on each claim over all cells, and over models; ledger: as of `ledger_table`.
+    """Return the number of verdicts on each claim over cells, and over models; ledger: the result of `ledger_table`.
 
     The columns are `CLAIM_COLUMNS`, the rows claims. cells, cells_holds, ...: numbers of cells, in all and by verdict.
-    models: number of models with a verdict in some cell. models_hold, models_fail: models in whose cells every verdict
-    is this; models_open: all other models, and those in which the claim holds if it also holds in most untrained
-    networks, since it then says nothing of training. families: number of families of these models. low, high: interval
-    of the share of models in which the claim holds, in percent (`share_interval`), NaN without models. untrained,
-    untrained_hold: number of networks of the family `UNTRAINED`, which count in no other column but the cells.
+    models: number of models with a verdict in some cell. models_hold, models_fail: number of models in which the claim
+    holds, or fails, in every cell; models_open: number of all other models. If a claim holds in most untrained
+    networks, it says nothing of training, and models in which it holds count as open. families: number of families of
+    these models. low, high: interval of the share of models in which the claim holds, in percent (`share_interval`),
+    NaN without models. untrained, untrained_hold: number of networks of the family `UNTRAINED`, which count in no other
+    column but the cells.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):

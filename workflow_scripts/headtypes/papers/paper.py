@@ -120,7 +120,8 @@ class Tables(NamedTuple):
 class Compared(NamedTuple):
     """The comparison with a paper.
 
-    quantities: as of `comparison.tidy_table`; table: as of `comparison.comparison_table`; page: the table in Markdown.
+    quantities: the result of `comparison.tidy_table`; table: the result of `comparison.comparison_table`.
+    page: the table in Markdown, with all claims.
     """
 
     quantities: "pd.DataFrame"
@@ -165,7 +166,7 @@ class Paper:
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
         """Judge the paper's claims, and set our results next to its published values.
 
-        found: the paths of `inputs`, by kind and key; spec: as of `spec`, with `repeats` and `tested` of all papers.
+        found: the paths of `inputs`, by kind and key; spec: the result of `spec`, with `repeats` and `tested`.
         """
         raise NotImplementedError
 

@@ -43,7 +43,7 @@ def compare_files(
 ) -> Compared:
     """Read our results, and compare them with the paper.
 
-    found: as of `Paper.compare`; beside, repeats, tested: as of `compare_with_clark`.
+    found: as in `Paper.compare`; beside, repeats, tested: as in `compare_with_clark`.
     """
     quantities = collect_all(*(found[name] for name in ("surfaces", "gradients", "fits", "divergences")), published)
     quantities |= collect_treebanks(found["relations"], found["probes"], published)
@@ -61,9 +61,9 @@ def compare_with_clark(
 ) -> pd.DataFrame:
     """Return the verdicts on the paper's claims and its published values next to ours, one task after the other.
 
-    quantities: our results by model and task, as of `collect_all`, `collect_treebanks` and `collect_coreference`.
+    quantities: our results by model and task, from `collect_all`, `collect_treebanks` and `collect_coreference`.
     beside: the models whose values stand next to the published ones.
-    repeats, tested: as of `comparison_table` in `papers.comparison`.
+    repeats, tested: as in `comparison_table` in `papers.comparison`.
 
     The columns are `COLUMNS`. Rows of a model and task are claims, then values. Claims about a kind of task that a
     model lacks have no task. Values of a text are those of the paper's text, means by layer
@@ -71,7 +71,7 @@ def compare_with_clark(
     has another number of layers, and for each layer the kind of token with the most attention (`sink.{layer}`) and its
     gradient divided by that of all tokens (`sink_gradient.{layer}`). Values of a treebank or of coreference are those
     of Tables 1 to 3. ours, low, high, published, difference: shares of attention, nats, percent or numbers of heads, as
-    `quantity` says. Other columns are as of `guan2020.comparison.compare_with_guan`.
+    `quantity` says. Other columns are as in `guan2020.comparison.compare_with_guan`.
     """
     theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
     claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}
@@ -90,7 +90,7 @@ def compare_with_clark(
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """Return the comparison in Markdown; table: as of `compare_with_clark`."""
+    """Return the page of the comparison in Markdown; table: the result of `compare_with_clark`."""
     broad = next(rule for rule in published.behaviours if rule.name == "broad")
     data = published.data
     introduction = [

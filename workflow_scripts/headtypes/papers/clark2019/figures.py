@@ -97,7 +97,7 @@ _LOSSES = {
 def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw Figure 2, shares of attention: a dot per head in its layer (from 1), and lines of the layers' means.
 
-    published: the paper's statistics, drawn as pale lines if the model has as many layers; None for no such lines.
+    published: the paper's statistics, drawn as pale lines if the model has as many layers, or None.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
@@ -123,7 +123,7 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 @styled
 def gradient_figure(gradients: Gradients) -> Figure:
-    """Draw Figure 3: means of |dLoss / dA| by layer and kind of token, and each divided by that of all tokens.
+    """Draw Figure 3: means of |dLoss / dA| by layer and kind of token, also divided by the mean over all tokens.
 
     Without gradients, the figure is a sentence that says why.
     """
@@ -157,7 +157,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw Figure 4, the entropy of attention in nats: a dot per head, the layers' means, and uniform attention.
 
-    published: as of `surface_figure`.
+    published: as in `surface_figure`.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
@@ -423,9 +423,9 @@ _LEGEND_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 
 
 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
-    """Return what single heads of a model are best at, as text, by layer and head from 0.
+    """Return a text by (layer, head), from 0: the relations or mentions at which this head is the best of its model.
 
-    relations, mentions: paths of tables of best heads, on treebanks and on coreference; the first of each counts.
+    relations, mentions: paths of tables of best heads, on treebanks and on coreference; the first of either is read.
     """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
@@ -443,11 +443,11 @@ def divergence_figure(
     partition: Partition | None,
     best: Mapping[tuple[int, int], str],
 ) -> Figure:
-    """Draw Figure 6, heads in two dimensions, in panels: coloured by behaviour, by layer, and by type if they have one.
+    """Draw Figure 6, heads in two dimensions: a panel by behaviour, one by layer and, with a partition, one by type.
 
-    places, summary: coordinates of the heads, and quality of the fit, as of `projection.project_heads`.
-    behaviours: [layer, head] str, such as `next` or `sep`, as of `behaviours_of`.
-    best: what single heads are best at, by layer and head from 0; a cross marks each of them.
+    places, summary: coordinates of the heads and quality of the fit, as `projection.project_heads` returns them.
+    behaviours: [layer, head] str, such as `next` or `sep`, as `behaviours_of` returns them.
+    best: the result of `phenomena_of_heads`; a cross marks each of its heads.
     """
     kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
     lines = -(-kinds // 2)
@@ -507,7 +507,7 @@ def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
 
 
 def _add_bar(axes: Axes, half: float, unit: str) -> None:
-    """Draw a bar of a round length with its number and unit; half: half the width of the panel, in that unit."""
+    """Draw a scale bar of a round length, with its number and unit; half: half the panel's width in this unit."""
     length = next((bar for bar in _BARS if bar <= 0.6 * half), None)
     if length is None:
         return

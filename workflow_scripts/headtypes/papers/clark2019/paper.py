@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @stage(calls="papers.clark2019.figures:run_surface")
 def plot_surface(plan: Plan, model: str, task: str) -> dict:
-    return {"beside": bool(_beside(plan, [model]))}
+    return {"beside": bool(_models_of_paper(plan, [model]))}
 
 
 plot_examples = of_inputs_alone("plot_examples", calls="papers.clark2019.figures:run_examples")
@@ -47,17 +47,17 @@ plot_divergence = of_inputs_alone("plot_divergence", calls="papers.clark2019.fig
 
 @stage(calls="papers.clark2019.tables:run_relations")
 def tabulate_relations(plan: Plan) -> dict:
-    return {"beside": _beside(plan, (entry.model for entry in _treebanks(plan)))}
+    return {"beside": _models_of_paper(plan, (entry.model for entry in _treebanks(plan)))}
 
 
 @stage(calls="papers.clark2019.tables:run_coreference")
 def tabulate_coreference(plan: Plan) -> dict:
-    return {"beside": _beside(plan, (entry.model for entry in _coreference(plan)))}
+    return {"beside": _models_of_paper(plan, (entry.model for entry in _coreference(plan)))}
 
 
 @stage(calls="papers.clark2019.tables:run_probes")
 def tabulate_probes(plan: Plan) -> dict:
-    return {"beside": _beside(plan, (entry.model for entry in plan.probed))}
+    return {"beside": _models_of_paper(plan, (entry.model for entry in plan.probed))}
 
 
 # Of all rows, it reads a few.
@@ -68,8 +68,8 @@ def plot_sentences(plan: Plan, model: str, task: str) -> dict:
     return {"kind": plan.kind_of(task).name, **{name: words[name] for name in words if name != "batch_tokens"}}
 
 
-def _beside(plan: Plan, models: Iterable[str]) -> list[str]:
-    """Return those of the models that name the paper in the config, next to which its values stand."""
+def _models_of_paper(plan: Plan, models: Iterable[str]) -> list[str]:
+    """Return the models whose `published` in the config names this paper."""
     return [model for model in dict.fromkeys(models) if "clark2019" in plan.config.models[model].published]
 
 
@@ -166,7 +166,7 @@ def _figure(number: int, name: str, title: str, entries: Entries = shown_texts) 
 
 
 def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) -> Tables:
-    """Declare one of the paper's tables; show: the function of `clark2019.tables` that makes it for a page."""
+    """Declare one of the paper's tables; show: name of the function in `clark2019.tables` that returns it."""
 
     def shown(path: str) -> "Iterable[Table]":
         from headtypes.papers.clark2019 import tables
@@ -223,7 +223,7 @@ class _Clark2019(Paper):
         }
 
     def spec(self, plan: Plan) -> dict:
-        return {"beside": _beside(plan, plan.models)}
+        return {"beside": _models_of_paper(plan, plan.models)}
 
     def compare(self, found: Found, published: Clark2019, spec: Mapping[str, Any]) -> Compared:
         from headtypes.papers.clark2019.comparison import compare_files

@@ -111,7 +111,7 @@ def choose_passages(
 
 
 def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> list[SentenceMap]:
-    """Run a model over the chosen sentences, and return on each the attention of its best head.
+    """Run a model over the chosen sentences, and return the attention of the best head on each of them.
 
     settings: options of `ModelOnTask`.
     """

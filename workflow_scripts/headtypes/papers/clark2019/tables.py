@@ -127,7 +127,7 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
 
 
 def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield Table 1 as pages show it, one for each model and treebank; table: as of `relations_table`.
+    """Yield Table 1 as pages show it, one for each model and treebank; table: the result of `relations_table`.
 
     A row is a head and an offset that are chosen and scored as in the paper. Columns that begin with `there_` are
     scores of the same choice on other sentences. The short form leaves out the treebank's own labels if there are
@@ -156,7 +156,7 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
 
 
 def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """Return the page of Table 1 in Markdown; table: as of `relations_table`."""
+    """Return the page of Table 1 in Markdown; table: the result of `relations_table`."""
     parts = [
         f"Published: {published.paper}, {published.relations.place}: {published.model} on the "
         f"{published.data.treebank.source}. Accuracies are percent of words whose head in the tree is guessed, with "
@@ -237,7 +237,7 @@ def coreference_table(
 
 
 def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield Table 2 as pages show it, one for each model and task; table: as of `coreference_table`.
+    """Yield Table 2 as pages show it, one for each model and task; table: the result of `coreference_table`.
 
     A row is a system, a reading of a head's candidates, and a way of choosing the head.
     """
@@ -265,7 +265,7 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
 
 
 def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """Return the page of Table 2 in Markdown; table: as of `coreference_table`."""
+    """Return the page of Table 2 in Markdown; table: the result of `coreference_table`."""
     place = published.coreference.place
     parts = [
         f"Published: {published.paper}, {place}: {published.model} on {published.data.coreference}. Accuracies "

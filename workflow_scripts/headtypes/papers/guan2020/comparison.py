@@ -42,7 +42,7 @@ def compare_files(
 ) -> Compared:
     """Read our results, and compare them with the paper.
 
-    found: as of `Paper.compare`; partitions, ablations: as of the paper's `spec`; repeats, tested: as of
+    found: as in `Paper.compare`; partitions, ablations: as the paper's `spec` returns them; repeats, tested: as in
         `comparison_table` in `papers.comparison`.
     """
     read = read_each(read_partition, found["partitions"])
@@ -76,7 +76,7 @@ def compare_with_guan(
 
     quantities: our results by model and partition (`quantities.collect_quantities`).
     rows: the row of the paper's Table 1 next to which each model stands, by model and partition, or None.
-    repeats, tested: as of `comparison_table` in `papers.comparison`.
+    repeats, tested: as in `comparison_table` in `papers.comparison`.
 
     The columns are `COLUMNS`. kind: claim, figure (a value), or either with `over models`. id: the claim's, or
     share.{type}, stability.{k}.{halves}, {condition}.{metric}, {condition}.drop_{metric}. ours, low, high, published,
@@ -94,7 +94,7 @@ def compare_with_guan(
 
 
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
-    """Return the comparison in Markdown; table: as of `compare_with_guan`."""
+    """Return the page of the comparison in Markdown; table: the result of `compare_with_guan`."""
     introduction = [
         f"Published: {published.paper}. Its values are for {published.model} on {published.task}. Another model has "
         "other heads, so that only the order and the direction of the drops can be compared.",

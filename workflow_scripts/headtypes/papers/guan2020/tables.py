@@ -97,7 +97,7 @@ def reservations(table: pd.DataFrame) -> list[str]:
 
 
 def stability_shown(table: pd.DataFrame) -> Table:
-    """Return Table 1 as pages show it; table: as of `stability_table`."""
+    """Return Table 1 as pages show it; table: the result of `stability_table`."""
     types = [column.removeprefix("share_") for column in table if column.startswith("share_")]
     doubtful = [str(names).split(", ") for names in table["doubtful"]]
     texts = {f"doubt_{name}": ["?" if name in names else "" for names in doubtful] for name in types}
@@ -143,7 +143,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Return Table 1 with the paper's shares as its last row, if the table has its types and a model of the paper."""
+    """Return Table 1 with the paper's shares as its last row, if it has the paper's types and published stability."""
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table
@@ -151,7 +151,7 @@ def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
 
 
 def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
-    """Return the page of Table 1 in Markdown, with the paper's shares below ours; table: as of `stability_table`."""
+    """Return the page of Table 1 in Markdown, with the paper's shares; table: the result of `stability_table`."""
     shares = [column for column in table if column.startswith("share_")]
     stability = ("published_stability", *(column.name for column in _STABILITY))
     parts = [
@@ -289,7 +289,7 @@ def measured_in(section: pd.DataFrame) -> list[Metric]:
     return [metric for metric in _METRICS if metric.name in section and section[metric.name].notna().any()]
 
 
-def of_asked(section: pd.DataFrame, taken: str) -> str:
+def counted_inputs(section: pd.DataFrame, taken: str) -> str:
     """Return a text such as `90 questions (100 asked for)`; taken: the column of the number, a key of `_ASKED`."""
     there, wanted = section[taken].iloc[0], section[f"{taken}_asked"].iloc[0]
     unit = counted_by(measured_in(section))
@@ -304,14 +304,14 @@ def _key(row: Mapping) -> Key:
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
     """Yield Table 2 or 3 for each model and partition, with the baseline as its first row.
 
-    table: as of `ablation_table`; number: 2 or 3.
+    table: the result of `ablation_table`; number: 2 or 3.
     """
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         measured = measured_in(section)
         main, *others = measured
         name, counted = main.name, counted_by(measured)
-        random, columns, data = _controlled(section, name), [*_CONDITION], section.copy()
+        random, columns, data = _with_random_heads(section, name), [*_CONDITION], section.copy()
         if len(random):
             data["in_common"] = 100 * data["control_overlap"]
             note = "percent of these random heads that are the type's own"
@@ -330,7 +330,7 @@ def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
                 *(f"other_{metric.name}" for metric in others),
                 *([f"published_drop_{name}"] if section[f"published_drop_{name}"].notna().any() else []),
             ],
-            about=" ".join(_about(section, random, main, counted)),
+            about=" ".join(_sentences(section, random, main, counted)),
             printed=["id", "condition", "heads", *_scores(measured)],
         )
 
@@ -343,7 +343,7 @@ def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
 def ablation_page(table: pd.DataFrame, number: int) -> str:
     """Return the page of Table 2 or 3 in Markdown, a section per model and partition.
 
-    table: as of `ablation_table`; number: 2 or 3.
+    table: the result of `ablation_table`; number: 2 or 3.
     """
     tables = list(ablation_shown(table, number))
     controlled = any(shown.data.filter(["control_draws"]).notna().any(axis=None) for shown in tables)
@@ -355,7 +355,7 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
     for shown in tables:
         section = shown.data
         first = section.iloc[0]
-        about = [f"{of_asked(section, 'n_questions')}."]
+        about = [f"{counted_inputs(section, 'n_questions')}."]
         if first["doubtful"]:
             about.append(f"Doubtful, since the name does not fit what the heads look at: {first['doubtful']}.")
         parts += [f"## {first['model']}, {first['partition']}", " ".join(about)]
@@ -365,14 +365,14 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
             optional = [f"published_{name}", f"published_drop_{name}"]
             known = [column for column in optional if section[column].notna().any()]
             parts.append(shown.markdown("id", "condition", "heads", name, *beside, f"drop_{name}", *known))
-            drawn = _controlled(section, name)
+            drawn = _with_random_heads(section, name)
             if len(drawn):
-                parts += _beside(shown, drawn, name)
+                parts += _random_heads(shown, drawn, name)
     return document(f"Table {number}: {_TITLES[number][0].lower()}{_TITLES[number][1:]}", parts)
 
 
-def _beside(shown: Table, drawn: pd.DataFrame, metric: str) -> Iterator[str]:
-    yield f"Beside {_draws(drawn)} on {of_asked(drawn, 'control_questions')}."
+def _random_heads(shown: Table, drawn: pd.DataFrame, metric: str) -> Iterator[str]:
+    yield f"Beside {_draws(drawn)} on {counted_inputs(drawn, 'control_questions')}."
     of_drawn = shown.where(shown.data.index.isin(drawn.index))
     yield of_drawn.markdown("id", "condition", f"own_drop_{metric}", f"control_drop_{metric}", "in_common")
 
@@ -416,12 +416,12 @@ def _columns(metric: Metric, counted: str) -> Iterator[Column]:
     yield Column(f"published_{drop}", "drop published", brief="paper's drop", brief_digits=1, note=note)
 
 
-def _controlled(section: pd.DataFrame, metric: str) -> pd.DataFrame:
+def _with_random_heads(section: pd.DataFrame, metric: str) -> pd.DataFrame:
     name = f"control_drop_{metric}"
     return section[section[name].notna()] if name in section else section[:0]
 
 
-def _about(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, counted: str) -> Iterator[str]:
+def _sentences(section: pd.DataFrame, random: pd.DataFrame, metric: Metric, counted: str) -> Iterator[str]:
     asked = int(section["n_questions"].iloc[0])
     if metric.unit == "%":
         yield f"Percent and points on {asked:,} {counted}; intervals are over these ({LEVELS})."
