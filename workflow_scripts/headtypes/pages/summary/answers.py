@@ -40,14 +40,13 @@ _ELSEWHERE = "what another model would give"
 
 
 class Mark(NamedTuple):
-    """A line in a card's picture: dot, tick, limit, and a bar from low to high, in percent of its width."""
+    """A line in a card's picture: dot, tick, and a bar from low to high, in percent of its width."""
 
     label: str
     text: str
     dot: float
     tick: float | None = None
     bar: tuple[float, float] | None = None
-    limit: float | None = None
 
 
 class Card(NamedTuple):
