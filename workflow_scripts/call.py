@@ -17,7 +17,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import refusal
 from headtypes.core.machine import arithmetic
 from headtypes.core.progress import logged, title_of
-from headtypes.models.placement import limit
+from headtypes.models.placement import limit_memory
 from headtypes.planning.code import check_code, loaded_modules
 from headtypes.planning.provenance import forget, provenance_of, record, results_folder, state_of, verified
 
@@ -60,7 +60,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
             checked = {"sha256": sha256} if (sha256 := getattr(snakemake.params, "sha256", None)) else {}
             if memory := json.loads(getattr(snakemake.params, "memory", "null")):
-                limit(snakemake.wildcards.model, memory)
+                limit_memory(snakemake.wildcards.model, memory)
             for name, keys in json.loads(getattr(snakemake.params, "keyed", "{}")).items():
                 named = (key if isinstance(key, str) else tuple(key) for key in keys)
                 setattr(snakemake.input, name, dict(zip(named, getattr(snakemake.input, name), strict=True)))

@@ -27,7 +27,7 @@ from headtypes.models.architectures import (
     through_interface,
 )
 from headtypes.models.model_config import layers_and_heads
-from headtypes.models.placement import replace_for
+from headtypes.models.placement import replace_method
 
 # The name by which the attention of an ablated model is registered with Transformers.
 ABLATED = "headtypes_ablated"
@@ -101,7 +101,7 @@ def ablated(
             entered.callback(hook.remove)
         if hasattr(model, "generate"):
             whole = update_wrapper(partial(calls.whole, model.generate), model.generate)
-            replace_for(entered, model, "generate", whole)
+            replace_method(entered, model, "generate", whole)
         entered.enter_context(through_interface(model, ABLATED))
         entered.callback(calls.leave)
         calls.ends = [part.register_forward_hook(calls.end, with_kwargs=True, always_call=True) for part in parts]

@@ -21,7 +21,7 @@ from transformers.pytorch_utils import Conv1D
 from headtypes.attention.hook import Layer, open_attention, run
 from headtypes.core.errors import InputError
 from headtypes.models.model_config import layers_and_heads
-from headtypes.models.placement import at_hand, device_of
+from headtypes.models.placement import device_of, weights_on_device
 
 
 class KeyLengths:
@@ -64,7 +64,7 @@ def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"
     _, heads = layers_and_heads(model)
     for number, layer in enumerate(probe_layers(model)):
         module = _projection(model, number, layer.readers)
-        with at_hand(module):
+        with weights_on_device(module):
             weight = module.weight.detach() if isinstance(module, Conv1D) else module.weight.detach().transpose(0, 1)
             # `R^T` of `W_O^T = Q R` gives every value the length that the projection gives it.
             projection: Float[Tensor, "head width channel"] = weight.unflatten(0, (heads, -1)).double().transpose(1, 2)

@@ -114,11 +114,11 @@ def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str
     return tuple(heads), tuple(columns[DEPREL] for _, columns in block.words)
 
 
-def filled_in(block: SentenceLines, column: int) -> tuple[str, ...]:
+def column_values(block: SentenceLines, column: int) -> tuple[str, ...]:
     return tuple("" if columns[column] == "_" else columns[column] for _, columns in block.words)
 
 
-def forms(block: SentenceLines) -> tuple[str, ...]:
+def word_forms(block: SentenceLines) -> tuple[str, ...]:
     """Return the words of a sentence; here `_` is an underscore, and not a missing value."""
     return tuple(columns[FORM] for _, columns in block.words)
 
@@ -131,7 +131,7 @@ def check_words(words: Sequence[str], path: str, line: int) -> None:
         )
 
 
-def value_of(block: SentenceLines, key: str) -> tuple[int, str] | None:
+def comment_value(block: SentenceLines, key: str) -> tuple[int, str] | None:
     """Return line number and value of the comment `# key = value`; None without this comment."""
     for number, comment in block.comments:
         name, _, value = comment.partition("=")

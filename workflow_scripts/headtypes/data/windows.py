@@ -63,7 +63,7 @@ class Windows:
     def __len__(self) -> int:
         return len(self.question)
 
-    def of_questions(self, questions: np.ndarray) -> "Windows":
+    def select_questions(self, questions: np.ndarray) -> "Windows":
         """Select the windows of some questions; questions: rising indices into `question_ids`."""
         chosen = np.flatnonzero(np.isin(self.question, questions))
         ranges = [np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen]
@@ -180,7 +180,7 @@ def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> 
     if questions == "all" or questions >= len(rows):
         return rows, windows
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))
-    return [rows[index] for index in drawn], windows.of_questions(drawn)
+    return [rows[index] for index in drawn], windows.select_questions(drawn)
 
 
 def check_finite(values: np.ndarray, what: str) -> None:

@@ -12,7 +12,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoModel, 
 from headtypes.core.errors import InputError
 from headtypes.models.fetching import fetch_model
 from headtypes.models.model_config import body_of, config_of, headed_layers, is_causal
-from headtypes.models.placement import replace_for
+from headtypes.models.placement import replace_method
 from headtypes.models.records import ModelRecord, write_model_record
 
 # Some families compute attention themselves. While heads are read, the one function that does is replaced by one that
@@ -135,7 +135,7 @@ def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
             if type(module).__name__ in _OWN:
                 name, replacement = _OWN[type(module).__name__]
                 own = partial(replacement, module, _Attend(module, implementation, given))
-                replace_for(restored, module, name, own)
+                replace_method(restored, module, name, own)
         return restored.pop_all()
 
 

@@ -74,7 +74,7 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
         raise InputError(f"{where} holds no model.safetensors, {remedy}.")
     if gone := [file for file in files if not file.is_file()]:
         raise InputError(f"{key}: {gone[0]} is not there, and holds weights of the model; put it there.")
-    shape = _shape(where, folder, gguf)
+    shape = _read_shape(where, folder, gguf)
     weights = {file.name: sha256_file(file) for file in files}
     if sha256 is not None and list(weights.values()) != [sha256]:
         raise InputError(f"{key}.source.sha256: that of {where} is {' and '.join(weights.values())}, not {sha256}.")
@@ -92,7 +92,7 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
         files={file.name: sha256_file(file) for file in beside if file.suffix not in (".safetensors", ".bin")},
         pickle=files[0].suffix == ".bin",
         reader=gguf and version_of("gguf"),
-        parameters=sum(_numbers(key, file, is_quantised) for file in files),
+        parameters=sum(_count_parameters(key, file, is_quantised) for file in files),
         **shape,
     )
 
@@ -163,7 +163,7 @@ def _is_size(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value >= 1
 
 
-def _numbers(key: str, file: Path, is_quantised: bool) -> int:
+def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
     """Return the number of parameters in a file of weights.
 
     Raises `InputError` for weights in integers unless config.json says that they are quantised; key: the model's in the
@@ -198,7 +198,7 @@ def _numbers(key: str, file: Path, is_quantised: bool) -> int:
         return sum(math.prod(shape) for _, shape in stored.values())
 
 
-def _shape(where: str, folder: StrPath, gguf: str | None) -> dict:
+def _read_shape(where: str, folder: StrPath, gguf: str | None) -> dict:
     """Return the fields of `ModelRecord` that config.json and tokenizer give; check that the two fit together."""
     with told(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):
         config = AutoConfig.from_pretrained(**pretrained(folder, gguf))

@@ -30,7 +30,7 @@ from headtypes.core.errors import InputError, told
 from headtypes.core.machine import arithmetic
 from headtypes.models.fetching import check_files
 from headtypes.models.model_config import body_of, check_padding, config_of
-from headtypes.models.placement import gpus_for, keep_to_gpus, limits_of, places
+from headtypes.models.placement import GB, gpus_for, keep_to_gpus, memory_limits
 from headtypes.models.records import ModelRecord
 
 # Tensors of a model's body that may be left over: the pooler, and buffers that once were saved.
@@ -82,7 +82,7 @@ HEADS = {
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
     """Load a fetched model for inference, in evaluation mode, on the GPU if there is one.
 
-    precision: float32, bfloat16 or float16, whatever the file holds (see `computed_in`); head: a key of `HEADS`.
+    precision: float32, bfloat16 or float16, whatever the file holds (see `usable_precision`); head: a key of `HEADS`.
     Raises `InputError` if its files have changed or it does not load, and `MissingHeadError` if Transformers has no
     such head for it, or the weights lack it.
     """
@@ -103,8 +103,8 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
         auto = AutoModelForQuestionAnswering
     quantised = getattr(config, "quantization_config", None) is not None
-    laid_out = _places(record, precision)
-    dtype = getattr(torch, computed_in(precision, record.name))
+    laid_out = _place_layers(record, precision)
+    dtype = getattr(torch, usable_precision(precision, record.name))
     with told(f"{where} does not load as a {record.model_type} model"):
         model, report = auto.from_pretrained(
             **record.pretrained,
@@ -144,10 +144,10 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
     model = model if head else body_of(model)
-    return model.eval().to(device()) if limits_of(record.name) is None else model.eval()
+    return model.eval().to(device()) if memory_limits(record.name) is None else model.eval()
 
 
-def computed_in(precision: str, what: str) -> str:
+def usable_precision(precision: str, what: str) -> str:
     """Return the precision in which this processor computes, and print it if it is another; what: the work."""
     computed = arithmetic(precision)
     if computed != precision:
@@ -155,15 +155,20 @@ def computed_in(precision: str, what: str) -> str:
     return computed
 
 
-def _places(record: ModelRecord, precision: str) -> dict[str, Any]:
-    memory = limits_of(record.name)
+def _place_layers(record: ModelRecord, precision: str) -> dict[str, Any]:
+    """Return the arguments of `from_pretrained` that say where layers lie; {} for a model in one place."""
+    memory = memory_limits(record.name)
     if memory is None:
         return {}
     keep_to_gpus(gpus_for(record.parameters, precision, memory))
+    gpus = range(torch.cuda.device_count()) if "gpu" in memory else ()
+    most = {gpu: int(memory["gpu"] * GB) for gpu in gpus}
+    if "cpu" in memory:
+        most["cpu"] = int(memory["cpu"] * GB)
     # Until the process ends: layers are read from there whenever they are computed.
     folder = tempfile.mkdtemp(prefix="headtypes-layers-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return places(memory, torch.cuda.device_count(), folder)
+    return {"device_map": "auto", "max_memory": most or None, "offload_folder": folder}
 
 
 def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[str] = ("pooler",)) -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     import torch
@@ -101,12 +101,12 @@ BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 _memory_of: dict[str, Mapping[str, float] | None] = {}
 
 
-def limit(model: str, memory: Mapping[str, float] | None) -> None:
-    """Remember how many GB of a model's weights may lie in each place (gpu, cpu), for `limits_of`."""
+def limit_memory(model: str, memory: Mapping[str, float] | None) -> None:
+    """Remember how many GB of a model's weights may lie in each place (gpu, cpu), for `memory_limits`."""
     _memory_of[model] = memory
 
 
-def limits_of(model: str) -> Mapping[str, float] | None:
+def memory_limits(model: str) -> Mapping[str, float] | None:
     return _memory_of.get(model)
 
 
@@ -114,17 +114,6 @@ def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None
     """Return the number of GPUs that a model's weights need; memory: GB by place, as in the configuration."""
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))
-
-
-def places(memory: Mapping[str, float], gpus: int, folder: str) -> dict[str, Any]:
-    """Return the arguments of `from_pretrained` that say where layers lie.
-
-    memory: GB by place; gpus: number of GPUs of the process; folder: for layers on disk.
-    """
-    most = {gpu: int(memory["gpu"] * GB) for gpu in range(gpus)} if "gpu" in memory else {}
-    if "cpu" in memory:
-        most["cpu"] = int(memory["cpu"] * GB)
-    return {"device_map": "auto", "max_memory": most or None, "offload_folder": folder}
 
 
 def device_of(model: "nn.Module") -> "torch.device":
@@ -139,7 +128,7 @@ def device_of(model: "nn.Module") -> "torch.device":
 
 
 @contextmanager
-def at_hand(module: "nn.Module") -> Iterator[None]:
+def weights_on_device(module: "nn.Module") -> Iterator[None]:
     """Bring a module's weights to its device while the context lasts."""
     with ExitStack() as entered:
         if hasattr(module, "_hf_hook"):
@@ -149,7 +138,7 @@ def at_hand(module: "nn.Module") -> Iterator[None]:
         yield
 
 
-def replace_for(stack: ExitStack, module: "nn.Module", name: str, value: Callable) -> None:
+def replace_method(stack: ExitStack, module: "nn.Module", name: str, value: Callable) -> None:
     """Replace a method of one module until `stack` is closed, also if accelerate has replaced the method before."""
     if name in vars(module):
         stack.callback(setattr, module, name, vars(module)[name])

@@ -21,7 +21,7 @@ from headtypes.core.progress import progress
 from headtypes.data.tasks import KINDS, read_rows
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import fetch_model, load_tokenizer
-from headtypes.models.loading import HEADS, check_left_over, computed_in, missing_weights
+from headtypes.models.loading import HEADS, check_left_over, missing_weights, usable_precision
 from headtypes.models.model_config import check_padding, config_of, padding_token
 from headtypes.models.placement import keep_to_gpus
 from headtypes.models.records import ModelRecord, read_model_record, save_model, write_model_record
@@ -194,7 +194,7 @@ def _finetune(
         optim="adamw_torch_fused",
         weight_decay=0.01,
         max_grad_norm=1.0,
-        bf16=settings.bf16 and computed_in("bfloat16", f"{out_folder.name}, fine-tuning") == "bfloat16",
+        bf16=settings.bf16 and usable_precision("bfloat16", f"{out_folder.name}, fine-tuning") == "bfloat16",
         use_cpu=not torch.accelerator.is_available(),
         seed=settings.seed,
         # A tenth of the work is lost, at most, if the run is killed.

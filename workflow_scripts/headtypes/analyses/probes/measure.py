@@ -32,7 +32,7 @@ from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.tasks import read_records
 from headtypes.models.model_config import layers_and_heads
-from headtypes.models.placement import at_hand
+from headtypes.models.placement import weights_on_device
 from headtypes.models.records import ModelRecord, read_model_record
 
 # Bytes of maps that are held at once.
@@ -111,7 +111,7 @@ def vectors_of_model(
     input_ids, word_of_token: for each sentence its tokens, and the word of each token, -1 for special tokens.
     """
     module = model.get_input_embeddings()
-    with at_hand(module):
+    with weights_on_device(module):
         weight = module.weight.detach()
     of_sentences = []
     for ids, words in zip(input_ids, word_of_token, strict=True):

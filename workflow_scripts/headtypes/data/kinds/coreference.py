@@ -187,7 +187,7 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
             number += 1
             line, name = begins or (block.words[0].number, None)
             builder = _DocumentBuilder(name or _name(path, number), path, line, _ENTITY)
-        conllu.check_words(conllu.forms(block), path, block.words[0].number)
+        conllu.check_words(conllu.word_forms(block), path, block.words[0].number)
         declared = _number_of_fields(block, path) or declared
         nodes = [(line, index, index) for index, line in enumerate(block.words)]
         nodes += [(line, before, before - 1) for before, line in block.empty]
@@ -211,7 +211,7 @@ def _beginning(block: conllu.SentenceLines) -> tuple[int, str | None] | None:
 
 
 def _number_of_fields(block: conllu.SentenceLines, path: str) -> int:
-    fields = conllu.value_of(block, "global.Entity")
+    fields = conllu.comment_value(block, "global.Entity")
     if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
         raise malformed(path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}")
     return 0 if fields is None else len(fields[1].split("-"))
@@ -234,13 +234,13 @@ def _mark(builder: _DocumentBuilder, line: conllu.Line, start: int, end: int, de
 def _sentence(block: conllu.SentenceLines, path: str) -> AnnotatedSentence:
     annotated = any(columns[conllu.HEAD] != "_" for _, columns in block.words)
     heads, relations = conllu.tree_of(block, path) if annotated else (None, None)
-    speaker = conllu.value_of(block, "speaker")
+    speaker = conllu.comment_value(block, "speaker")
     return AnnotatedSentence(
-        words=conllu.forms(block),
+        words=conllu.word_forms(block),
         heads=heads,
         relations=relations,
-        upos=conllu.filled_in(block, conllu.UPOS),
-        xpos=conllu.filled_in(block, conllu.XPOS),
+        upos=conllu.column_values(block, conllu.UPOS),
+        xpos=conllu.column_values(block, conllu.XPOS),
         numbers=tuple(_number(columns[conllu.FEATS]) for _, columns in block.words),
         parse=None,
         speakers=(speaker[1] if speaker else "",) * len(block.words),
