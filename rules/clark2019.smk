@@ -1,6 +1,6 @@
-# Figures of Clark et al., "What Does BERT Look At?" (BlackboxNLP 2019), ours beside the published values.
+# Figures of Clark et al., "What Does BERT Look At?" (BlackboxNLP 2019), with our heads.
 
-# By its rule, each figure from what it shows of a model on a task, and what is written.
+# {rule: (inputs, outputs)} of figures of one model on one task.
 FIGURES_OF_TASK = {
     "plot_examples": (
         {"examples": EXAMPLES.path},

@@ -1,4 +1,4 @@
-# Figures of Guan et al., "How Far Does BERT Look At" (COLING 2020), ours beside the published values.
+# Figures of Guan et al., "How Far Does BERT Look At" (COLING 2020), with our heads.
 
 
 rule plot_partition:

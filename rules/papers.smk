@@ -1,11 +1,11 @@
-# What each paper published beside what was found: its tables, and the verdicts on its claims.
+# The tables of each paper, and its published values and claims next to our results.
 
 # Relative to the working directory: a folder that was moved has the same inputs.
 REFERENCE = {name: of_user([os.path.relpath(ROOT / "reference" / f"{name}.yaml")])[0] for name in PAPERS}
 
 if workflow.is_main_process:
-    # The processes of jobs read the rules as well, and need not read the papers' data each time. What no model is to
-    # stand beside is not read at all: what a paper's claims are judged with takes a second to load.
+    # Processes of jobs read the rules as well, but need not read the papers' data each time. Nor is a paper read that no
+    # model names: to load the code of its claims takes a second.
     try:
         for name, paper in PAPERS.items():
             if any(name in model.published for model in plan.config.models.values()):
@@ -14,8 +14,7 @@ if workflow.is_main_process:
         raise WorkflowError(str(error)) from None
 
 
-# By its rule, each table from what it shows: its paper, the files by their keys, and what is written. Where there is
-# nothing to show, there is no rule.
+# {rule: (paper, inputs, outputs)}; an input is {key: path}. A table that would be empty has no rule.
 TABLES = {
     "tabulate_types": (
         "guan2020",

@@ -161,12 +161,14 @@ class Paper:
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
-        raise NotImplementedError
+        """Return the arguments of `compare` that come from the config; all papers have `repeats` and `tested`."""
+        return {}
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
         """Judge the paper's claims, and set our results next to its published values.
 
-        found: the paths of `inputs`, by kind and key; spec: the result of `spec`, with `repeats` and `tested`.
+        found: the paths of `inputs`, by kind and key.
+        spec:  the result of `spec`, with `repeats` and `tested` as in `comparison.comparison_table`.
         """
         raise NotImplementedError
 
@@ -182,8 +184,9 @@ class Paper:
         return ""
 
 
-def files(kind: str, pattern: str, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
-    return {(kind, *entry.key): pattern.format(**entry.wildcards) for entry in entries}
+def paths_by_key(kind: str, result: Result, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
+    """Return {(kind, *key): path} of a result for entries of the plan, by what tells an entry from others."""
+    return {(kind, *entry.key): result.path.format(**entry.wildcards) for entry in entries}
 
 
 def by_kind(found: Mapping[tuple[str, ...], str]) -> dict[str, dict[Any, str]]:

@@ -23,8 +23,8 @@ from headtypes.papers.paper import (
     Plan,
     Tables,
     among,
-    files,
     if_any,
+    paths_by_key,
     shown_texts,
     to_read_first,
 )
@@ -213,13 +213,13 @@ class _Clark2019(Paper):
 
     def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
         return {
-            **files("surfaces", surface.PATTERNS.path, plan.texts),
-            **files("gradients", gradients.TABLE.path, [entry for entry in plan.texts if entry in plan.gradients]),
-            **files("fits", divergence.PROJECTION_FIT.path, plan.texts),
-            **files("divergences", divergence.PAIRS.path, plan.texts),
-            **files("relations", relations.SUMS.path, _treebanks(plan)),
-            **files("probes", probes.SUMS.path, plan.probed),
-            **files("coreference", coreference.SUMS.path, _coreference(plan)),
+            **paths_by_key("surfaces", surface.PATTERNS, plan.texts),
+            **paths_by_key("gradients", gradients.TABLE, [entry for entry in plan.texts if entry in plan.gradients]),
+            **paths_by_key("fits", divergence.PROJECTION_FIT, plan.texts),
+            **paths_by_key("divergences", divergence.PAIRS, plan.texts),
+            **paths_by_key("relations", relations.SUMS, _treebanks(plan)),
+            **paths_by_key("probes", probes.SUMS, plan.probed),
+            **paths_by_key("coreference", coreference.SUMS, _coreference(plan)),
         }
 
     def spec(self, plan: Plan) -> dict:

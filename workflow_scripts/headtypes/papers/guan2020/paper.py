@@ -18,8 +18,8 @@ from headtypes.papers.paper import (
     Paper,
     Tables,
     among,
-    files,
     if_any,
+    paths_by_key,
     shown_partitions,
     shown_texts,
     to_read_first,
@@ -284,10 +284,10 @@ class _Guan2020(Paper):
             return {}
         clustered = [partition for partition in judged.values() if partition in plan.clustered]
         return {
-            **files("partitions", types.PARTITION.path, judged.values()),
-            **files("scores", SCORES.path, _answered(plan)),
-            **files("stabilities", types.STABILITY.path, clustered),
-            **files("numbers", types.NUMBERS_OF_TYPES.path, clustered),
+            **paths_by_key("partitions", types.PARTITION, judged.values()),
+            **paths_by_key("scores", SCORES, _answered(plan)),
+            **paths_by_key("stabilities", types.STABILITY, clustered),
+            **paths_by_key("numbers", types.NUMBERS_OF_TYPES, clustered),
             **({("readings", "readings"): readings} if (readings := self.readings(plan)) else {}),
         }
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headtypes.analyses.distances.analysis import FEATURES
-from headtypes.papers.paper import Compared, Found, Paper, Plan, Published, files
+from headtypes.papers.paper import Compared, Found, Paper, Plan, Published, paths_by_key
 
 
 class _Kobayashi2020(Paper):
@@ -19,10 +19,7 @@ class _Kobayashi2020(Paper):
     judged = "task on which the norms of every model were read"
 
     def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
-        return files("features", FEATURES.path, plan.with_norms)
-
-    def spec(self, plan: Plan) -> dict:
-        return {}
+        return paths_by_key("features", FEATURES, plan.with_norms)
 
     def compare(self, found: Found, published: Published, spec: Mapping[str, Any]) -> Compared:
         from headtypes.papers.kobayashi2020.claims import compare_files
