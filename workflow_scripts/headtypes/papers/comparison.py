@@ -1,4 +1,4 @@
-"""Our values beside the published ones and the verdicts on a paper's claims: the rows, and how a page shows them."""
+"""The comparison with a paper: verdicts on its claims, and published values next to ours, as a table and as a page."""
 
 import math
 from collections import Counter
@@ -28,7 +28,7 @@ from headtypes.papers.quantities import (
     join,
 )
 
-# What a paper's comparison has in every row, between the names of its subjects and columns of its own.
+# Columns of every paper's comparison. Names of its subjects stand before them, and columns of its own after them.
 COLUMNS = [
     *("kind", "basis", "place", "id", "quantity", "ours", "unit", "low", "high", "over", "published", "difference"),
     *("verdict", "p", "p_holm", "verdict_holm", "reason", "remark"),

@@ -23,9 +23,9 @@ COLUMNS = [
     *(*CLAIM, "basis", "place", "claim", "model", "family", "partition", "task", *_OF_PARTITION, "reading"),
     *("verdict", "verdict_holm", *NUMBERS, "reason", "decided_in"),
 ]
-# What a reading leaves as it is, to the last digit, where it changes nothing that a claim rests on.
+# Columns that are equal to the last digit under a further reading that changes nothing for a claim.
 _SAME = ["verdict", "value", "low", "high", "p", "reason"]
-# Were a claim to hold in all of fewer families, its interval would still reach below one half.
+# The interval of a claim that holds in all of fewer families reaches below one half.
 FEWEST_FAMILIES = 6
 # The family of networks of random weights, which are no models of anything: what holds in them was not learnt.
 UNTRAINED = "untrained"

@@ -1,6 +1,6 @@
-"""Declarations of a paper in the `paper.py` of its folder: what it published, how it is compared, what is shown of it.
+"""A paper as the `paper.py` of its folder declares it: its data, its comparison, its figures and tables.
 
-The configuration and whatever plans jobs read declarations, which load little: methods import what they need.
+Planning reads these modules at every start, so they load little, and their methods import what they need.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The papers that results are compared with, and the comparison with each. Whatever plans jobs reads it."""
+"""The papers with which results are compared, and the rule of the comparison. Planning reads this module."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Our values beside those of Clark et al. 2019, and which of the paper's claims hold."""
+"""The comparison with Clark et al. 2019: verdicts on its claims, and published values next to ours."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
@@ -22,7 +22,7 @@ from headtypes.papers.paper import TASK_KEYS, Compared, Found, Key
 from headtypes.papers.quantities import THIRDS, Quantities, join
 
 CLAIMS = (*of_surface, *of_relations, *of_coreference, *of_probes, *of_layers)
-# What a model can be asked, by the kind of task that it reads.
+# Classes of quantities: of texts, of treebanks, and of documents with coreference.
 _KINDS: tuple[type[Quantities], ...] = (Heads, Trees, Documents)
 _UNITS = [kind.unit for kind in _KINDS]
 COLUMNS = [*TASK_KEYS, *comparison.COLUMNS, *_UNITS]
@@ -164,7 +164,7 @@ def _counterpart(value: SurfaceValue) -> tuple[str, str]:
 
 def _layer_values(ours: Quantities, theirs: Quantities, place: str, published: Clark2019) -> Iterator[dict]:
     for statistic, label in LABELS.items():
-        # In units of a loss; the ratios can be compared.
+        # Gradients are in units of a loss; only their ratios can be compared.
         if statistic.startswith("gradient."):
             continue
         layers = ours.of_kind(f"layer.{statistic}")

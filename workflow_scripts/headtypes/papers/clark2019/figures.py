@@ -39,7 +39,7 @@ from headtypes.papers.clark2019.claims.quantities_of_texts import (
 )
 from headtypes.papers.clark2019.published import Clark2019, our_relation
 
-# Where heads of several series lie in a layer, in layers; all of them together.
+# The width, in layers, over which dots of several series are spread within a layer.
 _SPREAD = 0.5
 _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
 
@@ -203,7 +203,6 @@ def _of_same_depth(published: Statistics | None, statistics: Statistics) -> Stat
 def _draw_heads(
     axes: Axes, series: Sequence[Series], statistics: Statistics, published: Statistics | None, means: bool = True
 ) -> None:
-
     for index, (name, _, colour, marker) in enumerate(series):
         heads = statistics.heads[name]
         layers = np.arange(1, len(heads) + 1)
@@ -244,7 +243,7 @@ def run_gradients(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> No
     save_figure(gradient_figure(read_gradients(inputs.gradients)), outputs.pdf, outputs.png, provenance)
 
 
-# Of each pattern: the title of its panel, and why a model may not have it.
+# {pattern: (title of its panel, why a model may lack it)}.
 _PATTERNS = {
     "broad": ("broadest", "not measured"),
     "next": ("most to the next token", "no token looks\nat the next one"),
@@ -253,8 +252,8 @@ _PATTERNS = {
 }
 _MEANS = {"broad": "mean entropy: {:.2f} nats"}
 COREFERENCE = "coreference"
-# What Figure 5 shows, relations by the paper's names: what the head does where a word looks at its head in the tree,
-# and where its head looks at it.
+# Relations in Figure 5 by the paper's names, with a head's behaviour in words for both directions: a word looks at its
+# head in the tree, or the head looks at the word.
 _DOES = {
     "dobj": ("objects\nlook at their verbs", "verbs\nlook at their objects"),
     "det": ("determiners\nlook at their nouns", "nouns\nlook at their determiners"),
@@ -362,7 +361,7 @@ def _draw_example(axes: Axes, pattern: str, examples: Examples) -> None:
     _draw_lines(axes, attention, np.ndindex(attention.shape), PALETTE[0], gid=pattern)
     for index, token in enumerate(examples.tokens):
         _write_beside(axes, index, clipped(token, _TOKEN_LETTERS))
-    # As in the paper, dots stand for the tokens before those shown.
+    # Dots stand for the tokens before those shown, as in the paper.
     if not examples.begins:
         _write_beside(axes, -1, "⋯")
     axes.set(xlim=(-0.75, 1.75), ylim=(len(examples.tokens) - 0.5, -1.5), xticks=[], yticks=[])
@@ -411,7 +410,7 @@ _BEHAVIOURS = {
     "sep": ("[SEP]", PALETTE[5], "s"),
     "punctuation": (". or ,", PALETTE[2], "P"),
 }
-# As many kinds of crosses as Clark's Figure 6 has relations, and one for coreference.
+# A cross for each relation of Clark's Figure 6, and one for coreference.
 _CROSSES = ("x", "+", "1", "2", "3", "4")
 _NONE = ("none of these", "0.7", ".")
 _DOT = 13

@@ -60,7 +60,7 @@ def tabulate_probes(plan: Plan) -> dict:
     return {"beside": _models_of_paper(plan, (entry.model for entry in plan.probed))}
 
 
-# Of all rows, it reads a few.
+# A job reads a few of all rows.
 @stage("forward", reads="rows", passes=lambda plan, wildcards, rows: 0, calls="papers.clark2019.sentences:run")
 def plot_sentences(plan: Plan, model: str, task: str) -> dict:
     """Return the spec: the task with its kind and longest input, and precision and batch size."""

@@ -1,7 +1,7 @@
-"""Clark's Tables 1 to 3: what is measured beside what was published, and how a reader sees it.
+"""Clark's Tables 1 to 3: our values and the published ones, and how pages show them.
 
-Table 1 has the best head of each dependency relation beside the best fixed offset, Table 2 how often the best head and
-the baselines select an antecedent, by type of mention, and Table 3 how well probes on attention maps parse.
+Table 1 has the best head and the best fixed offset for each dependency relation. Table 2 says how often the best head
+and the baselines select an antecedent, by type of mention, and Table 3 how well probes on attention maps parse.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -119,7 +119,7 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
             **{column: table[column].fillna("") for column in ("paper", "derived", "differs")},
             remark=table["remark"].where(as_paper, ""),
             rank=[ranking.index(name if name in ranking else name[0]) for name in names],
-            # Where it is scored as in the paper, which comes first.
+            # The first row of a relation is scored as in the paper.
             rarity=-table.groupby(_NAME)["words"].transform("first"),
         )
         tables.append(table.sort_values(["rank", "rarity", "relation"]))

@@ -1,4 +1,4 @@
-"""Our values beside those of Guan et al. 2020, and which of the paper's claims hold."""
+"""The comparison with Guan et al. 2020: verdicts on its claims, and published values next to ours."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 

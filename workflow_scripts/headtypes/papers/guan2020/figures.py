@@ -125,7 +125,7 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
 def draw_map(axes: Axes, attention: np.ndarray, tokens: list[str], inches: float) -> AxesImage:
     """Draw a head's attention [query, key], queries downwards, with as many tokens as fit into `inches`, the side."""
     image = axes.imshow(attention, cmap=ATTENTION_COLOURS, norm=attention_scale(), interpolation="auto")
-    # As many labels as fit: of every token, or of every second, third, ..., and of the last, which heads often look at.
+    # Every token has a label, or every second, third, ..., as fits; and so has the last, at which heads often look.
     step = max(1, int(np.ceil(len(tokens) * _TOKEN / (inches * 72 * 1.1))))
     shown = [*range(0, len(tokens) - step, step), len(tokens) - 1]
     texts = [clipped(tokens[index], _LETTERS) for index in shown]
@@ -361,7 +361,7 @@ def _notes(
 
 def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyle], inches: float) -> None:
     layers, heads = partition.shape
-    # As large as the number of a single head has room for.
+    # The largest size at which the number of a single head fits into its part of a bar.
     size = float(np.clip(72 * inches / heads / _DIGIT, 5, SMALL))
     for name, layer, start, number in _stack_types(axes.barh, "left", partition, styles, height=0.86, lw=0.4):
         if number and len(str(number)) * _DIGIT * size <= 72 * inches * number / heads:

@@ -65,7 +65,6 @@ def tabulate_ablations(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.readings:run")
 def tabulate_readings(plan: Plan) -> dict:
-
     return {"rows": [_row(plan, ablation) for ablation in plan.ablations], "readings": plan.readings}
 
 

@@ -181,14 +181,14 @@ def run_types(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     write_table(outputs, table, stability_page(table, published), provenance, printed=printed)
 
 
-# In the order of their columns: percentages first, and of these what kinds of task are first of all measured by.
+# All metrics in the order of their columns: percentages first, and among these the main metric of each kind of task.
 _METRICS = sorted(METRICS.values(), key=lambda metric: (metric.unit != "%", metric.name not in MAIN_METRICS))
-# Those of the paper's kinds have columns in every table; the others do where some model is evaluated by them.
+# Metrics that have columns in every table; others have columns if some model is evaluated by them.
 _ALWAYS = {metric for kind in ("question_answering", "sentence_pair") for metric in MEASURES[kind][0]}
 _ENDS = ("low", "high", "low_by_article", "high_by_article")
-# Of questions, pairs or documents, in the metrics.
+# Keys of `metrics.json` with a number of inputs.
 _NUMBERS = {f"n_{counted}" for _, counted in MEASURES.values()}
-# What there may be less of than was asked for, in columns of these names and with `_asked` behind them: of what it is.
+# Columns with a number of inputs that may be less than asked for (`{column}_asked`), and words for these inputs.
 _ASKED = {"n_questions": "", "control_questions": " for random heads"}
 
 _TITLES = {2: "Types left out or made uniform", 3: "Attention within and between sentences"}
