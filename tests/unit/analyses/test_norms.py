@@ -46,4 +46,4 @@ def test_shares_by_both_are_shown_of_heads_and_those_by_norms_of_sets(tmp_path):
     np.testing.assert_allclose(columns["norms.text.special_by_norms"].values, 100 * norms.special, rtol=1e-6)
     measures = {(it.quantity, it.statistic): it for it in per_set("text", tmp_path / "norms.csv", {}, seed=0)}
     every = np.ones((1, LAYERS * HEADS), bool)
-    assert measures["far_by_norms", "mean"].of(every) == pytest.approx(norms.far.mean(), rel=1e-6)
+    assert measures["far_by_norms", "mean"].values(every) == pytest.approx(norms.far.mean(), rel=1e-6)

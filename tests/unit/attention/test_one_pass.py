@@ -40,7 +40,7 @@ class Received(PerSample):
         self.blocks = []
 
     def add(self, block):
-        self.blocks.append((block.layer, block.group.samples, block.rows, block.is_first, block.is_last))
+        self.blocks.append((block.layer, block.group.samples, block.rows, block.has_first_row, block.has_last_row))
         ends = block.attention[..., [0, -1]].sum(2) / block.group.length
         self.values[block.group.samples, block.layer] += ends
 

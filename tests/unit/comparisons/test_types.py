@@ -178,8 +178,8 @@ def test_a_head_is_not_compared_with_itself_nor_a_type_with_itself(files, compar
     inside, to = per_set("t", files["divergence"]["text"], {"dense": dense}, seed=0)
     assert (inside.about, to.about) == (None, "dense")
     of_row = divergence().of_a_row
-    assert to.of(between[None]) == pytest.approx(np.mean([of_row[2, 1], of_row[3, 1], of_row[3, 2]]))
-    assert inside.of(between[None]) == pytest.approx(of_row[2, 3])
+    assert to.values(between[None]) == pytest.approx(np.mean([of_row[2, 1], of_row[3, 1], of_row[3, 2]]))
+    assert inside.values(between[None]) == pytest.approx(of_row[2, 3])
     assert not (compared_types["statistic"] == "to " + compared_types["type"]).any()
 
 

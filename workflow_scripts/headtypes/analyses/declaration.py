@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from jaxtyping import Bool, Float
 
-# The files of a result, by model and by task or partition.
-Files = Mapping[tuple[str, str], StrPath]
-
 
 @dataclass(frozen=True)
 class Analysis:
@@ -152,8 +149,8 @@ class Measure(NamedTuple):
 
     A set is a row of booleans over all heads, layer by layer.
 
-    statistic: how the values of the set's heads become one number. of: from sets to the number of each, NaN where it
-        is not defined.
+    statistic: how the values of a set's heads become one number. values: from sets, [set, head], to the number of each
+        set, NaN if it is not defined.
     interval: from a set to low and high end of its number; None where the analysis keeps nothing to draw again.
     about: the type that all other types are compared with in this number; None if it is about the set alone.
     """
@@ -162,7 +159,7 @@ class Measure(NamedTuple):
     task: str
     quantity: str
     statistic: str
-    of: Callable[[Bool[np.ndarray, "set head"]], Float[np.ndarray, " set"]]
+    values: Callable[[Bool[np.ndarray, "set head"]], Float[np.ndarray, " set"]]
     interval: Callable[[Bool[np.ndarray, " head"]], tuple[float, float]] | None = None
     about: str | None = None
 

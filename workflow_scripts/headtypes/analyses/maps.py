@@ -84,8 +84,7 @@ class Maps(ListPerSample):
         self.keep(block, block.attention[0])
 
     def keep(self, block: Block, rows: Tensor) -> None:
-        """Keep some rows of a block: [head, query, key]."""
-        if block.is_first:
+        if block.has_first_row:
             self._layers.append([])
         self._layers[-1].append(rows.cpu().clone())
 
@@ -108,7 +107,7 @@ class KeyLengthsRead(Maps):
     of = "norms"
 
     def add(self, block: Block) -> None:
-        if block.is_first:
+        if block.has_first_row:
             self.keep(block, block.lengths[0, :, None])
 
     def of_batch(self) -> np.ndarray:

@@ -82,7 +82,6 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def read_shares(path: StrPath) -> pd.DataFrame:
-    """Read the table of `shares_table`, layer by layer."""
     from headtypes.core.table_files import table_reader
 
     columns = dict.fromkeys(("layer", "head", *SHARES, *BY_NORMS.values()))

@@ -64,12 +64,11 @@ class Ablation:
             if operation.change is not None:
                 heads = heads.to(layer.query.device)
                 for pairs in groups:
-                    changed = operation.change(AblatedHeads(self, number, pairs.of(layer), heads, pairs))
+                    changed = operation.change(AblatedHeads(self, number, pairs.part(layer), heads, pairs))
                     outputs[pairs.samples, heads, : pairs.length] = changed
         return outputs
 
     def _groups_of(self, layer: Layer) -> "list[SentencePairs]":
-        """Return the samples of the batch in groups of one length, the same groups for all layers."""
         if self._groups is None:
             padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
             lengths, device = [max(padded, len(sentence)) for sentence in self._sentences], layer.query.device
@@ -98,7 +97,7 @@ class AblatedHeads:
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """The mean outputs of these heads. Raises `InputError` where they have another size than the model's."""
+        """The mean outputs of these heads. Raises `InputError` where their size is not that of the model's heads."""
         means, value = self.ablation.head_outputs[self.number], self.all_heads.value
         if means.shape[-1] != value.shape[-1]:
             raise InputError(
@@ -134,7 +133,7 @@ class AblatedHeads:
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
         """Yield blocks: (index into the outputs, layer with the block's heads, slice of query rows, attention)."""
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
-            attention = layer.attention(rows, self.ablation.scratch.of(layer, rows))
+            attention = layer.attention(rows, self.ablation.scratch.memory(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention
 
 

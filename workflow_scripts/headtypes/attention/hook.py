@@ -72,7 +72,6 @@ class Layer:
         return self.cap is None and self.bias is None and self.sink is None
 
     def heads(self, heads: Tensor | slice) -> "Layer":
-        """Select heads of the layer; a slice of them is not copied."""
         # Unlike this, `index_select` copies all heads first if they lie scattered.
         return replace(
             self,
@@ -94,7 +93,6 @@ class Layer:
         return replace(self, query=torch.zeros_like(self.query), cap=None, bias=None, sink=None)
 
     def at_temperature(self, number: float) -> "Layer":
-        """Return the layer with all scores divided by a number just before the softmax."""
         cap, bias, sink = (None if part is None else part / number for part in (self.cap, self.bias, self.sink))
         return replace(self, scale=self.scale / number, cap=cap, bias=bias, sink=sink)
 
@@ -172,18 +170,15 @@ Hook = Callable[[int, Layer], Tensor]
 class Forward:
     """One forward pass, which counts the layers, since a model may use one module for several layers (ALBERT)."""
 
-    def __init__(self, hook: Hook):
-        self.hook = hook
-        self.layers = 0
-        self.model: PreTrainedModel | None = None
-        self.device: torch.device | None = None
+    def __init__(self, model: PreTrainedModel, device: torch.device, hook: Hook):
+        self.model, self.device, self.hook, self.layers = model, device, hook, 0
 
     def __call__(self, layer: Layer) -> Tensor:
         number, self.layers = self.layers, self.layers + 1
         check_number_of_heads(self.model, layer.query.shape[1])
-        own, device = layer.query.device, self.device or layer.query.device
-        # Of a model on several devices, heads are read on that of its inputs.
-        return self.hook(number, layer) if own == device else self.hook(number, layer.to(device)).to(own)
+        # Heads of a model on several devices are read on the device of its inputs.
+        own = layer.query.device
+        return self.hook(number, layer) if own == self.device else self.hook(number, layer.to(self.device)).to(own)
 
 
 def _attend(
@@ -231,11 +226,7 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
 
     Raises `InputError` when some layer's attention does not come through the interface or is computed in another way.
     """
-    return run_forward(model, inputs, Forward(hook))
-
-
-def run_forward(model: PreTrainedModel, inputs: dict[str, Tensor], forward: Forward):
-    forward.model, forward.device = model, next(iter(inputs.values())).device
+    forward = Forward(model, next(iter(inputs.values())).device, hook)
     output = model(**inputs, forward=forward)
     check_layers(model, forward.layers)
     return output
@@ -247,7 +238,7 @@ class Scratch:
     def __init__(self):
         self._memory: Tensor | None = None
 
-    def of(self, layer: Layer, rows: slice) -> Tensor:
+    def memory(self, layer: Layer, rows: slice) -> Tensor:
         """Return memory for `Layer.attention` of some rows: [batch, head, row, key]; on a GPU, larger for `skewed`."""
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
@@ -281,7 +272,7 @@ class Group:
         self._cut_from: Tensor | None = None
         self._mask: Tensor | None = None
 
-    def of(self, layer: Layer) -> Layer:
+    def part(self, layer: Layer) -> Layer:
         """Return the layer for these samples alone, without padding."""
         query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
         bias = layer.bias
@@ -305,7 +296,7 @@ class Group:
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
         """Yield blocks of a layer: a slice of heads, the layer with these heads alone, and a slice of query rows.
 
-        layer: the layer of these samples alone (`of`).
+        layer: the layer of these samples alone (`part`).
         by_head: whether blocks of long samples have one head each; other blocks have all heads.
         """
         heads = layer.query.shape[1]

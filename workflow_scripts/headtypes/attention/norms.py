@@ -34,9 +34,9 @@ class KeyLengths:
         self._roots = list(_roots(model))
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head key"]:
-        return self.of(number, slice(None), layer.value)
+        return self.lengths(number, slice(None), layer.value)
 
-    def of(
+    def lengths(
         self, number: int, heads: slice, vectors: Float[Tensor, "batch some row channel"]
     ) -> Float[Tensor, "batch some row"]:
         """Return the lengths, float32, that vectors have after the output projection of a layer.

@@ -96,7 +96,6 @@ class AttentionReader:
             reducer.start(batch)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
-        """Return the head outputs of a layer; outputs at padding may be zero."""
         # Where it counts how often a map is read, fused attention reads none.
         fused = layer.is_plain and at_once(layer.query.device)
         outputs = layer.head_outputs() if fused or not self._in_blocks else layer.zero_outputs()
@@ -107,7 +106,7 @@ class AttentionReader:
                 self._add(Block(number, group, heads, rows, None, group_outputs, None))
             return outputs
         for group in self._groups:
-            self._read_blocks(number, group, group.of(layer), outputs[group.samples, :, : group.length], fused)
+            self._read_blocks(number, group, group.part(layer), outputs[group.samples, :, : group.length], fused)
         return outputs
 
     def finish(self, what: str) -> None:
@@ -120,17 +119,16 @@ class AttentionReader:
             reducer.finish()
 
     def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor, filled: bool) -> None:
-        """Hand the attention of a group to reducers, and fill in its head outputs unless they are `filled`."""
         lengths = self._lengths(number, layer) if self._norms else None
         stream = self._stream and self._stream.latest[group.samples, : group.length].to(outputs.device)
         for heads, part, rows in group.blocks_of_heads(layer, self._by_head):
-            memory = self._scratch.of(part, rows)
+            memory = self._scratch.memory(part, rows)
             attention = part.attention(rows, memory)
             if not filled:
                 outputs[:, heads, rows] = attention @ part.value
             mask, head_outputs = None if part.mask is None else part.mask[:, :, rows], outputs[:, heads, rows]
             to_none = None if part.sink is None else (1 - attention.sum(-1, dtype=torch.float32)).clamp_min(0)
-            written = None if stream is None else self._lengths.of(number, heads, head_outputs)
+            written = None if stream is None else self._lengths.lengths(number, heads, head_outputs)
             more = {"to_none": to_none, "stream": stream, "written": written}
             block = Block(number, group, heads, rows, memory, head_outputs, mask, **more)
             self._add(block)

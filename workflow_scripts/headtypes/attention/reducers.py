@@ -78,13 +78,11 @@ class Block:
         return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
 
     @property
-    def is_first(self) -> bool:
-        """Whether the block has the first query row of its samples."""
+    def has_first_row(self) -> bool:
         return self.rows.start == 0
 
     @property
-    def is_last(self) -> bool:
-        """Whether the block has the last query row of its samples."""
+    def has_last_row(self) -> bool:
         return self.rows.stop == self.group.length
 
 
@@ -108,23 +106,20 @@ class Reducer(Protocol):
     reads_stream: bool = False
     fault: str = "the attention of head {} is not finite"
 
-    def begin(self, about: Pass) -> None:
-        """Prepare for a pass."""
+    def begin(self, about: Pass) -> None: ...
 
     def start(self, batch: Batch) -> None:
-        """Prepare for a batch, and forget one that has not finished."""
+        """Prepare for a batch, and forget a batch that has not finished."""
 
-    def add(self, block: Block) -> None:
-        """Read a block of the batch."""
+    def add(self, block: Block) -> None: ...
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
         """Mark the numbers of the batch that can be right, such as finite ones; the pass fails if one cannot."""
 
     def finish(self) -> None:
-        """Keep what was read of the batch."""
+        """Keep the numbers of the batch."""
 
-    def result(self) -> Any:
-        """Return the result over all samples."""
+    def result(self) -> Any: ...
 
 
 class PerSample(Reducer):
@@ -156,7 +151,6 @@ class PerSample(Reducer):
         self._result[self.batch.samples] = self.values.cpu().numpy()
 
     def result(self) -> np.ndarray:
-        """Return [sample, layer, head, *columns] float32, in the order of the samples."""
         return self._result
 
 

@@ -136,7 +136,7 @@ def compare_types(
         own = partition.type_of == name
         about = {"type": name, "doubtful": name in partition.doubtful, "heads": int(own.sum())}
         asked = [measure for measure in measures if measure.about != name]
-        values = [measure.of(own.reshape(1, -1))[0] for measure in asked]
+        values = [measure.values(own.reshape(1, -1))[0] for measure in asked]
         beside = _beside(asked, values, own, draw_heads(own, draws, derive_seed(seed, "random_heads", name)))
         for measure, value, place in zip(asked, values, beside, strict=True):
             low, high = (np.nan, np.nan) if measure.interval is None else measure.interval(own.ravel())
@@ -179,7 +179,7 @@ def _beside(
     """
     of_blocks, overlaps = [], []
     for sets in drawn:
-        of_blocks.append([measure.of(sets) for measure in measures])
+        of_blocks.append([measure.values(sets) for measure in measures])
         overlaps.append((sets @ own.ravel().astype(float)) / own.sum())
     overlap = float(np.concatenate(overlaps).mean())
     return [

@@ -126,7 +126,7 @@ def test_a_head_that_looks_and_writes_nothing_is_told_from_one_that_writes(tmp_p
     assert columns["outputs.text.off"].values[7] == 100
     measures = {(it.quantity, it.statistic): it for it in per_set("text", tmp_path / "heads.csv", {}, seed=0)}
     assert {quantity for quantity, _ in measures} <= LABELS.keys()
-    assert measures["relative", "smallest"].of(np.ones((1, 10), bool)) == 0
+    assert measures["relative", "smallest"].values(np.ones((1, 10), bool)) == 0
 
 
 def test_heads_that_are_off_for_some_samples_and_massive_activations_are_found(tmp_path):

@@ -107,7 +107,7 @@ def test_a_table_is_shown_and_drawn_and_python_gives_the_same(tmp_path):
     np.testing.assert_allclose(column.values, table["value"], rtol=1e-6)
     mean, smallest, _ = mine.per_set("squad", tmp_path / "first.csv", {}, 0)
     assert mean[:4] == ("first", "squad", "to the first token (%)", "mean")
-    assert smallest.of(np.ones((1, len(table)), bool))[0] == pytest.approx(table["value"].min())
+    assert smallest.values(np.ones((1, len(table)), bool))[0] == pytest.approx(table["value"].min())
     texts = [(sample.first, sample.second) for sample in samples]
     how = {"kind": "question_answering", "batch_tokens": 512}
     features, found = headtypes.read_heads(model, tokenizer, texts, analyses=[type(analysis)], **how)

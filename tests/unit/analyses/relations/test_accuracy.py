@@ -194,7 +194,7 @@ def test_best_heads_are_those_of_the_guesses_that_can_be_right(tmp_path):
     write_csv(tmp_path / "heads.csv", pd.DataFrame(rows, columns=columns))
     *_, counted = analysis.per_set("bank", tmp_path / "heads.csv", None, 0)
     assert counted.statistic == "best head here"
-    assert counted.of(np.array([[True, False], [False, True]])).tolist() == [1, 1]
+    assert counted.values(np.array([[True, False], [False, True]])).tolist() == [1, 1]
 
 
 SEPARATED = demo_rows("treebank", 60)

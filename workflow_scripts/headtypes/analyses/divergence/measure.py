@@ -107,7 +107,7 @@ def _rows_of_heads(
 ) -> Iterator[Float[Tensor, "head row key"]]:
     for sample, length in enumerate(lengths):
         group, step = Group(slice(sample, sample + 1), length), max(1, _NUMBERS // length)
-        of_sample = [group.of(layer) for layer in layers]
+        of_sample = [group.part(layer) for layer in layers]
         with_none = any(layer.sink is not None for layer in layers)
         for start in range(0, length, step):
             rows = slice(start, min(start + step, length))

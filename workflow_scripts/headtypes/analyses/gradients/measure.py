@@ -287,7 +287,7 @@ class _Attention(torch.autograd.Function):
         ctx.rest = replace(layer, query=None, key=None, value=None), number, gradients
         outputs = layer.zero_outputs()
         for group in gradients.groups:
-            outputs[group.samples, :, : group.length] = group.of(layer).head_outputs()
+            outputs[group.samples, :, : group.length] = group.part(layer).head_outputs()
         return outputs
 
     @staticmethod
@@ -298,7 +298,7 @@ class _Attention(torch.autograd.Function):
         # No layer below the first one needs gradients.
         further = [torch.zeros_like(tensor) for tensor in ctx.saved_tensors] if any(ctx.needs_input_grad[:3]) else []
         for group in gradients.groups:
-            part, output_gradient = group.of(layer), gradient[group.samples, :, : group.length]
+            part, output_gradient = group.part(layer), gradient[group.samples, :, : group.length]
             below = [tensor[group.samples, :, : group.length] for tensor in further]
             for rows in group.blocks(query.device):
                 attention_gradient = torch.matmul(output_gradient[:, :, rows], part.value.transpose(-1, -2))
@@ -316,9 +316,8 @@ def _add_below(
     attention_gradient: Tensor,
     scratch: Scratch,
 ) -> None:
-    """Add the contribution of some query rows to the gradients with respect to query, key and value."""
     query_gradient, key_gradient, value_gradient = below
-    attention = layer.attention(rows, scratch.of(layer, rows))
+    attention = layer.attention(rows, scratch.memory(layer, rows))
     value_gradient += torch.matmul(attention.transpose(-1, -2), output_gradient)
     # The gradient of a softmax, whose share for no token has none.
     score_gradient = attention * (attention_gradient - (attention * attention_gradient).sum(-1, keepdim=True))

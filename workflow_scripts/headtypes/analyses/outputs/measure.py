@@ -109,7 +109,7 @@ class WrittenByHeads(PerSample):
         self.values[group.samples, block.layer, block.heads] += torch.cat([beside @ of_rows, means], -1)
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """Mark the lengths that are finite; other columns may be NaN."""
+        # Other columns may be NaN.
         return self.values[..., COLUMNS.index("length")].isfinite()
 
     def finish(self) -> None:

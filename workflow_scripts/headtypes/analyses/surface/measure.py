@@ -121,7 +121,7 @@ class SurfacePatterns(PerSample):
         self._sums[group.samples, block.layer, block.heads] += torch.stack(torch.broadcast_tensors(*sums), -1)
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """Mark heads whose largest attention is finite; other columns may be NaN."""
+        # Other columns may be NaN.
         return self._sums[..., _SUMS.index("peak")].isfinite()
 
     def finish(self) -> None:
