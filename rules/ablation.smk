@@ -28,16 +28,16 @@ rule evaluate_condition:
     conda:
         ENVIRONMENT
     resources:
-        **needs("evaluate_condition"),
+        **needs(ablation.evaluate_condition),
     params:
-        **identity("evaluate_condition"),
+        **identity(ablation.evaluate_condition),
     script:
         CALL
 
 
 rule measure_intervals:
     input:
-        **keyed("measure_intervals", scores=each(ablation.SCORES.path, plan.ablations_of, "name")),
+        **keyed(ablation.measure_intervals, scores=each(ablation.SCORES.path, plan.ablations_of, "name")),
     output:
         intervals=ablation.INTERVALS.path,
         differences=ablation.DIFFERENCES.path,
@@ -48,9 +48,9 @@ rule measure_intervals:
     conda:
         ENVIRONMENT
     resources:
-        **needs("measure_intervals"),
+        **needs(ablation.measure_intervals),
     params:
-        **identity("measure_intervals"),
+        **identity(ablation.measure_intervals),
     script:
         CALL
 
@@ -69,9 +69,9 @@ rule evaluate_controls:
     conda:
         ENVIRONMENT
     resources:
-        **needs("evaluate_controls"),
+        **needs(ablation.evaluate_controls),
     params:
-        **identity("evaluate_controls"),
+        **identity(ablation.evaluate_controls),
     script:
         CALL
 
@@ -79,7 +79,7 @@ rule evaluate_controls:
 rule plot_controls:
     input:
         **keyed(
-            "plot_controls",
+            ablation.plot_controls,
             controls=each(ablation.CONTROLS.path, plan.controlled_of, "name"),
             scores=each(ablation.SCORES.path, plan.controlled_of, "name"),
         ),
@@ -94,9 +94,9 @@ rule plot_controls:
     conda:
         ENVIRONMENT
     resources:
-        **needs("plot_controls"),
+        **needs(ablation.plot_controls),
     params:
-        **identity("plot_controls"),
+        **identity(ablation.plot_controls),
     script:
         CALL
 
@@ -104,7 +104,7 @@ rule plot_controls:
 rule measure_costs:
     input:
         **keyed(
-            "measure_costs",
+            company.measure_costs,
             partitions=each(types.PARTITION.path, plan.partitions_of, "name"),
             **{file.name: each(file.path, partial(plan.files_of, it), "task") for it in NUMBERED for file in it.files},
             own=each(own.VALUES.path, plan.own_analyses_of),
@@ -121,9 +121,9 @@ rule measure_costs:
     conda:
         ENVIRONMENT
     resources:
-        **needs("measure_costs"),
+        **needs(company.measure_costs),
     params:
-        **identity("measure_costs"),
+        **identity(company.measure_costs),
     script:
         CALL
 

@@ -31,8 +31,8 @@ for stage in STAGES.values():
             conda:
                 ENVIRONMENT
             resources:
-                **needs(stage.name),
+                **needs(stage),
             params:
-                **identity(stage.name),
+                **identity(stage),
             script:
                 CALL

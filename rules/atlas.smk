@@ -11,7 +11,7 @@ ATLAS_PARTS = [
 rule write_atlas:
     input:
         **keyed(
-            "write_atlas",
+            atlas.write_atlas,
             **{kind: each(file.path, partial(atlas.results_of, plan, kind)) for kind, file in atlas.SHOWN.items()},
             maps=each(distances.FEW_SAMPLES.path, partial(atlas.tasks_with_maps, plan), "task"),
         ),
@@ -26,9 +26,9 @@ rule write_atlas:
     conda:
         ENVIRONMENT
     resources:
-        **needs("write_atlas"),
+        **needs(atlas.write_atlas),
     params:
-        **identity("write_atlas"),
+        **identity(atlas.write_atlas),
     script:
         CALL
 

@@ -2,25 +2,25 @@
 
 # {rule: (inputs, outputs)} of figures of one model on one task.
 FIGURES_OF_TASK = {
-    "plot_examples": (
-        {"examples": EXAMPLES.path},
+    clark2019.plot_examples: (
+        {"examples": clark2019.EXAMPLES.path},
         figure_of_clark("1", "examples of patterns"),
     ),
-    "plot_surface": (
+    clark2019.plot_surface: (
         {"surface": surface.PATTERNS.path, "reference": REFERENCE["clark2019"]},
         {
             **figure_of_clark("2", "attention to special tokens and neighbours", "_2"),
             **figure_of_clark("4", "entropy of attention", "_4"),
         },
     ),
-    "plot_gradients": (
+    clark2019.plot_gradients: (
         {"gradients": gradients.TABLE.path},
         figure_of_clark("3", "gradients by kind of token"),
     ),
-    "plot_divergence": (
+    clark2019.plot_divergence: (
         {
             **keyed(
-                "plot_divergence",
+                clark2019.plot_divergence,
                 relations=each(relations.BEST.path, partial(plan.files_of, relations.RELATIONS), "task"),
                 coreference=each(coreference.TABLE.path, partial(plan.files_of, coreference.COREFERENCE), "task"),
             ),
@@ -32,11 +32,11 @@ FIGURES_OF_TASK = {
         },
         figure_of_clark("6", "heads by their distances"),
     ),
-    "plot_sentences": (
+    clark2019.plot_sentences: (
         {"model": models.RECORD.path, "rows": data.ROWS.path, "guesses": guesses_of, "best": best_of},
         figure_of_clark("5", "heads that find relations or antecedents"),
     ),
-    "plot_outputs": (
+    outputs.plot_outputs: (
         {"outputs": outputs.OUTPUTS.path},
         {
             **figure("results/outputs/{model}/{task}", "outputs", "outputs", "what heads write", by="task"),
@@ -46,25 +46,25 @@ FIGURES_OF_TASK = {
     ),
 }
 
-for name, (shown, written) in FIGURES_OF_TASK.items():
+for stage, (shown, written) in FIGURES_OF_TASK.items():
 
     rule:
         name:
-            name
+            stage.name
         input:
             **shown,
         output:
             **written,
         log:
-            f"logs/{name}/{{model}}/{{task}}.log",
+            f"logs/{stage.name}/{{model}}/{{task}}.log",
         benchmark:
-            f"results/clark2019/{{model}}/{{task}}/{name}.benchmark.tsv"
+            f"results/clark2019/{{model}}/{{task}}/{stage.name}.benchmark.tsv"
         conda:
             ENVIRONMENT
         resources:
-            **needs(name),
+            **needs(stage),
         params:
-            **identity(name, (lambda wildcards: [REFERENCE["clark2019"]]) if "reference" in shown else None),
+            **identity(stage, (lambda wildcards: [REFERENCE["clark2019"]]) if "reference" in shown else None),
         script:
             CALL
 

@@ -11,7 +11,7 @@ ROOT = Path(workflow.current_basedir).parent
 SCRIPTS = ROOT / "workflow_scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-# Modules that declare results, by which rules name what they read and write.
+# Modules that declare rules, and the results by which these name what they read and write.
 from headtypes.analyses.ablation import analysis as ablation
 from headtypes.analyses.company import analysis as company
 from headtypes.analyses.coreference import analysis as coreference
@@ -33,7 +33,9 @@ from headtypes.training import stage as training
 from headtypes.pages.atlas import stage as atlas
 from headtypes.pages.ledger import stage as ledger
 from headtypes.pages.summary import stage as summary
-from headtypes.papers.clark2019.paper import EXAMPLES
+from headtypes.papers import registry as papers
+from headtypes.papers.clark2019 import paper as clark2019
+from headtypes.papers.guan2020 import paper as guan2020
 
 from headtypes.analyses.registry import ANALYSES
 from headtypes.core.errors import InputError
@@ -82,8 +84,8 @@ ENVIRONMENT = "../envs/headtypes.yaml"
 CALL = "../workflow_scripts/call.py"
 
 
-def identity(rule, files=None):
-    """The parameters of a rule, by which Snakemake sees that a job has to run again.
+def identity(stage, files=None):
+    """The parameters of a stage's rule, by which Snakemake sees that a job has to run again.
 
     files: a function from wildcards to the files that it reads and no job makes, whose SHA-256 count.
 
@@ -96,7 +98,6 @@ def identity(rule, files=None):
     memory: where the weights of a model may lie that is larger than a device. It changes no result, and Snakemake
         compares no parameter that is a function of `output`, as this one, `spec` and `keyed` are declared.
     """
-    stage = STAGES[rule]
     parameters = {
         "config": lambda wildcards: brief(canonical_json(stage.spec(plan, **wildcards))),
         "spec": lambda wildcards, output: canonical_json(stage.spec(plan, **wildcards)),
@@ -105,9 +106,9 @@ def identity(rule, files=None):
     }
     if files is not None:
         parameters["contents"] = lambda wildcards: brief(
-            canonical_json(contents_of(files(wildcards), result_of(rule, wildcards)))
+            canonical_json(contents_of(files(wildcards), result_of(stage, wildcards)))
         )
-    if many := KEYED.get(rule):
+    if many := KEYED.get(stage):
 
         def keys(wildcards):
             return canonical_json({name: list(files(wildcards)) for name, files in many.items()})
@@ -119,7 +120,7 @@ def identity(rule, files=None):
     return parameters
 
 
-def needs(rule):
+def needs(stage):
     """The resources of a rule: memory in MB and time in minutes, which grow with every attempt, and GPUs.
 
     Jobs that run no model ask for no GPU, nor for a kind of one, which Slurm would read as one GPU. Others ask for what
@@ -128,11 +129,11 @@ def needs(rule):
 
     def of_job(name):
         return lambda wildcards, input, attempt: getattr(
-            resources.needs(plan, rule, wildcards, input).at(attempt), name
+            resources.needs(plan, stage, wildcards, input).at(attempt), name
         )
 
     spread = any(model.memory is not None for model in plan.config.models.values())
-    if not STAGES[rule].runs_model:
+    if not stage.runs_model:
         gpus = {"gpu": 0, "gpu_model": None}
     else:
         gpus = (
@@ -198,9 +199,9 @@ def table_of_clark(number, content):
     return table(path, f"clark_table{number}", number, content, "Tables of Clark et al.", ["tex"])
 
 
-def result_of(rule, wildcards):
+def result_of(stage, wildcards):
     """The first output of a job, as Snakemake has it, with the prefix that another workflow may give."""
-    return expand(getattr(rules, rule).output[0], **wildcards)[0]
+    return expand(getattr(rules, stage.name).output[0], **wildcards)[0]
 
 
 def folder_of_results():
@@ -239,12 +240,14 @@ def each(pattern, entries, by="key"):
 KEYED = {}
 
 
-def keyed(rule, **inputs):
+def keyed(stage, **inputs):
     """Inputs that are many files of a kind, which a job finds by their keys: {key: path}, or a function (`each`)."""
-    KEYED[rule] = {
+    KEYED[stage] = {
         name: files if callable(files) else lambda wildcards, files=files: files for name, files in inputs.items()
     }
-    return {name: lambda wildcards, files=files: list(files(wildcards).values()) for name, files in KEYED[rule].items()}
+    return {
+        name: lambda wildcards, files=files: list(files(wildcards).values()) for name, files in KEYED[stage].items()
+    }
 
 
 def of(pattern, find):

@@ -4,7 +4,7 @@
 rule compare_types:
     input:
         **keyed(
-            "compare_types",
+            compared_types.compare_types,
             **{
                 it.name: each(it.files[0].path, partial(plan.files_of, it), "task")
                 for it in ANALYSES
@@ -33,9 +33,9 @@ rule compare_types:
     conda:
         ENVIRONMENT
     resources:
-        **needs("compare_types"),
+        **needs(compared_types.compare_types),
     params:
-        **identity("compare_types"),
+        **identity(compared_types.compare_types),
     script:
         CALL
 

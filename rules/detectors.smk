@@ -14,9 +14,9 @@ rule measure_detectors:
     conda:
         ENVIRONMENT
     resources:
-        **needs("measure_detectors"),
+        **needs(detectors.measure_detectors),
     params:
-        **identity("measure_detectors"),
+        **identity(detectors.measure_detectors),
     script:
         CALL
 

@@ -19,16 +19,16 @@ rule plot_partition:
     conda:
         ENVIRONMENT
     resources:
-        **needs("plot_partition"),
+        **needs(guan2020.plot_partition),
     params:
-        **identity("plot_partition"),
+        **identity(guan2020.plot_partition),
     script:
         CALL
 
 
 rule compare_models:
     input:
-        **keyed("compare_models", partitions=each(types.PARTITION.path, plan.clustered_by, "subject")),
+        **keyed(guan2020.compare_models, partitions=each(types.PARTITION.path, plan.clustered_by, "subject")),
     output:
         **figure("results/guan2020/{clustering}/figure4", "figure4", "4", "types by model"),
         csv="results/guan2020/{clustering}/figure4.csv",
@@ -43,9 +43,9 @@ rule compare_models:
     conda:
         ENVIRONMENT
     resources:
-        **needs("compare_models"),
+        **needs(guan2020.compare_models),
     params:
-        **identity("compare_models"),
+        **identity(guan2020.compare_models),
     script:
         CALL
 

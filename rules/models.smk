@@ -16,7 +16,7 @@ rule fetch_model:
     conda:
         ENVIRONMENT
     params:
-        **identity("fetch_model", lambda wildcards: plan.files.of_model(wildcards.model)),
+        **identity(models.fetch_model, lambda wildcards: plan.files.of_model(wildcards.model)),
         # What the job checks and changes no result; below, what was fetched before is. Snakemake runs no job again for a
         # parameter that asks for `output`.
         sha256=lambda wildcards, output: plan.config.models[wildcards.model].source.sha256 or "",

@@ -3,7 +3,7 @@
 
 rule read_analysis:
     input:
-        **keyed("read_analysis", own=inputs_of_analysis),
+        **keyed(own.read_analysis, own=inputs_of_analysis),
         model=models.RECORD.path,
         samples=data.SAMPLES.path,
     output:
@@ -15,9 +15,9 @@ rule read_analysis:
     conda:
         ENVIRONMENT
     resources:
-        **needs("read_analysis"),
+        **needs(own.read_analysis),
     params:
-        **identity("read_analysis", lambda wildcards: plan.files.of_analysis(wildcards.analysis).values()),
+        **identity(own.read_analysis, lambda wildcards: plan.files.of_analysis(wildcards.analysis).values()),
     script:
         CALL
 
@@ -35,8 +35,8 @@ rule plot_analysis:
     conda:
         ENVIRONMENT
     resources:
-        **needs("plot_analysis"),
+        **needs(own.plot_analysis),
     params:
-        **identity("plot_analysis"),
+        **identity(own.plot_analysis),
     script:
         CALL

@@ -16,7 +16,7 @@ if workflow.is_main_process:
 
 # {rule: (paper, inputs, outputs)}; an input is {key: path}. A table that would be empty has no rule.
 TABLES = {
-    "tabulate_types": (
+    guan2020.tabulate_types: (
         "guan2020",
         {
             "partitions": each(types.PARTITION.path, plan.clustered),
@@ -25,7 +25,7 @@ TABLES = {
         },
         table_of_guan("1", "stability and shares of the types", ["tex"]),
     ),
-    "tabulate_ablations": (
+    guan2020.tabulate_ablations: (
         "guan2020",
         {
             "partitions": each(types.PARTITION.path, plan.ablated),
@@ -41,7 +41,7 @@ TABLES = {
             **table_of_guan("3", "attention within and between sentences", ["tex", "all.csv"], "_3"),
         },
     ),
-    "tabulate_readings": (
+    guan2020.tabulate_readings: (
         "guan2020",
         {
             "partitions": each(types.PARTITION.path, plan.ablated),
@@ -49,50 +49,50 @@ TABLES = {
         },
         table("results/guan2020/readings", "readings", "readings", "the paper's claims under other readings"),
     ),
-    "tabulate_relations": (
+    clark2019.tabulate_relations: (
         "clark2019",
         {"best": each(relations.BEST.path, plan.inputs_of("treebank"))},
         table_of_clark("1", "dependency relations"),
     ),
-    "tabulate_coreference": (
+    clark2019.tabulate_coreference: (
         "clark2019",
         {"accuracies": each(coreference.TABLE.path, plan.inputs_of("coreference"))},
         table_of_clark("2", "coreference"),
     ),
-    "tabulate_probes": (
+    clark2019.tabulate_probes: (
         "clark2019",
         {"scores": each(probes.SCORES.path, plan.probed), "probes": each(probes.WORDS.path, plan.probed)},
         table_of_clark("3", "probes"),
     ),
 }
 
-for name, (paper, shown, written) in TABLES.items():
-    if any(result.of(plan) for result in RESULTS if result.rule == name):
+for stage, (paper, shown, written) in TABLES.items():
+    if any(result.of(plan) for result in RESULTS if result.rule == stage.name):
 
         rule:
             name:
-                name
+                stage.name
             input:
-                **keyed(name, **shown),
+                **keyed(stage, **shown),
                 reference=REFERENCE[paper],
             output:
                 **written,
             log:
-                f"logs/{name}.log",
+                f"logs/{stage.name}.log",
             benchmark:
-                f"results/{paper}/{name}.benchmark.tsv"
+                f"results/{paper}/{stage.name}.benchmark.tsv"
             localrule: True
             conda:
                 ENVIRONMENT
             params:
-                **identity(name, lambda wildcards, paper=paper: [REFERENCE[paper]]),
+                **identity(stage, lambda wildcards, paper=paper: [REFERENCE[paper]]),
             script:
                 CALL
 
 
 rule compare_with_paper:
     input:
-        **keyed("compare_with_paper", results=lambda wildcards: PAPERS[wildcards.paper].inputs(plan)),
+        **keyed(papers.compare_with_paper, results=lambda wildcards: PAPERS[wildcards.paper].inputs(plan)),
         reference=lambda wildcards: REFERENCE[wildcards.paper],
     output:
         **table(
@@ -111,6 +111,6 @@ rule compare_with_paper:
     conda:
         ENVIRONMENT
     params:
-        **identity("compare_with_paper", lambda wildcards: [REFERENCE[wildcards.paper]]),
+        **identity(papers.compare_with_paper, lambda wildcards: [REFERENCE[wildcards.paper]]),
     script:
         CALL

@@ -10,7 +10,7 @@ AT_FIRST = "At a glance"
 
 rule write_summary:
     input:
-        **keyed("write_summary", **summary.inputs(plan)),
+        **keyed(summary.write_summary, **summary.inputs(plan)),
         captions=expand(f"{CAPTIONS}/{{name}}.rst", name=[figure.caption for figure in summary.FIGURES]),
         references=REFERENCE.values(),
         parts=[*PAGE_PARTS, *(f"{PAGES}/summary/{name}" for name in ("overview.html", "page.html", "page.js"))],
@@ -24,14 +24,14 @@ rule write_summary:
     conda:
         ENVIRONMENT
     params:
-        **identity("write_summary", lambda wildcards: REFERENCE.values()),
+        **identity(summary.write_summary, lambda wildcards: REFERENCE.values()),
     script:
         CALL
 
 
 rule write_ledger:
     input:
-        **keyed("write_ledger", **ledger.inputs(plan)),
+        **keyed(ledger.write_ledger, **ledger.inputs(plan)),
         parts=[*PAGE_PARTS, *(f"{PAGES}/ledger/page.{kind}" for kind in ("html", "css", "js"))],
     output:
         page=entry("results/ledger.html", "ledger", AT_FIRST, "every claim in every model", page="ledger"),
@@ -45,7 +45,7 @@ rule write_ledger:
     conda:
         ENVIRONMENT
     params:
-        **identity("write_ledger"),
+        **identity(ledger.write_ledger),
     script:
         CALL
 

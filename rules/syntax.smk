@@ -17,9 +17,9 @@ rule train_probes:
     conda:
         ENVIRONMENT
     resources:
-        **needs("train_probes"),
+        **needs(probes.train_probes),
     params:
-        **identity("train_probes", lambda wildcards: plan.files.of_vectors()),
+        **identity(probes.train_probes, lambda wildcards: plan.files.of_vectors()),
     script:
         CALL
 

@@ -18,9 +18,9 @@ rule finetune_model:
     conda:
         ENVIRONMENT
     resources:
-        **needs("finetune_model"),
+        **needs(training.finetune_model),
     params:
-        **identity("finetune_model"),
+        **identity(training.finetune_model),
     script:
         CALL
 
@@ -39,9 +39,9 @@ rule train_model:
     conda:
         ENVIRONMENT
     resources:
-        **needs("train_model"),
+        **needs(training.train_model),
     params:
-        **identity("train_model"),
+        **identity(training.train_model),
     script:
         CALL
 

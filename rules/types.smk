@@ -19,9 +19,9 @@ rule cluster_heads:
     conda:
         ENVIRONMENT
     resources:
-        **needs("cluster_heads"),
+        **needs(types.cluster_heads),
     params:
-        **identity("cluster_heads"),
+        **identity(types.cluster_heads),
     script:
         CALL
 
@@ -41,16 +41,18 @@ rule import_partition:
     conda:
         ENVIRONMENT
     resources:
-        **needs("import_partition"),
+        **needs(types.import_partition),
     params:
-        **identity("import_partition", lambda wildcards: [plan.partitions[wildcards.model, wildcards.partition].file]),
+        **identity(
+            types.import_partition, lambda wildcards: [plan.partitions[wildcards.model, wildcards.partition].file]
+        ),
     script:
         CALL
 
 
 rule compare_norms:
     input:
-        **keyed("compare_norms", partitions=each(types.PARTITION.path, plan.clustered_on, "name")),
+        **keyed(norms.compare_norms, partitions=each(types.PARTITION.path, plan.clustered_on, "name")),
         features=distances.FEATURES.path,
     output:
         heads=norms.HEADS.path,
@@ -62,9 +64,9 @@ rule compare_norms:
     conda:
         ENVIRONMENT
     resources:
-        **needs("compare_norms"),
+        **needs(norms.compare_norms),
     params:
-        **identity("compare_norms"),
+        **identity(norms.compare_norms),
     script:
         CALL
 

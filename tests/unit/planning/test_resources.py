@@ -5,6 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from headtypes.analyses.distances.analysis import extract_features
+from headtypes.analyses.types.analysis import cluster_heads
 from headtypes.planning.config.reading import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.resources import UNKNOWN, ModelSize, Needs, gpus, model_size, needs, with_model
@@ -70,13 +72,13 @@ def test_the_needs_of_a_job_follow_from_its_inputs(plan, record, tmp_path):
     (tmp_path / "long").write_bytes(b"x" * 4_000_000)
     wildcards = SimpleNamespace(model="one", task="squad")
     short, long = (
-        needs(plan, "extract_features", wildcards, SimpleNamespace(model=record, samples=tmp_path / name))
+        needs(plan, extract_features, wildcards, SimpleNamespace(model=record, samples=tmp_path / name))
         for name in ("short", "long")
     )
     assert short.mem_mb < long.mem_mb
     assert short.minutes < long.minutes
     with pytest.raises(FileNotFoundError):
-        needs(plan, "extract_features", wildcards, SimpleNamespace(model=record, samples=tmp_path / "none"))
+        needs(plan, extract_features, wildcards, SimpleNamespace(model=record, samples=tmp_path / "none"))
 
 
 def test_a_job_without_a_model_asks_for_memory_by_the_size_of_its_files(plan, tmp_path):
@@ -84,7 +86,7 @@ def test_a_job_without_a_model_asks_for_memory_by_the_size_of_its_files(plan, tm
     for file, megabytes in zip(files, (0, 3, 3), strict=True):
         with file.open("wb") as written:
             written.truncate(megabytes * 1_000_000)
-    none, some = (needs(plan, "cluster_heads", None, inputs).mem_mb for inputs in (files[:1], files))
+    none, some = (needs(plan, cluster_heads, None, inputs).mem_mb for inputs in (files[:1], files))
     assert none < 1200
     assert some - none == 90
 

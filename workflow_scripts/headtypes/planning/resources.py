@@ -17,7 +17,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json
 from headtypes.core.stage import Stage
 from headtypes.models.placement import BYTES, GB, gpus_for
-from headtypes.planning.plan import STAGES, Plan
+from headtypes.planning.plan import Plan
 
 _MB, _MARGIN = 1e6, 1.5
 # Of Python with torch and Transformers; and of Snakemake, which on a cluster runs inside the job too.
@@ -59,9 +59,8 @@ class ModelSize(NamedTuple):
 UNKNOWN = ModelSize(24, 16, 1024, 336_000_000)
 
 
-def needs(plan: Plan, rule: str, wildcards: Any, inputs: Any) -> Needs:
+def needs(plan: Plan, stage: Stage, wildcards: Any, inputs: Any) -> Needs:
     """Return a job's memory and time; wildcards, inputs: the job's. Raises `FileNotFoundError` for a missing input."""
-    stage = STAGES[rule]
     if not stage.runs_model:
         return Needs(_with_margin(_BASE_MB + _COPIES * sum(map(_size, inputs))), _TABLE_MINUTES)
     model, compute = model_size(getattr(inputs, "base", None) or inputs.model), plan.config.compute
