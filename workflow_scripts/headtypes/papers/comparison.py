@@ -214,7 +214,6 @@ def comparison_page(
 
 
 def _verdict_counts(table: pd.DataFrame, keys: list[str]) -> str:
-    """Return a Markdown table of the number of claims with each verdict, by subject and basis."""
     claims = table[table["kind"] == "claim"]
     counts = []
     for subject, of_subject in claims.groupby(keys, sort=False):

@@ -90,7 +90,6 @@ def compare_with_clark(
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """Return the page of the comparison in Markdown; table: the result of `compare_with_clark`."""
     broad = next(rule for rule in published.behaviours if rule.name == "broad")
     data = published.data
     introduction = [
@@ -206,7 +205,6 @@ def _layer_parts(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
-    """Yield a row for the best head and for the best offset of each relation of Table 1, and each system of Table 3."""
     for row in published.relations.rows:
         for statistic, label in (("accuracy", "best head"), ("baseline", "best offset")):
             id_ = f"relation.{row.relation}.{statistic}"
@@ -222,7 +220,6 @@ def _treebank_values(ours: Quantities, theirs: Quantities, published: Clark2019)
 
 
 def _coreference_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:
-    """Yield a row for each system of Table 2 and type of mention, with the best head on each reading of candidates."""
     systems = {name: SYSTEMS[name] for name in ("nearest", "head_match", "rules")} | _UNPUBLISHED
     systems |= {f"best_head.{candidates}": f"best head {READINGS[candidates]}" for candidates in CANDIDATES}
     for mentions in (ALL, *MENTIONS):

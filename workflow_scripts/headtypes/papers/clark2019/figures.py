@@ -190,7 +190,6 @@ def say(axes: Axes, sentence: str) -> None:
 
 
 def add_legend_above(axes: Axes, **how) -> None:
-    """Add a legend of two columns above a panel; how: further arguments of `Axes.legend`."""
     pads = {"borderpad": 0.1, "borderaxespad": 0.1, "labelspacing": 0.25}
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, handlelength=1.4, **pads, **how)
 

@@ -63,13 +63,11 @@ def tabulate_probes(plan: Plan) -> dict:
 # A job reads a few of all rows.
 @stage("forward", reads="rows", passes=lambda plan, wildcards, rows: 0, calls="papers.clark2019.sentences:run")
 def plot_sentences(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: the task with its kind and longest input, and precision and batch size."""
     words = words_of(plan, task)
     return {"kind": plan.kind_of(task).name, **{name: words[name] for name in words if name != "batch_tokens"}}
 
 
 def _models_of_paper(plan: Plan, models: Iterable[str]) -> list[str]:
-    """Return the models whose `published` in the config names this paper."""
     return [model for model in dict.fromkeys(models) if "clark2019" in plan.config.models[model].published]
 
 
@@ -182,8 +180,6 @@ def _sentences(plan: Plan) -> list[Any]:
 
 
 class _Clark2019(Paper):
-    """Clark et al. 2019, whose claims are about single heads, judged on every text, treebank and set of documents."""
-
     published = Clark2019
     name = "clark2019"
     authors = "Clark et al."
@@ -231,7 +227,6 @@ class _Clark2019(Paper):
         return compare_files(found, published, **spec)
 
     def finding(self, table: "pd.DataFrame", model: str) -> str:
-        """Return a sentence on the kind of token with the most attention in a layer, or on how well a probe parses."""
         sinks = table[table.index.str.match(r"sink\.\d+$")]
         if len(sinks):
             id_ = sinks["ours"].idxmax()

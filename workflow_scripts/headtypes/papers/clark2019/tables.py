@@ -156,7 +156,6 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
 
 
 def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """Return the page of Table 1 in Markdown; table: the result of `relations_table`."""
     parts = [
         f"Published: {published.paper}, {published.relations.place}: {published.model} on the "
         f"{published.data.treebank.source}. Accuracies are percent of words whose head in the tree is guessed, with "
@@ -265,7 +264,6 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
 
 
 def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
-    """Return the page of Table 2 in Markdown; table: the result of `coreference_table`."""
     place = published.coreference.place
     parts = [
         f"Published: {published.paper}, {place}: {published.model} on {published.data.coreference}. Accuracies "

@@ -94,7 +94,6 @@ def compare_with_guan(
 
 
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
-    """Return the page of the comparison in Markdown; table: the result of `compare_with_guan`."""
     introduction = [
         f"Published: {published.paper}. Its values are for {published.model} on {published.task}. Another model has "
         "other heads, so that only the order and the direction of the drops can be compared.",

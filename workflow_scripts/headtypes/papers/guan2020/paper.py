@@ -232,8 +232,6 @@ def _compared(path: str, clustering: str) -> "Iterable[Table]":
 
 
 class _Guan2020(Paper):
-    """Guan et al. 2020, whose claims are about types of heads, judged on every partition of a model."""
-
     published = Guan2020
     name = "guan2020"
     authors = "Guan et al."

@@ -48,7 +48,6 @@ class Guan2020(Published):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Return the names of the rows of Table 1, one of which a model in the config may name as its counterpart."""
         return tuple(self.stability.models)
 
     @property

@@ -97,7 +97,6 @@ def reservations(table: pd.DataFrame) -> list[str]:
 
 
 def stability_shown(table: pd.DataFrame) -> Table:
-    """Return Table 1 as pages show it; table: the result of `stability_table`."""
     types = [column.removeprefix("share_") for column in table if column.startswith("share_")]
     doubtful = [str(names).split(", ") for names in table["doubtful"]]
     texts = {f"doubt_{name}": ["?" if name in names else "" for names in doubtful] for name in types}
@@ -151,7 +150,6 @@ def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
 
 
 def stability_page(table: pd.DataFrame, published: Guan2020) -> str:
-    """Return the page of Table 1 in Markdown, with the paper's shares; table: the result of `stability_table`."""
     shares = [column for column in table if column.startswith("share_")]
     stability = ("published_stability", *(column.name for column in _STABILITY))
     parts = [

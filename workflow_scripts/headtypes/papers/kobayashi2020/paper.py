@@ -8,8 +8,6 @@ from headtypes.papers.paper import Compared, Found, Paper, Plan, Published, path
 
 
 class _Kobayashi2020(Paper):
-    """Kobayashi et al. 2020, whose claim is judged on every task on which weights and norms were read."""
-
     published = Published
     name = "kobayashi2020"
     authors = "Kobayashi et al."
