@@ -131,7 +131,10 @@ class Answers(_Answered):
         """
         if self._tokens is None:
             values = self._kind.read_answers(output, sentences, **self._settings)
-            losses = None if self._targets is None else self._gold_losses(output, given)
+            if self._targets is None:
+                return values
+            is_whole = (self._targets[self._batch] >= 0).all(1)
+            losses = np.where(is_whole, self.class_losses(output, given).cpu().numpy(), np.nan)
         else:
             losses = self.token_loss_sums(output).cpu().numpy()
             check_finite(losses, "loss is")
@@ -151,10 +154,6 @@ class Answers(_Answered):
             of_row = gold.mean() if self._tokens is None else gold.sum(min_count=1)
             scores[GOLD_LOSS] = of_row.set_axis(windows.question_ids)[scores["id"]].to_numpy()
         return answers, scores
-
-    def _gold_losses(self, output: Any, given: Mapping[str, Tensor]) -> np.ndarray:
-        is_whole = (self._targets[self._batch] >= 0).all(1)
-        return np.where(is_whole, self.class_losses(output, given).cpu().numpy(), np.nan)
 
 
 class AnswerLoss(_Answered):
