@@ -66,7 +66,7 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     card = types_card(partition, stability, ["stability.json"])
     chance = 100 * sum((count / 72) ** 2 for count in (28, 10, 12, 22))
     assert card.answer == YES
-    assert card.number == "p = 0.001 without gaps"
+    assert card.number == "Test for gaps: p = 0.001"
     assert card.says == "There are gaps between heads; clusterings of halves of the heads agree on 99 % of these."
     assert [(it.label, it.dot, it.bar) for it in card.marks] == [
         ("other inputs", 99, (90, 99)),
@@ -82,10 +82,10 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
 def test_the_second_card_gives_the_range_of_what_criteria_choose():
     chosen = {"silhouette": 3, "heads": 5, "samples": None}
     card = number_card(4, chosen, [])
-    assert (card.answer, card.number) == (UNDECIDED, "They choose 3 to 5")
+    assert (card.answer, card.number) == (UNDECIDED, "They choose 3 to 5 types")
     assert [it.text for it in card.marks] == ["3", "5"]
     assert [round(it.dot, 1) for it in card.marks] == [16.7, 50]
-    assert number_card(3, dict.fromkeys(chosen, 3), []).number == "They choose 3"
+    assert number_card(3, dict.fromkeys(chosen, 3), []).number == "They choose 3 types"
 
 
 @pytest.mark.parametrize(("k", "answer"), [(8, YES), (9, UNMEASURED), (64, UNMEASURED)])

@@ -154,7 +154,7 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
         answer,
         f"{said.get(answer, 'No gaps between heads are shown')}; clusterings of halves of the heads agree on "
         f"{heads:.0f} % of these.",
-        f"{p_value(p_of_gaps(stability['gaps'], len(partition.table)))} without gaps",
+        f"Test for gaps: {p_value(p_of_gaps(stability['gaps'], len(partition.table)))}",
         "Two dips (Hartigan and Hartigan 1985), in percent and less those of numbers with one peak: of the heads along "
         "the line between two clusters, and of the lengths of paths between heads. Yes where the intervals of both are "
         "above 0, no where one is below.",
@@ -187,7 +187,9 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: S
         f"How many: are they {k}?",
         number_answer(k, numbers),
         f"{agree or 'None'} of {len(numbers)} criteria {'choose' if agree > 1 else 'chooses'} {k} types.",
-        f"They choose {' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))}" if known else "They choose none",
+        f"They choose {' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))} types"
+        if known
+        else "They choose none",
         f"Yes where all choose {k}, no where none does; criteria have no intervals.",
         marks,
         (str(least), str(most)),
