@@ -228,5 +228,5 @@ def words_of(plan: Plan, task: str) -> dict:
 
 
 def not_texts(plan: Plan) -> list:
-    """List the models and tasks whose samples are no texts, which the rule `extract_features` reads."""
+    """Return the models on tasks whose samples are not texts; the rule `extract_features` reads these."""
     return [entry for entry in plan.features if entry not in plan.texts]

@@ -23,7 +23,7 @@ BY_NORMS = {name: f"{name}_by_norms" for name in SHARES}
 
 @stage(calls="analyses.norms:run")
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
-    """Spec: how features of weights and of norms are read; and for each way of clustering, its partition by either."""
+    """Spec: how features are read by weights and by norms; for each way of clustering, both of its partitions."""
     ways: dict[str, dict[str, str]] = defaultdict(dict)
     for partition in plan.clustered_on(model, task):
         ways[f"{partition.method}-k{partition.k}"][partition.of] = partition.name

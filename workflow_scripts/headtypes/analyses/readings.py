@@ -1,4 +1,4 @@
-"""Readings of a model's attention on the samples of a task that share one pass."""
+"""The rule `extract_text_features`: all analyses that read a model's attention on texts, most of them in one pass."""
 
 from typing import Any
 

@@ -38,7 +38,7 @@ ANALYSES: tuple[Analysis, ...] = (
     MAPS,
 )
 _BY_NAME = {analysis.name: analysis for analysis in ANALYSES}
-# What all analyses of a user's own have together; each is an `own_analysis`.
+# The rules and results of all analyses of users together; each has a declaration of its own (`own_analysis`).
 OWN = Analysis("own", section=VALUES.section, results=(VALUES, FIGURE), stages=(read_analysis, plot_analysis))
 
 
@@ -47,9 +47,7 @@ def analysis_named(name: str) -> Analysis:
 
 
 def by_analysis(files: Mapping[tuple[str, ...], StrPath]) -> dict[str, dict[str, StrPath]]:
-    """Return the files of analyses of the user's, by analysis and task; files: by these and, between them, the
-    model.
-    """
+    """Return the files of users' analyses as {analysis: {task: path}}; files: {(analysis, model, task): path}."""
     found: dict[str, dict[str, StrPath]] = {}
     for (analysis, _, task), path in files.items():
         found.setdefault(analysis, {})[task] = path

@@ -68,7 +68,7 @@ class Layer:
 
     @property
     def is_plain(self) -> bool:
-        """Whether scores are scaled products and nothing more."""
+        """Whether scores are scaled products of queries and keys, without cap, bias or sink."""
         return self.cap is None and self.bias is None and self.sink is None
 
     def heads(self, heads: Tensor | slice) -> "Layer":
@@ -168,7 +168,7 @@ Hook = Callable[[int, Layer], Tensor]
 
 
 class Forward:
-    """One forward pass, which counts the layers, since a model may use one module for several layers (ALBERT)."""
+    """One forward pass: calls a hook with each layer, and counts layers, since several may share a module (ALBERT)."""
 
     def __init__(self, model: PreTrainedModel, device: torch.device, hook: Hook):
         self.model, self.device, self.hook, self.layers = model, device, hook, 0

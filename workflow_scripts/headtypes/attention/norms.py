@@ -165,7 +165,7 @@ class ResidualStream:
 
     @property
     def latest(self) -> Float[Tensor, "batch token width"]:
-        """The stream at the layer whose attention is computed now, padding included."""
+        """The residual stream before the layer whose attention is being computed, padding included."""
         return self._latest
 
     @contextmanager

@@ -78,12 +78,14 @@ def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row, with the columns `TYPES`, for each pair and each type that either has.
+    """Return one row, with the columns `TYPES`, for each pair of models and each type that either model has.
 
-    These are heads, share (percent of all heads) and difference (points, model less other); same_layers, percent of a
-    type's heads that lie at the same depth, NaN where one has no such head; near, special and far, the mean shares of
-    the
-    heads' attention, which say whether one name means the same in both; whether the name is doubtful.
+    partitions: from the name of a model on a task to its partition.
+    Columns that begin with `other_` are about the other model. heads and share: number of heads of the type, and
+    percent of all heads; difference: share of the model less that of the other, in points; same_layers: percent of the
+    type's heads that lie at the same depth, NaN if a model has no such head; near, special and far: mean shares of
+    attention of the type's heads, which say whether a name means the same in both models; doubtful: whether the name
+    is doubtful.
     """
     rows = []
     for pair in pairs:

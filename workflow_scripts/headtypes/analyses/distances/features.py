@@ -57,7 +57,7 @@ class Groups:
 def attention_groups(features: np.ndarray) -> Groups:
     """Sum head features [n, column], bins 0..N-1 and `SELF_AND_SPECIAL`, into near, special and far.
 
-    Bin 0, which is near, is the wider the fewer bins there are: compare groups only for equal N.
+    The fewer bins there are, the wider bin 0 is, and near with it: compare groups only for equal N.
     """
     features = features.astype(float)
     bins = features.shape[-1] - len(SELF_AND_SPECIAL)
@@ -69,7 +69,9 @@ def attention_groups(features: np.ndarray) -> Groups:
 
 
 def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
-    """Tell whether no sample has a `[CLS]`, so that the first token can count as one; kinds: of each sample's tokens.
+    """Tell whether no sample has a `[CLS]`, so that its first token can count as one.
+
+    kinds: kinds of each sample's tokens, [token].
 
     Decoders attend to the first token of a text, whatever it is, as BERT does to `[SEP]` (Xiao et al. 2024, "attention
     sinks"). By the definition of Guan et al. (2020), this token counts as any other.
@@ -125,7 +127,7 @@ def read_features(path: StrPath) -> Features:
 
 
 def has_first_token(path: StrPath) -> bool:
-    """Tell whether the file has the attention to the first token, as it has if no sample has a `[CLS]`."""
+    """Tell whether a file of features holds attention to the first token, as it does if no sample has a `[CLS]`."""
     with opened_arrays(path, Features) as file:
         return "first" in file
 
@@ -157,7 +159,7 @@ def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, o
 def read_head_features(
     path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights"
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """Return the head features, means over samples: [head, column] float64; and (layers, heads of a layer).
+    """Return the head features (means over samples), [head, column] float64; and (layers, heads of a layer).
 
     The arguments are those of `read_distance`.
     """

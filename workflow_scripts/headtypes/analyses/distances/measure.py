@@ -223,7 +223,7 @@ def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
 
 
 def shares_of(read: list[np.ndarray]) -> dict[str, np.ndarray | None]:
-    """Return the results of `reducers_of` by their names in `Features`."""
+    """Return distance features by their names in `Features`; read: results of the reducers of `reducers_of`."""
     return dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))
 
 

@@ -91,7 +91,7 @@ def compare_heads(
     """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of a batch, in nats; float64.
 
     layers: all layers of a model, on one batch of samples; lengths: tokens of each sample; norms: whether shares of
-    norms are compared, for layers from `KeptLayers` with lengths. The diagonal is NaN for a head that is not finite.
+    norms are compared, for which `KeptLayers` has kept lengths. The diagonal is NaN for a head that is not finite.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)

@@ -39,7 +39,7 @@ read_projection = table_reader("holds no places of heads", PROJECTION_COLUMNS)
 
 
 def read_projection_fit(path: StrPath) -> dict:
-    """Read the dictionary of `projection.project_heads`. Raises `InputError` that names a damaged file."""
+    """Return how well places of heads fit (`projection.project_heads`). Raises `InputError` for a damaged file."""
     with undamaged(path, "does not say how well a projection fits"):
         fit = read_json(path)
         if not {"stress", "correlation", "layers"} <= fit.keys():

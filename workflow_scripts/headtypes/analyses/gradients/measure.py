@@ -55,7 +55,7 @@ class Loss(Protocol):
     units: np.ndarray
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return the most tokens of a batch, so that the batch's logits do not take more memory than its layers."""
+        """Return `batch_tokens`, or fewer if logits of a batch, `vocabulary` for each token, would take much memory."""
         return batch_tokens
 
     @contextmanager
@@ -132,7 +132,11 @@ class NextToken(Loss):
 
 
 class GoldAnswers(AnswerLoss):
-    """The mean cross entropy of the gold answers of a task's questions or pairs."""
+    """The mean cross entropy of the gold answers of a task's questions or pairs.
+
+    windows, targets: windows of the rows, and the gold answer in each (`Kind.answer_targets`); kind: kind of the task.
+    kind_of: kind of each token id (`encoding.token_kinds`); what: name of the work, for messages.
+    """
 
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
         super().__init__(kind, windows, targets, what)

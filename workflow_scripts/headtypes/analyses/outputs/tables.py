@@ -106,7 +106,7 @@ _ON, _OFF = "0.6", PALETTE[1]
 
 @styled
 def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
-    """Draw three panels: lengths by layer; lengths against attention to the first token; the stream by layer.
+    """Draw lengths that heads write, by layer and against attention to the first token; and the stream by layer.
 
     heads, layers: as `heads_table` and `layers_table` return them; without values, the figure is a sentence.
     """
