@@ -6,7 +6,7 @@ word w, and n_v subwords of word v,
 
     W[v, w] = (1 / n_v) * sum over subwords s of v, sum over subwords t of w, A[s, t],
 
-so that the rows of W sum to what those of A do, to one or less. The indices of W are counted as the treebank counts
+so that the rows of W sum to one, as rows of A do, or to less. The indices of W are counted as the treebank counts
 heads: words from 1, before them index 0 for the special token that begins the input ([CLS]), behind them one more for
 the token that ends it ([SEP]). An index without a token, where a tokenizer adds none, has rows and columns of zeros.
 """
@@ -37,8 +37,8 @@ def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]
     mark = " " if _needs_space(tokenizer) else ""
     subwords = tokenizer([mark + word for word in words], add_special_tokens=False, truncation=False, padding=False)
     before, behind = special_tokens(tokenizer)
-    input_ids = [*before, *(subword for of_word in subwords["input_ids"] for subword in of_word), *behind]
-    word_of = [number for number, of_word in enumerate(subwords["input_ids"]) for _ in of_word]
+    input_ids = [*before, *(subword for word in subwords["input_ids"] for subword in word), *behind]
+    word_of = [number for number, word in enumerate(subwords["input_ids"]) for _ in word]
     return input_ids, [*[-1] * len(before), *word_of, *[-1] * len(behind)]
 
 
@@ -52,7 +52,7 @@ def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
 
 def _needs_space(tokenizer) -> bool:
     text, *alone = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("a b", "a", "b"))
-    return text != [subword for of_word in alone for subword in of_word]
+    return text != [subword for word in alone for subword in word]
 
 
 class EncodedWords(NamedTuple):
@@ -203,7 +203,7 @@ class WordReducer(ListPerSample):
 
 
 class WordMaps(WordReducer):
-    """A reducer whose result is W of each sample, [layer, head, index, index] float32."""
+    """A reducer whose result is the attention between words of each sample, [layer, head, index, index] float32."""
 
     def start(self, batch: Batch) -> None:
         super().start(batch)

@@ -77,7 +77,7 @@ def test_weights_that_depend_on_words_are_a_linear_layer_over_their_vectors(word
     sentence, maps, vectors = random_sentence(words)
     found = probe(sentence).detach().numpy()
     for start, i, j in np.ndindex(found.shape):
-        weights = values(probe.weights)[start] + pair_of(vectors, i, j + 1, root) @ values(probe.of_words)[start]
+        weights = values(probe.weights)[start] + pair_of(vectors, i, j + 1, root) @ values(probe.word_weights)[start]
         of_pair = feature(maps, values(probe.special)[start], i, j + 1)
         assert found[start, i, j] == pytest.approx(weights @ of_pair, abs=1e-4)
 
@@ -94,7 +94,7 @@ def test_distance_and_words_is_a_hidden_layer_over_vectors_and_eight_features(wo
         far = i - (j + 1)
         distance = [max(far, 0) / words, max(-far, 0) / words, *(far == each for each in (0, -1, 1, -2, 2)), 0]
         joined = np.concatenate([pair_of(vectors, i, j + 1, root), distance if i else [0] * 7 + [1]])
-        weights = np.concatenate([values(probe.of_words)[start], values(probe.of_distance)[start]])
+        weights = np.concatenate([values(probe.word_weights)[start], values(probe.distance_weights)[start]])
         hidden = np.tanh(joined @ weights + values(probe.bias)[start])
         assert found[start, i, j] == pytest.approx((hidden @ values(probe.output)[start]).item(), abs=1e-5)
 
@@ -105,9 +105,9 @@ def test_weights_begin_in_the_range_of_the_whole_layer_that_they_are_part_of():
     generators = generators_of(0, "range", STARTS)
     of_pairs = DistanceAndWords(channels, generators, "first")
     for weights, inputs, outputs in (
-        (AttentionAndWords(maps, channels, generators, True, "first").of_words, 2 * channels, maps),
-        (of_pairs.of_words, 2 * channels + 8, hidden),
-        (of_pairs.of_distance, 2 * channels + 8, hidden),
+        (AttentionAndWords(maps, channels, generators, True, "first").word_weights, 2 * channels, maps),
+        (of_pairs.word_weights, 2 * channels + 8, hidden),
+        (of_pairs.distance_weights, 2 * channels + 8, hidden),
         (of_pairs.output, hidden, 1),
     ):
         # The largest of so many lies close to the end of the range.
@@ -231,7 +231,7 @@ def vector_file(tmp_path):
 )
 def test_vectors_are_of_words_in_lower_case_and_split_from_the_right(text, encoding, vector_file):
     found = vectors_of_file(vector_file(text, encoding), [["The", "cat"], ["Dog"], [". ."]])
-    assert [vectors.tolist() for vectors in found.of_sentences] == [[[1, 2], [-1, 0.5]], [[0, 0]], [[3, 4]]]
+    assert [vectors.tolist() for vectors in found.by_sentence] == [[[1, 2], [-1, 0.5]], [[0, 0]], [[3, 4]]]
     assert found.known == 0.75
 
 
@@ -268,7 +268,7 @@ def test_a_model_s_own_embeddings_are_averaged_over_subwords():
     found = vectors_of_model(model, [[2, 7, 8, 9, 3]], [[-1, 0, 1, 1, -1]])
     weight = model.get_input_embeddings().weight.detach()
     expected = torch.stack([weight[7], (weight[8] + weight[9]) / 2])
-    np.testing.assert_allclose(found.of_sentences[0], expected.numpy(), atol=1e-6)
+    np.testing.assert_allclose(found.by_sentence[0], expected.numpy(), atol=1e-6)
     assert found.known == 1
 
 

@@ -1,4 +1,4 @@
-"""Ablation as an analysis: what a model answers while some of its heads are removed or changed."""
+"""The analysis by ablation: the rules and results of a model's answers while some heads are removed or changed."""
 
 from functools import partial
 from typing import Any
@@ -10,21 +10,21 @@ from headtypes.data.stage import SAMPLES
 from headtypes.models.stage import RECORD
 
 OF_CONDITION = "results/ablation/{model}/{partition}/{condition}/"
-_of_condition = partial(
+_scored = partial(
     Result, rule="evaluate_condition", about="scores of the model under a condition", of=lambda plan: plan.ablations
 )
-ANSWERS = _of_condition(
+ANSWERS = _scored(
     OF_CONDITION + "predictions.json",
     content="question id to answer, as SQuAD's official evaluator reads it; of multiple choice, the choice by "
     "its whole likelihood; empty for a text",
     withheld=TEXT,
 )
-METRICS = _of_condition(
+METRICS = _scored(
     OF_CONDITION + "metrics.json",
     content="the scores, and how many questions they are from; of multiple choice accuracy and "
     "accuracy_normalised; of a text loss, perplexity, and how many documents and tokens",
 )
-SCORES = _of_condition(
+SCORES = _scored(
     OF_CONDITION + "per_question.parquet",
     content="the scores of each question, with its article; of multiple choice, what is right and what is "
     "chosen, and the log-likelihood of the right choice; of a text, loss (summed, in nats) and "

@@ -1,4 +1,4 @@
-"""The cost of a condition beside the same operations on random heads of the same layers, on the same questions."""
+"""Drops under a condition, and under the same operations on random heads of the same layers; and a figure of both."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -48,10 +48,10 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
         "control_questions": lost.shape[2],
         "control_overlap": _overlap(controls),
     }
-    for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
-        drops, name = mean_over(of_draws, sizes), f"control_drop_{metric.name}"
+    for metric, draws, own in zip(metrics, lost, own_lost, strict=True):
+        drops, name = mean_over(draws, sizes), f"control_drop_{metric.name}"
         found |= {name: float(drops.mean()), f"{name}_low": float(drops.min()), f"{name}_high": float(drops.max())}
-        found[f"own_drop_{metric.name}"] = float(mean_over(of_own, sizes))
+        found[f"own_drop_{metric.name}"] = float(mean_over(own, sizes))
     return found
 
 

@@ -128,8 +128,8 @@ class Evaluator:
                 values = answers.read(run_once(self.model, batch.inputs, hook), of_batch, batch.inputs)
                 read.append(pd.DataFrame({"window": batch.samples, **dict(zip(answers.columns, values, strict=True))}))
                 shown.update(len(batch.samples))
-            for of_set, table in zip(tables.values(), read, strict=True):
-                of_set.append(table)
+            for batches, table in zip(tables.values(), read, strict=True):
+                batches.append(table)
 
         with answers.attached(self.model), progress(len(distinct) * len(ids), what, "windows") as bar:
             run_batches(
@@ -142,8 +142,8 @@ class Evaluator:
                 length=settings.max_seq_length if counts else None,
             )
         scored = {
-            key: answers.scored(*self._about, pd.concat(of_set).set_index("window").sort_index())
-            for key, of_set in tables.items()
+            key: answers.scored(*self._about, pd.concat(batches).set_index("window").sort_index())
+            for key, batches in tables.items()
         }
         return [scored[tuple(operations.flat)] for operations in sets]
 
@@ -203,7 +203,7 @@ class MeanHeadOutputs(Reducer):
         self._layers.setdefault(block.layer, []).extend(sums)
 
     def right(self) -> Bool[Tensor, "1 layer head channel"]:
-        self._sums = torch.stack([torch.stack(of_layer).sum(0) for of_layer in self._layers.values()])
+        self._sums = torch.stack([torch.stack(sums).sum(0) for sums in self._layers.values()])
         return self._sums.isfinite()[None]
 
     def finish(self) -> None:

@@ -1,4 +1,7 @@
-"""Heads in random company: which heads a model's answers depend on, and whether types or other numbers say so."""
+"""The analysis of heads in random company: its rules and results.
+
+It measures on which heads a model's answers depend, and whether types or other numbers of heads tell these heads.
+"""
 
 from typing import Any
 

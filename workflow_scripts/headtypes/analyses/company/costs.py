@@ -1,7 +1,7 @@
 """The cost of each head in random company, and types and other numbers of heads held against the costs.
 
-Costs are those of least squares of what sets of heads lose on the heads that are away. Labels and numbers are compared
-with them by permutation of the heads within their layers.
+Costs are the effects of a least-squares fit to the losses of sets of heads. Labels and numbers are compared with costs
+by permutations of heads within their layers.
 """
 
 from collections.abc import Mapping
@@ -161,13 +161,13 @@ def _about(company: Company, metric: str, away: np.ndarray, lost: np.ndarray, fi
 def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of each head's interval over questions or articles: its cost is the mean of their costs."""
     lost = company.lost(LOSS)
-    of_units, sizes = (fit.operator @ (lost - lost.mean(0))).T, company.sizes
+    unit_costs, sizes = (fit.operator @ (lost - lost.mean(0))).T, company.sizes
     if any(company.articles):
         _, article = np.unique(company.articles, return_inverse=True)
-        sums = np.zeros((article.max() + 1, of_units.shape[1]))
-        np.add.at(sums, article, of_units)
-        of_units, sizes = sums, np.bincount(article, sizes)
-    return ratio_intervals(of_units, np.broadcast_to(sizes[:, None], of_units.shape))
+        sums = np.zeros((article.max() + 1, unit_costs.shape[1]))
+        np.add.at(sums, article, unit_costs)
+        unit_costs, sizes = sums, np.bincount(article, sizes)
+    return ratio_intervals(unit_costs, np.broadcast_to(sizes[:, None], unit_costs.shape))
 
 
 def heads_for_half(fit: Fit) -> int:
@@ -260,11 +260,11 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
         rows = min(_BLOCK, PERMUTATIONS - start)
         # The same permutation for every label, so that those of a family depend on one another as they do.
         order = rng.random((rows, *costs.shape)).argsort(-1)
-        of_costs, of_ranks = (
+        permuted_costs, permuted_ranks = (
             np.take_along_axis(np.broadcast_to(values, order.shape), order, -1).reshape(rows, -1)
             for values in (centred, ranked)
         )
-        drawn.append(np.where(by_label, of_costs @ matrix.T, of_ranks @ matrix.T))
+        drawn.append(np.where(by_label, permuted_costs @ matrix.T, permuted_ranks @ matrix.T))
     permuted = np.concatenate(drawn)
     deviation = permuted.std(0)
     # A label of all heads of its layers is the same in every permutation.
@@ -272,10 +272,10 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
     sizes, own = np.abs(permuted) / deviation, np.abs(found) / deviation
     table = pd.DataFrame([name[:2] for name in names], columns=["family", "label"])
     table["heads"], table["statistic"] = counts, found
-    for of_family in table.groupby("family", sort=False).groups.values():
-        largest = sizes[:, of_family].max(1)
-        reached = (largest[:, None] >= own[of_family] - 1e-9).sum(0)
-        table.loc[of_family, "p"] = (1 + reached) / (1 + PERMUTATIONS)
+    for members in table.groupby("family", sort=False).groups.values():
+        largest = sizes[:, members].max(1)
+        reached = (largest[:, None] >= own[members] - 1e-9).sum(0)
+        table.loc[members, "p"] = (1 + reached) / (1 + PERMUTATIONS)
     return table
 
 
@@ -308,7 +308,7 @@ def families_of(
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    ranks = np.apply_along_axis(lambda of_layer: rankdata(of_layer, nan_policy="omit"), 1, values.astype(float))
+    ranks = np.apply_along_axis(lambda layer_values: rankdata(layer_values, nan_policy="omit"), 1, values.astype(float))
     return ranks - np.nanmean(ranks, axis=1, keepdims=True)
 
 
@@ -330,10 +330,10 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 def _columns(inputs: Any) -> dict[str, Column]:
     columns = {}
     ours = {analysis.name: [inputs.get(file.name, {}) for file in analysis.files] for analysis in ANALYSES}
-    own = {name: [of_tasks] for name, of_tasks in by_analysis(inputs.own).items()}
+    own = {name: [by_task] for name, by_task in by_analysis(inputs.own).items()}
     for analysis, files in (ours | own).items():
         for task in files[0] if files else ():
-            for column in analysis_named(analysis).per_head(task, *(of_task[task] for of_task in files)):
+            for column in analysis_named(analysis).per_head(task, *(by_task[task] for by_task in files)):
                 name = f"{column.label} ({task})"
                 if name in columns:
                     raise InputError(f"Two columns of heads are called {name}; rename that of {analysis}.")

@@ -1,4 +1,4 @@
-"""The files of heads in random company: which heads were away in each set, and what was lost; and each head's cost."""
+"""The files of heads in random company: scores without sets of heads, and the cost of each head."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -68,10 +68,10 @@ def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int])
         for place, some in enumerate(np.array_split(rng.permutation(layers), share)):
             for layer in some:
                 turns[layer].append(hand * share + place)
-    for layer, of_layer in enumerate(turns):
+    for layer, sets_of_layer in enumerate(turns):
         order = rng.permutation(heads)
         order = np.concatenate([order, order[: hands * per_layer - heads]]).reshape(hands, per_layer)
-        for number, some in zip(of_layer, order, strict=True):
+        for number, some in zip(sets_of_layer, order, strict=True):
             away[number, layer, some] = True
     return away
 
@@ -114,7 +114,7 @@ def evaluate_company(
         known = _begin(scores, away[:0], made)
     while (done := len(known.away)) < len(away):
         some = away[done : done + _TOGETHER]
-        operations = [np.where(of_set, operation, "keep").astype(object) for of_set in some]
+        operations = [np.where(heads_away, operation, "keep").astype(object) for heads_away in some]
         found = [scores.set_index("id").loc[known.units] for _, scores in evaluator.evaluate(operations, what)]
         scored = np.stack([_values(scores, known.metrics) for scores in found])
         known = replace(known, away=away[: done + len(some)], scores=np.concatenate([known.scores, scored]))

@@ -247,24 +247,18 @@ def measure_coreference(
     rows, baselines, document = _rows(documents, guesses)
     scores = np.stack([row.scores for row in rows], axis=1)
     counted = ~np.isnan(scores)
-    names = {name: [getattr(row, name) for row in rows] for name in ("system", "candidates", "type", "chosen")}
-    table = pd.DataFrame(
-        {
-            **names,
-            **{
-                name: pd.array([row.head[index] for row in rows], "Int64")
-                for index, name in enumerate(("layer", "head"))
-            },
-            "mentions": counted.sum(0),
-            "documents": [len(np.unique(document[of_row])) for of_row in counted.T],
-        }
-    )
+    names = ["system", "candidates", "type", "chosen"]
+    table = pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
+    for index, name in enumerate(("layer", "head")):
+        table[name] = pd.array([row.head[index] for row in rows], "Int64")
+    table["mentions"] = counted.sum(0)
+    table["documents"] = [len(np.unique(document[mentions])) for mentions in counted.T]
     # An interval of every single head would say little and take long.
     named = np.array([row.system != "head" for row in rows])
     best = np.array([row.system.startswith("best_head") for row in rows])
-    of_mention = {"accuracy": scores} | {f"above_{name}": scores - baselines[name][:, None] for name in COMPARED}
-    of_document = {name: by_document(values, document) for name, values in of_mention.items()}
-    for name, (sums, sizes) in of_document.items():
+    by_mention = {"accuracy": scores} | {f"above_{name}": scores - baselines[name][:, None] for name in COMPARED}
+    sums_of = {name: by_document(values, document) for name, values in by_mention.items()}
+    for name, (sums, sizes) in sums_of.items():
         with_interval = named if name == "accuracy" else best
         shown = np.ones(len(rows), bool) if name == "accuracy" else best
         low, high = np.full((2, len(rows)), np.nan)
@@ -275,9 +269,9 @@ def measure_coreference(
         mean = np.divide(sums.sum(0), count, out=np.full(len(rows), np.nan), where=(count > 0) & shown)
         bounds = ("low", "high") if name == "accuracy" else (f"{name}_low", f"{name}_high")
         table = table.assign(**{name: 100 * mean, bounds[0]: 100 * low, bounds[1]: 100 * high})
-    right, mentions = (of_row[:, named] for of_row in of_document["accuracy"])
-    of_named = {name: [text for text, kept in zip(texts, named, strict=True) if kept] for name, texts in names.items()}
-    return table, MentionSums(**of_named, right=right, mentions=mentions.astype(int))
+    right, mentions = (numbers[:, named] for numbers in sums_of["accuracy"])
+    texts = {name: table.loc[named, name].tolist() for name in names}
+    return table, MentionSums(**texts, right=right, mentions=mentions.astype(int))
 
 
 def _rows(

@@ -1,6 +1,6 @@
-"""Antecedents of mentions, as an analysis: its rules and results, and what of them is shown where.
+"""The analysis of coreference: its rules, its results, and its columns in the atlas and in comparisons.
 
-Every head's guesses at antecedents, and baselines (Clark et al. 2019, section 4.3).
+Every head's guesses at antecedents of mentions are scored, beside baselines (Clark et al. 2019, section 4.3).
 """
 
 from collections.abc import Iterator
@@ -32,11 +32,11 @@ def per_head(task: str, path: StrPath) -> list:
             "%",
             note=note,
         )
-        for type_, rows in _of_heads(path, _SHOWN).groupby("type", sort=False)
+        for type_, rows in _head_rows(path, _SHOWN).groupby("type", sort=False)
     ]
 
 
-def _of_heads(path: StrPath, candidates: str) -> Any:
+def _head_rows(path: StrPath, candidates: str) -> Any:
     from headtypes.analyses.coreference.accuracy import read_coreference
 
     table = read_coreference(path)
@@ -58,7 +58,7 @@ def best_at(task: str, path: StrPath) -> Iterator[dict]:
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield for a set of heads the accuracy of its best head at finding antecedents, one for each type of mention."""
 
-    for type_, rows in _of_heads(path, _DECIDING).groupby("type", sort=False):
+    for type_, rows in _head_rows(path, _DECIDING).groupby("type", sort=False):
         yield best_head("coreference", task, f"antecedents ({type_})", by_head(rows)["accuracy"].to_numpy())
 
 

@@ -1,4 +1,4 @@
-"""Mentions of a part of a document: their head words, candidates and antecedents, and the guesses at these.
+"""Mentions in parts of documents: their head words, candidates and antecedents, and guesses at antecedents.
 
 Clark et al. (2019, section 4.3) define none of these; docs/understand/clark.md has the definitions used here.
 """
@@ -239,11 +239,12 @@ CANDIDATES = ("words", "words_before", "mentions")
 
 @dataclass(frozen=True)
 class AntecedentGuesses:
-    """The guess of every head at the antecedent of each coreferent mention, in parts of documents, counted from 0.
+    """The guess of every head at the antecedent of each mention that has one, in the parts of documents that were read.
 
-    document: that of the part. start, stop: its words in the document, from `start` to before `stop`.
-    unread: document and index of each word that has no token. part: of each mention. mention: its first and its last
-    word in the part. guess: a word of the part; -1 for none; candidates as in `CANDIDATES`.
+    document, start, stop: the document of each part, and its words in the document, from `start` to before `stop`.
+    unread: document and index of each word that has no token. part, mention: the part of each mention, and its first
+    and last word in the part. guess: a word of the part, -1 for none; the last dimension is `CANDIDATES`. All are
+    counted from 0.
     """
 
     document: Int32[np.ndarray, " part"]

@@ -1,6 +1,6 @@
-"""Detectors, as an analysis: its rule and results, and what of them is shown where.
+"""The analysis by detectors: its rule, its results, and its columns in the atlas and in comparisons.
 
-Heads that attend by position, or to tokens that have stood before, tested against nulls.
+Detectors test, against nulls, which heads attend by position or to earlier occurrences of a token.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Attention of each head to the tokens that a detector looks for, and that of a head which is not of the kind."""
+"""Attention of each head to the tokens that a detector looks for, on random tokens, and the same under a null."""
 
 from dataclasses import dataclass
 from typing import Any

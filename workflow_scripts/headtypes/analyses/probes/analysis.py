@@ -1,6 +1,6 @@
-"""Probes, as an analysis: its rules and results.
+"""The analysis by probes: its rules and results.
 
-Parsers that read the attention of all heads, and what they are compared with (Clark et al. 2019, section 5).
+Probes are parsers that read the attention of all heads; they stand beside baselines (Clark et al. 2019, section 5).
 """
 
 from typing import Any

@@ -22,7 +22,7 @@ from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 from transformers import PreTrainedModel
 
-from headtypes.analyses.relations.guesses import counts
+from headtypes.analyses.relations.guesses import counted_words
 from headtypes.analyses.words import EncodedWords, WordMaps, encode_sentences, part_of
 from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.core.errors import InputError
@@ -43,11 +43,11 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 class WordVectors(NamedTuple):
     """The vectors of the words of some sentences.
 
-    of_sentences: for each sentence [word, channel] float32; zeros for an unknown word.
+    by_sentence: for each sentence [word, channel] float32; zeros for an unknown word.
     known: the share of all words, repeated ones too, that have a vector.
     """
 
-    of_sentences: list[np.ndarray]
+    by_sentence: list[np.ndarray]
     known: float
 
 
@@ -99,8 +99,8 @@ def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVector
         )
     known = [word in vectors for words in lower for word in words]
     unknown = np.zeros_like(next(iter(vectors.values())))
-    of_sentences = [np.stack([vectors.get(word, unknown) for word in words]) for words in lower]
-    return WordVectors(of_sentences, float(np.mean(known)))
+    by_sentence = [np.stack([vectors.get(word, unknown) for word in words]) for words in lower]
+    return WordVectors(by_sentence, float(np.mean(known)))
 
 
 def vectors_of_model(
@@ -113,13 +113,13 @@ def vectors_of_model(
     module = model.get_input_embeddings()
     with weights_on_device(module):
         weight = module.weight.detach()
-    of_sentences = []
+    by_sentence = []
     for ids, words in zip(input_ids, word_of_token, strict=True):
         word = torch.tensor(words)
         own = weight[torch.tensor(ids)[word >= 0].to(weight.device)].float().cpu()
         total = torch.zeros(max(words) + 1, own.shape[1]).index_add_(0, word[word >= 0], own)
-        of_sentences.append((total / torch.bincount(word[word >= 0])[:, None]).numpy())
-    return WordVectors(of_sentences, 1.0)
+        by_sentence.append((total / torch.bincount(word[word >= 0])[:, None]).numpy())
+    return WordVectors(by_sentence, 1.0)
 
 
 def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
@@ -172,8 +172,8 @@ def maps_in_both_directions(
     for start, stop in zip(starts, [*starts[1:], len(sizes)], strict=True):
         part = part_of(encoded, start, stop)
         readers = [WordMaps(part.word_of_token)]
-        (of_part,) = read_attention(model, part.encoded, readers, batch_tokens=batch_tokens, what=what, bar=bar)
-        for maps in of_part:
+        (maps_of_part,) = read_attention(model, part.encoded, readers, batch_tokens=batch_tokens, what=what, bar=bar)
+        for maps in maps_of_part:
             flat = torch.from_numpy(maps).flatten(0, 1)
             yield torch.cat([flat, flat.transpose(1, 2)])
 
@@ -239,14 +239,14 @@ def train_probes(
 
     Returns a dictionary for JSON. `right`: for each of `scores.PROBES` the number of words of each scored sentence
       whose syntactic head the probe finds, [start][sentence]; `words`: the number of words of each scored sentence
-      that count (`guesses.counts`). `scored` and `training`: how many sentences are read, and left out. `vectors`: the
-      length of a word vector, and the share of scored words that have one.
+      that count (`guesses.counted_words`). `scored` and `training`: how many sentences are read, and left out.
+      `vectors`: the length of a word vector, and the share of scored words that have one.
     """
     training = training if sentences == "all" else training[:sentences]
     run = ModelOnTask(record, **settings)
     learnt, parsed = (readable_sentences(part, run, vectors) for part in (training, scored))
     networks = run.model, random_network(run.model, derive_seed(seed, "random_network"))
-    maps, channels = 2 * record.layers * record.heads, learnt.words.of_sentences[0].shape[1]
+    maps, channels = 2 * record.layers * record.heads, learnt.words.by_sentence[0].shape[1]
     probes = _probes(maps, channels, -1 in learnt.encoded.word_of_token[0], starts, root, seed)
     trainers = {
         name: (networks[name == "random_network"], Trainer(probe, learning_rate, root))
@@ -259,8 +259,8 @@ def train_probes(
         def read(part: ReadSentences) -> Iterator[tuple[Sentence, dict[PreTrainedModel, ProbedSentence]]]:
             how = {"batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
             maps_by_network = (maps_in_both_directions(network, part.encoded, **how) for network in networks)
-            for sentence, own, *maps in zip(part.sentences, part.words.of_sentences, *maps_by_network, strict=True):
-                probed = (ProbedSentence(of_network, torch.from_numpy(own)) for of_network in maps)
+            for sentence, own, *maps in zip(part.sentences, part.words.by_sentence, *maps_by_network, strict=True):
+                probed = (ProbedSentence(network_maps, torch.from_numpy(own)) for network_maps in maps)
                 yield sentence, dict(zip(networks, probed, strict=True))
 
         for sentence, probed in read(learnt):
@@ -268,12 +268,12 @@ def train_probes(
             for network, trainer in trainers.values():
                 trainer.train(probed[network], heads)
         for sentence, probed in read(parsed):
-            heads, counted = torch.tensor(sentence.heads), torch.tensor(counts(sentence))
+            heads, counted = torch.tensor(sentence.heads), torch.tensor(counted_words(sentence))
             for name, (network, trainer) in trainers.items():
                 right[name].append((trainer.guess(probed[network]) == heads)[:, counted].sum(1).numpy())
     return {
-        "right": {name: np.stack(of_probe, axis=1).tolist() for name, of_probe in right.items()},
-        "words": [sum(counts(sentence)) for sentence in parsed.sentences],
+        "right": {name: np.stack(counts_of_probe, axis=1).tolist() for name, counts_of_probe in right.items()},
+        "words": [sum(counted_words(sentence)) for sentence in parsed.sentences],
         "scored": parsed.numbers,
         "training": learnt.numbers,
         "vectors": {"channels": channels, "known": parsed.words.known},
@@ -354,18 +354,18 @@ class AttentionAndWords(Attention):
     ):
         super().__init__(maps, generators, has_special_tokens)
         self.weights = nn.Parameter(torch.zeros(len(generators), maps))
-        self.of_words = _glorot(generators, (2 * channels, maps), 2 * channels, maps)
+        self.word_weights = _glorot(generators, (2 * channels, maps), 2 * channels, maps)
         self.shift = _shift(root)
 
     def forward(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
         maps = sentence.maps
-        of_candidate, of_dependent, is_pair = _of_pairs(sentence.vectors, self.of_words, self.shift)
+        candidate_part, dependent_part, is_pair = _pair_parts(sentence.vectors, self.word_weights, self.shift)
         between = maps[:, 1:-1, 1:-1]
         # [candidate, start, map] times [candidate, map, word], and the same with the words' own weights.
-        by_candidate = (self.weights[:, None] + of_candidate)[:, 1:].transpose(0, 1) @ between.transpose(0, 1)
-        by_dependent = of_dependent.transpose(0, 1) @ between.permute(2, 0, 1)
+        by_candidate = (self.weights[:, None] + candidate_part)[:, 1:].transpose(0, 1) @ between.transpose(0, 1)
+        by_dependent = dependent_part.transpose(0, 1) @ between.permute(2, 0, 1)
         scores = by_candidate.transpose(0, 1) + by_dependent.permute(1, 2, 0) * is_pair[1:, None]
-        root = (self.weights + of_candidate[:, 0])[..., None] + of_dependent.transpose(1, 2) * is_pair[0]
+        root = (self.weights + candidate_part[:, 0])[..., None] + dependent_part.transpose(1, 2) * is_pair[0]
         return torch.cat([self._root(maps, root)[:, None], scores], 1)
 
 
@@ -375,19 +375,19 @@ class DistanceAndWords(nn.Module):
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):
         super().__init__()
         inputs = 2 * channels + DISTANCE_FEATURES
-        self.of_words = _glorot(generators, (2 * channels, HIDDEN_UNITS), inputs, HIDDEN_UNITS)
-        self.of_distance = _glorot(generators, (DISTANCE_FEATURES, HIDDEN_UNITS), inputs, HIDDEN_UNITS)
+        self.word_weights = _glorot(generators, (2 * channels, HIDDEN_UNITS), inputs, HIDDEN_UNITS)
+        self.distance_weights = _glorot(generators, (DISTANCE_FEATURES, HIDDEN_UNITS), inputs, HIDDEN_UNITS)
         self.bias = nn.Parameter(torch.zeros(len(generators), HIDDEN_UNITS))
         self.output = _glorot(generators, (HIDDEN_UNITS, 1), HIDDEN_UNITS, 1)
         self.shift = _shift(root)
 
     def forward(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
         words = len(sentence.vectors)
-        of_candidate, of_dependent, is_pair = _of_pairs(sentence.vectors, self.of_words, self.shift)
-        features = distance_features(words).flatten(0, 1) @ self.of_distance
+        candidate_part, dependent_part, is_pair = _pair_parts(sentence.vectors, self.word_weights, self.shift)
+        features = distance_features(words).flatten(0, 1) @ self.distance_weights
         features = features.unflatten(1, (words + 1, words))
-        of_dependent = of_dependent[:, None] * is_pair[:, None, None]
-        hidden = torch.tanh(features + of_candidate[:, :, None] + of_dependent + self.bias[:, None, None])
+        dependent_part = dependent_part[:, None] * is_pair[:, None, None]
+        hidden = torch.tanh(features + candidate_part[:, :, None] + dependent_part + self.bias[:, None, None])
         return (hidden.flatten(1, 2) @ self.output).view(-1, words + 1, words)
 
 
@@ -446,7 +446,7 @@ def generators_of(seed: int, probe: str, starts: int) -> list[torch.Generator]:
     return [torch.Generator().manual_seed(derive_seed(seed, probe, start)) for start in range(starts)]
 
 
-def _of_pairs(vectors: Tensor, weights: Tensor, shift: int) -> tuple[Tensor, Tensor, Tensor]:
+def _pair_parts(vectors: Tensor, weights: Tensor, shift: int) -> tuple[Tensor, Tensor, Tensor]:
     """Apply a linear layer to the vectors of pairs of words, in two parts whose sum is the output.
 
     vectors: [word, channel]; weights: [start, 2 * channel, output]; shift: 0 if candidate i has the vector of word i,
@@ -454,13 +454,13 @@ def _of_pairs(vectors: Tensor, weights: Tensor, shift: int) -> tuple[Tensor, Ten
     Returns the candidate's part, [start, candidate, output]; the dependent's part, [start, word, output]; and whether a
     candidate has a vector, [candidate]. A pair without the candidate's vector has no dependent's part either.
     """
-    of_candidate = vectors @ weights[:, : vectors.shape[1]]
-    of_dependent = vectors @ weights[:, vectors.shape[1] :]
+    candidate_part = vectors @ weights[:, : vectors.shape[1]]
+    dependent_part = vectors @ weights[:, vectors.shape[1] :]
     is_pair = torch.ones(len(vectors) + 1)
     is_pair[-1 if shift else 0] = 0
     # [..., left, right, above, below] zeros around the last two dimensions.
-    of_candidate = nn.functional.pad(of_candidate, (0, 0, 0, 1) if shift else (0, 0, 1, 0))
-    return of_candidate, of_dependent, is_pair
+    candidate_part = nn.functional.pad(candidate_part, (0, 0, 0, 1) if shift else (0, 0, 1, 0))
+    return candidate_part, dependent_part, is_pair
 
 
 def _shift(root: str) -> int:

@@ -1,4 +1,4 @@
-"""Scores of probes as parsers beside the best fixed guesses (Clark et al. 2019, Table 3), and those of a type alone."""
+"""Attachment scores of probes and of baselines, the best fixed guesses (Clark et al. 2019, Table 3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import pandas as pd
 from jaxtyping import Float64, Int64
 
 from headtypes.analyses.relations.accuracy import all_offset_guesses, offset_guesses
-from headtypes.analyses.relations.guesses import ArcGuesses, counts
+from headtypes.analyses.relations.guesses import ArcGuesses, counted_words
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import Stored, read_groups, write_arrays
@@ -39,7 +39,7 @@ def read_probes(path: StrPath) -> dict:
     probes = read_json(path)
     with undamaged(path, "holds no probes"):
         words = len(probes["words"])
-        if any(len(of_start) != words for name in PROBES for of_start in probes["right"][name]):
+        if any(len(counts_of_start) != words for name in PROBES for counts_of_start in probes["right"][name]):
             raise ValueError("its sentences are not those of all probes")
         return probes
 
@@ -63,7 +63,7 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
       least, most: the smallest and the largest score of a random start; empty for a difference.
     """
     right, words = _right_words(probes, sentences, arcs)
-    means = {name: of_system.mean(0) for name, of_system in right.items()}
+    means = {name: right_words.mean(0) for name, right_words in right.items()}
     pairs = [(name, "") for name in means] + [(one, other) for one in means for other in means if one != other]
     sums = np.stack([means[one] - (means[other] if other else 0) for one, other in pairs], axis=1)
     sizes = np.repeat(words[:, None], len(pairs), axis=1).astype(float)
@@ -78,8 +78,8 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
             "uas": 100 * sums.sum(0) / words.sum(),
             "low": 100 * low,
             "high": 100 * high,
-            "least": [min(of_system) for of_system in starts],
-            "most": [max(of_system) for of_system in starts],
+            "least": [min(right_words) for right_words in starts],
+            "most": [max(right_words) for right_words in starts],
         }
     )
     return table, RightWords([*means], np.stack([*means.values()], axis=1), words)
@@ -93,7 +93,7 @@ def _right_words(
     All words are those that count, [sentence]. Arguments are those of `measure_probes`.
     """
     kept = [sentences[index] for index in arcs.sentence]
-    words = np.array([sum(counts(sentence)) for sentence in kept])
+    words = np.array([sum(counted_words(sentence)) for sentence in kept])
     if words.tolist() != probes["words"]:
         raise InputError("The probes have not parsed the sentences that the heads have guessed at; delete both.")
     right = {name: np.array(probes["right"][name], dtype=float) for name in PROBES}
@@ -103,7 +103,7 @@ def _right_words(
 def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndarray]:
     """Return the number of right words of each sentence by each of `BASELINES`, [1, sentence]."""
     heads = np.array([head for sentence in sentences for head in sentence.heads])
-    counted = np.concatenate([counts(sentence) for sentence in sentences])
+    counted = np.concatenate([counted_words(sentence) for sentence in sentences])
     sentence = np.repeat(np.arange(len(sentences)), arcs.length)
 
     def right(guess: np.ndarray) -> np.ndarray:

@@ -1,9 +1,9 @@
 """The best head and the best fixed offset for each dependency relation (Clark et al. 2019, section 4.2, Table 1).
 
-Heads are chosen on some words and scored on others, from stored guesses; `headtypes.papers.clark2019.tables` sets the
-best beside the published values. Section 3.2 supposes that a head looks at `[SEP]` where its relation does not apply.
-The relation calls for the head at words that have to find the other word: at dependents, if the best head goes from
-dependent to head, else at the words that they depend on.
+Heads are chosen on some words and scored on other words, from stored guesses; `headtypes.papers.clark2019.tables` sets
+the best beside the published values. Section 3.2 supposes that a head looks at `[SEP]` at words to which its relation
+does not apply. A relation calls for its best head at dependents, if the head goes from dependent to head, else at the
+words on which these depend.
 
 A guess at the head of a word is counted as heads are: 1 is the first word of the sentence, 0 the root, which is never
 guessed, and -1 stands for no guess.
@@ -228,8 +228,8 @@ def _rows(sentences: Sequence[Sentence], parts: Sequence[str]) -> list[tuple]:
     return [
         (part, annotation, relation, len(row.words), offset, accuracy)
         for part in parts
-        for annotation, of_annotation in pairs.items()
-        for relation, row in ((name, pair.within(chosen[part])) for name, pair in of_annotation.items())
+        for annotation, by_name in pairs.items()
+        for relation, row in ((name, pair.within(chosen[part])) for name, pair in by_name.items())
         if len(row.words)
         for offset, accuracy in zip(OFFSETS, 100 * row.right(guesses).mean(axis=0), strict=True)
     ]
@@ -267,7 +267,7 @@ class BestHeads:
         sentences, of words whose syntactic head the attention head can see.
     to_sep: sums of the shares of attention to [SEP] in the best head over the words of each of `GROUPS`; to_sep_words:
         the number of these words, without those that cannot see [SEP].
-    leads: accuracy of each head less that of the best offset, in points, on the sentences of the choice.
+    leads: accuracy of each head less the accuracy of the best offset, in points, on the sentences of the choice.
     looks: share of attention to [SEP] there, over all words; NaN if no word can see it.
     rises: share of attention to [SEP] of words that do not call for the head less that of words that do, in the scored
         sentences.
@@ -285,7 +285,7 @@ class BestHeads:
     looks: Float64[np.ndarray, "fold layer head"]
     rises: Float64[np.ndarray, "relation fold layer head"]
 
-    def of_best(self, values: np.ndarray) -> Float64[np.ndarray, "relation fold"]:
+    def at_best(self, values: np.ndarray) -> Float64[np.ndarray, "relation fold"]:
         relation, fold = np.indices(self.chosen.shape[:2], sparse=True)
         return np.broadcast_to(values, self.leads.shape)[relation, fold, self.chosen[..., 0], self.chosen[..., 1]]
 
@@ -361,7 +361,7 @@ def _listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
 def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
     """Choose the best head of each listed relation (annotation, name) that has words to choose by and to score."""
     pairs = {name: [fold.pairs(*name) for fold in folds] for name in listed}
-    names = [name for name, of_name in pairs.items() if all(len(some.words) for both in of_name for some in both)]
+    names = [name for name, by_fold in pairs.items() if all(len(some.words) for both in by_fold for some in both)]
     sentences, (_, *heads, _) = folds[0].scored_on.sentences, folds[0].chosen_on.arcs.guess.shape
     best = BestHeads(
         annotation=[annotation for annotation, _ in names],
@@ -397,19 +397,25 @@ def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> N
     layer, head, direction = np.unravel_index(accuracy.argmax(), accuracy.shape)
     others = accuracy[..., 1 - direction]
     other = np.unravel_index(others.argmax(), others.shape) if others.max() >= 0 else (-1, -1)
-    of_offsets = pairs.right(part.by_offset).mean(0)
-    best.chosen[at] = layer, head, direction, *other, of_offsets.argmax()
-    best.leads[at] = 100 * (accuracy.max(-1) - of_offsets.max())
+    offset_accuracy = pairs.right(part.by_offset).mean(0)
+    best.chosen[at] = layer, head, direction, *other, offset_accuracy.argmax()
+    best.leads[at] = 100 * (accuracy.max(-1) - offset_accuracy.max())
 
 
 def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
     """Add to `best` how often the choice is right on the pairs of a relation; at: indices of relation and fold."""
     layer, head, direction, *other, offset = best.chosen[at]
     guess = part.arcs.guess[pairs.words]
-    of_best = (guess[:, layer, head, direction] == pairs.heads).astype(float)
-    of_other = np.where(other[0] < 0, np.nan, guess[:, *other, 1 - direction] == pairs.heads)
-    of_offset = part.by_offset[pairs.words, offset] == pairs.heads
-    scores = of_best, of_other, of_offset, of_best - of_offset, (1 - 2 * direction) * (of_best - of_other)
+    best_right = (guess[:, layer, head, direction] == pairs.heads).astype(float)
+    other_right = np.where(other[0] < 0, np.nan, guess[:, *other, 1 - direction] == pairs.heads)
+    offset_right = part.by_offset[pairs.words, offset] == pairs.heads
+    scores = (
+        best_right,
+        other_right,
+        offset_right,
+        best_right - offset_right,
+        (1 - 2 * direction) * (best_right - other_right),
+    )
     sentence, row = part.sentence[pairs.words], at[0]
     np.add.at(best.right[:, row], sentence, np.stack(scores, axis=1))
     np.add.at(best.words[:, row], sentence, 1)

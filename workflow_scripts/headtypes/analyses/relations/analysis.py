@@ -1,6 +1,7 @@
-"""Dependency relations, as an analysis: its rules and results, and what of them is shown where.
+"""The analysis of dependency relations: its rules, its results, and its columns in the atlas and in comparisons.
 
-Every head's guesses, the relations they are scored on, and fixed offsets (Clark et al. 2019, section 4.2).
+Every head's guesses at syntactic heads are scored on each relation, beside fixed offsets (Clark et al. 2019,
+section 4.2).
 """
 
 from collections.abc import Iterator
@@ -65,12 +66,12 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     heads = read_relations(path)
     for annotation, rows in heads[heads["part"] == "file"].groupby("annotation", sort=False):
         best_of_all, names = [], set(rows["relation"])
-        for relation, of_relation in rows.groupby("relation", sort=False):
-            by_head = of_relation.groupby(["layer", "head"])["accuracy"].max().sort_index().to_numpy()
-            yield best_head("relations", task, f"{relation} ({annotation})", by_head)
+        for relation, scores in rows.groupby("relation", sort=False):
+            accuracy = scores.groupby(["layer", "head"])["accuracy"].max().sort_index().to_numpy()
+            yield best_head("relations", task, f"{relation} ({annotation})", accuracy)
             counts = relation not in TOTALS and not relation.endswith(":*") and f"{relation}*" not in names
-            if counts and not np.isnan(by_head).all():
-                best_of_all.append(int(np.nanargmax(by_head)))
+            if counts and not np.isnan(accuracy).all():
+                best_of_all.append(int(np.nanargmax(accuracy)))
         if best_of_all:
             yield Measure(
                 "relations",

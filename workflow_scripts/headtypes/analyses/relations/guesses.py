@@ -1,4 +1,4 @@
-"""Guesses at syntactic heads, on the parts of a treebank: `file` and, where there is one, `test`."""
+"""Guesses of attention heads at syntactic heads, on the parts of a treebank: `file` and, if there is one, `test`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -57,6 +57,6 @@ def read_parts(file: StrPath, test: StrPath | None) -> dict[str, list[Sentence]]
     return {name: read_records(path, Sentence) for name, path in paths.items()}
 
 
-def counts(sentence: Sentence) -> list[bool]:
+def counted_words(sentence: Sentence) -> list[bool]:
     """Return whether each word of a sentence counts in a score: punctuation does not, the root does."""
     return [relation.partition(":")[0] != "punct" for relation in sentence.relations]

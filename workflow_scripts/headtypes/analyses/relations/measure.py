@@ -88,17 +88,17 @@ class Guesses(WordReducer):
         self._to_sep[rows.sample][rows.layer, :, own - 1] = looks.masked_fill(hidden, torch.nan)
 
     def _note_visible(self, rows: WordRows, hidden: Tensor, first: int) -> None:
-        of_rows, of_columns = self._visible[rows.sample][:, rows.layer]
+        row_ends, column_ends = self._visible[rows.sample][:, rows.layer]
         shown = ~hidden
         some = shown.any(1)
         ends = torch.stack([shown.int().argmax(1) + 1, shown.shape[1] - shown.flip(1).int().argmax(1)], -1)
-        of_rows[first - 1 : first - 1 + len(shown)] = torch.where(some[:, None], ends, -1)
+        row_ends[first - 1 : first - 1 + len(shown)] = torch.where(some[:, None], ends, -1)
         some = shown.any(0)
         ends = torch.stack([shown.int().argmax(0) + first, first + len(shown) - 1 - shown.flip(0).int().argmax(0)], -1)
         # The first row of a column stays, and the last one moves on.
-        began = of_columns[:, 0] > 0
-        of_columns[:, 0] = torch.where(some & ~began, ends[:, 0], of_columns[:, 0])
-        of_columns[:, 1] = torch.where(some, ends[:, 1], of_columns[:, 1])
+        began = column_ends[:, 0] > 0
+        column_ends[:, 0] = torch.where(some & ~began, ends[:, 0], column_ends[:, 0])
+        column_ends[:, 1] = torch.where(some, ends[:, 1], column_ends[:, 1])
 
 
 def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, **settings) -> dict[str, ArcGuesses]:
@@ -113,8 +113,8 @@ def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, *
         encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
         (by_sentence,) = run.read(encoded.encoded, Guesses(encoded.word_of_token))
         length = np.array([len(guess) for guess, *_ in by_sentence], dtype=np.int32)
-        of_words = map(np.concatenate, zip(*by_sentence, strict=True))
-        guesses[name] = ArcGuesses(encoded.kept, length, *of_words, encoded.left_out)
+        arrays = map(np.concatenate, zip(*by_sentence, strict=True))
+        guesses[name] = ArcGuesses(encoded.kept, length, *arrays, encoded.left_out)
     return guesses
 
 

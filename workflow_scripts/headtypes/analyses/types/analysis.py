@@ -1,6 +1,6 @@
-"""Types of heads, as an analysis: its rules and results.
+"""The analysis of types of heads: its rules and results, and the types in a user's file.
 
-Clustering, naming, partitions, stability, and the number of types.
+It clusters heads, names clusters, and measures how stable the types are and how many there are.
 """
 
 import csv

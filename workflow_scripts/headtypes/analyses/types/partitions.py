@@ -61,7 +61,7 @@ class Partition:
 
 
 def order_types(names: Iterable[str]) -> tuple[str, ...]:
-    """Sort distinct type names: the paper's four in their order, then the others, numbers by value."""
+    """Return the distinct type names in the order of all tables: the paper's four, then the rest, numbers by value."""
 
     def rank(name: str) -> tuple:
         known = TYPES.index(name) if name in TYPES else len(TYPES)

@@ -240,13 +240,13 @@ def cluster_halves(
     if samples < 2:
         raise InputError(f"Stability by samples needs at least 2 samples, and there are {samples}.")
     halves = _draw_halves(samples, models, seed, "samples")
-    features, *of_halves = _weighted_means(features_by_sample, np.vstack([np.ones(samples), halves]))
+    features, *half_features = _weighted_means(features_by_sample, np.vstack([np.ones(samples), halves]))
     clusters = [
         _cluster(half, features, labels, derive_seed(seed, "samples", "fit", model), k=k, **settings)
-        for model, half in enumerate(of_halves)
+        for model, half in enumerate(half_features)
     ]
-    groups = [cluster_groups(half, of_half, k) for half, of_half in zip(of_halves, clusters, strict=True)]
-    return clusters, [{name: shares.tolist() for name, shares in vars(of_half).items()} for of_half in groups]
+    groups = [cluster_groups(half, labels, k) for half, labels in zip(half_features, clusters, strict=True)]
+    return clusters, [{name: shares.tolist() for name, shares in vars(group).items()} for group in groups]
 
 
 def _cluster(train: np.ndarray, features: np.ndarray, labels: np.ndarray, seed: int, *, k: int, **settings: Any):
