@@ -272,7 +272,7 @@ def test_words_of_each_group_are_counted(relation, test):
         np.repeat(arcs.sentence % 2, LENGTH) > 0,
     )
     halves = [np.ones_like(odd)] if test else [odd, ~odd]
-    assert best.at_best(best.looks)[row] == pytest.approx([np.nanmean(of_words[half]) for half in halves])
+    assert best.of_best(best.looks)[row] == pytest.approx([np.nanmean(of_words[half]) for half in halves])
     pairs = [
         (number % 2, head - 1 - word)
         for number, sentence in enumerate(SEPARATED)
@@ -283,11 +283,11 @@ def test_words_of_each_group_are_counted(relation, test):
     for parity in ((0, 1),) if test else ((1,), (0,)):
         offsets = [offset for at, offset in pairs if at in parity]
         leads.append(100 - 100 * max(offsets.count(it) for it in range(-3, 4)) / len(offsets))
-    assert best.at_best(best.leads)[row] == pytest.approx(leads)
+    assert best.of_best(best.leads)[row] == pytest.approx(leads)
     is_odd = np.arange(len(SEPARATED)) % 2 > 0
     for fold, scored in enumerate([slice(None)] if test else [~is_odd, is_odd]):
         called, others = (sums[scored, group].sum() / sizes[scored, group].sum() for group in (0, 1))
-        assert best.at_best(best.rises)[row, fold] == pytest.approx(others - called)
+        assert best.of_best(best.rises)[row, fold] == pytest.approx(others - called)
         # No other head beats the offset.
         assert np.argwhere(best.leads[row, fold] > 0).tolist() == [list(FOUND[relation])]
 
@@ -307,7 +307,7 @@ def test_halves_that_choose_differently_are_looked_at_with_the_head_of_the_other
     assert best.chosen[row, :, :2].tolist() == [list(at), [1, 0]]
     of_odd, of_even = (arcs.to_sep[:, layer, head].astype(float) for layer, head in (at, (1, 0)))
     looks = np.nanmean(of_odd[odd]), np.nanmean(of_even[~odd])
-    assert best.at_best(best.looks)[row] == pytest.approx(looks)
+    assert best.of_best(best.looks)[row] == pytest.approx(looks)
     words = best.to_sep[:, row, :2].sum(1)
     assert words[::2].sum() == pytest.approx(np.nansum(of_odd[~odd]))
     assert words[1::2].sum() == pytest.approx(np.nansum(of_even[odd]))

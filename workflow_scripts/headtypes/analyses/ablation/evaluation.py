@@ -103,7 +103,8 @@ class Evaluator:
         kind = KINDS[settings.kind]
         self.model = load_for(record, settings.precision, settings.kind)
         kind.check_answerable(rows, windows, record)
-        self._about, self._head_outputs, self._settings = (rows, windows, record), head_outputs, settings
+        self._rows, self._windows, self._record = rows, windows, record
+        self._head_outputs, self._settings = head_outputs, settings
         depends_on = {key: getattr(settings, key) for key in kind.answer_keys}
         targets = kind.answer_targets(rows, windows, record) if gold else None
         self._answers = Answers(settings.kind, windows, targets, **depends_on)
@@ -114,7 +115,7 @@ class Evaluator:
         sets: [layer, head] the operation on each head; equal sets are evaluated once. what: a name for the progress.
         Each batch of windows is made once. If padding counts under one set, windows are padded in full under all.
         """
-        ids, types, sentences = self._about[1].texts
+        ids, types, sentences = self._windows.texts
         answers, settings, reading = self._answers, self._settings, self._settings.chosen_reading
         distinct = {tuple(operations.flat): operations for operations in sets}
         tables: dict[tuple, list[pd.DataFrame]] = {key: [] for key in distinct}
@@ -141,10 +142,10 @@ class Evaluator:
                 bar=bar,
                 length=settings.max_seq_length if counts else None,
             )
-        scored = {
-            key: answers.scored(*self._about, pd.concat(batches).set_index("window").sort_index())
-            for key, batches in tables.items()
-        }
+        scored = {}
+        for key, batches in tables.items():
+            read = pd.concat(batches).set_index("window").sort_index()
+            scored[key] = answers.scored(self._rows, self._windows, self._record, read)
         return [scored[tuple(operations.flat)] for operations in sets]
 
 

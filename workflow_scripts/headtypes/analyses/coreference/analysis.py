@@ -23,17 +23,11 @@ def per_head(task: str, path: StrPath) -> list:
     note = (
         "Percent of mentions whose antecedent the head finds among earlier mentions (Clark et al. 2019, section 4.3)."
     )
-    return [
-        Column(
-            f"coreference.{task}.{type_}",
-            f"antecedents, {'all mentions' if type_ == 'all' else type_}",
-            f"Coreference of {task}",
-            by_head(rows)["accuracy"],
-            "%",
-            note=note,
-        )
-        for type_, rows in _head_rows(path, _SHOWN).groupby("type", sort=False)
-    ]
+    columns, group = [], f"Coreference of {task}"
+    for kind, rows in _head_rows(path, _SHOWN).groupby("type", sort=False):
+        label = f"antecedents, {'all mentions' if kind == 'all' else kind}"
+        columns.append(Column(f"coreference.{task}.{kind}", label, group, by_head(rows)["accuracy"], "%", note=note))
+    return columns
 
 
 def _head_rows(path: StrPath, candidates: str) -> Any:
@@ -58,8 +52,8 @@ def best_at(task: str, path: StrPath) -> Iterator[dict]:
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield for a set of heads the accuracy of its best head at finding antecedents, one for each type of mention."""
 
-    for type_, rows in _head_rows(path, _DECIDING).groupby("type", sort=False):
-        yield best_head("coreference", task, f"antecedents ({type_})", by_head(rows)["accuracy"].to_numpy())
+    for kind, rows in _head_rows(path, _DECIDING).groupby("type", sort=False):
+        yield best_head("coreference", task, f"antecedents ({kind})", by_head(rows)["accuracy"].to_numpy())
 
 
 ANTECEDENTS = Result(

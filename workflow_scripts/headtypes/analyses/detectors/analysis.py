@@ -22,17 +22,13 @@ def per_head(task: str, path: StrPath) -> list:
     detected = table[table["detected"]].groupby(["layer", "head"])["detector"].agg(", ".join)
     heads = pd.MultiIndex.from_frame(table[["layer", "head"]].drop_duplicates().sort_values(["layer", "head"]))
     categories, indices = categories_of(detected.reindex(heads))
-    return [
-        Column("detected", "kind of head", "Detectors", indices, categories=categories, note=note),
-        *(
-            Column(
-                *(f"detector.{name}", f"{name} on {task}", "Detectors", 100 * by_head(rows)["score"], "%"),
-                scale=WHOLE,
-                note=f"{note} Detected: {rows['detected'].sum()} of {len(rows)} heads.",
-            )
-            for name, rows in table.groupby("detector", sort=False)
-        ),
-    ]
+    columns = [Column("detected", "kind of head", "Detectors", indices, categories=categories, note=note)]
+    for name, rows in table.groupby("detector", sort=False):
+        how_many = f"{note} Detected: {rows['detected'].sum()} of {len(rows)} heads."
+        about = {"unit": "%", "scale": WHOLE, "note": how_many}
+        scores = 100 * by_head(rows)["score"]
+        columns.append(Column(f"detector.{name}", f"{name} on {task}", "Detectors", scores, **about))
+    return columns
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:

@@ -133,7 +133,7 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
                 "it."
             )
     divided = {_universal(label) for label in labels if ":" in label}
-    rows = _collected(sentences, lambda sentence: _universal_rows(sentence, divided))
+    rows = _pairs_by_name(sentences, lambda sentence: _universal_rows(sentence, divided))
     names = [*TOTALS, *sorted([*labels, *(f"{name}:*" for name in divided)])]
     return {name: rows[name] for name in names if name in rows}
 
@@ -141,7 +141,7 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
 def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
     """Return the pairs of each of Stanford's relations that are derived from the trees (`derived`), by its name."""
     tagged = any(tag for sentence in sentences for tag in sentence.xpos)
-    return _collected(sentences, lambda sentence: derived(sentence, tagged))
+    return _pairs_by_name(sentences, lambda sentence: derived(sentence, tagged))
 
 
 def all_pairs(sentences: Sequence[Sentence]) -> dict[str, dict[str, Pairs]]:
@@ -171,7 +171,7 @@ def _universal_rows(sentence: Sentence, divided: Iterable[str]) -> Iterator[tupl
             yield f"{universal}:*", word, head
 
 
-def _collected(
+def _pairs_by_name(
     sentences: Sequence[Sentence], rows_of: Callable[[Sentence], Iterable[tuple[str, int, int]]]
 ) -> dict[str, Pairs]:
     words, heads, before = defaultdict(list), defaultdict(list), 0
@@ -235,11 +235,6 @@ def _rows(sentences: Sequence[Sentence], parts: Sequence[str]) -> list[tuple]:
     ]
 
 
-def run_offsets(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    parts = read_parts(inputs.rows, inputs.test)
-    write_csv(outputs.offsets, measure_offsets(*parts.values()))
-
-
 # Groups of words: those that call for the head, all others; by UPOS those that are no nouns, and no pronouns either.
 GROUPS = ("called", "others", "no_noun", "no_noun_or_pronoun")
 _NOUNS, _PRONOUN = ("NOUN", "PROPN"), "PRON"
@@ -285,7 +280,7 @@ class BestHeads:
     looks: Float64[np.ndarray, "fold layer head"]
     rises: Float64[np.ndarray, "relation fold layer head"]
 
-    def at_best(self, values: np.ndarray) -> Float64[np.ndarray, "relation fold"]:
+    def of_best(self, values: np.ndarray) -> Float64[np.ndarray, "relation fold"]:
         relation, fold = np.indices(self.chosen.shape[:2], sparse=True)
         return np.broadcast_to(values, self.leads.shape)[relation, fold, self.chosen[..., 0], self.chosen[..., 1]]
 
@@ -549,3 +544,8 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     write_csv(outputs.relations, found.heads)
     write_csv(outputs.relations_best, found.best)
     write_arrays(outputs.relations_sums, found.sums, provenance)
+
+
+def run_offsets(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    parts = read_parts(inputs.rows, inputs.test)
+    write_csv(outputs.offsets, measure_offsets(*parts.values()))
