@@ -43,7 +43,7 @@ def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]
 
 
 def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
-    """Return the special tokens that a tokenizer puts before a text, and the special tokens that it puts behind."""
+    """Return (before, behind): the special tokens that a tokenizer puts before a text, and those behind it."""
     with_ends = tokenizer("a", truncation=False, padding=False)["input_ids"]
     text = tokenizer("a", add_special_tokens=False, truncation=False, padding=False)["input_ids"]
     before = next(start for start in range(len(with_ends)) if with_ends[start : start + len(text)] == text)
@@ -58,7 +58,7 @@ def _needs_space(tokenizer) -> bool:
 class EncodedWords(NamedTuple):
     """The sentences that a model can read, in the order given.
 
-    kept: [sentence] their indices among all sentences; left_out: the number of other sentences, by the reason.
+    kept: [sentence] their indices among all sentences; left_out: the number of all other sentences, by the reason.
     word_of_token: for each sentence the index of each token's word, -1 for special tokens.
     """
 
@@ -127,7 +127,9 @@ class WordRows:
 
 
 def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
-    """Return the index of each token in W, [token] int64: 0 before the words, i + 1 for word i, one more behind them.
+    """Return the row of each token's word in the attention between words, [token] int64.
+
+    It is 0 for special tokens before the words, i + 1 for word i, and one more for special tokens behind the words.
 
     word_of_token: as `encode_words` returns it, -1 for special tokens.
     """
@@ -137,9 +139,10 @@ def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
 
 
 class _Sample:
-    """The words of a sample: index: [token] as `indices_of`; to_word: M, [token, index]; from_word: [index, token].
+    """The matrices that make attention between words of attention between the tokens of a sample.
 
-    from_word has the weight of each token in the row of its index, 1 / n_v for the subwords of word v.
+    index: [token] as of `indices_of`; to_word: [token, index], 1 if the token has the index; from_word: [index, token]
+    the weight of each token in the row of its index, 1 / n_v for the subwords of word v.
     """
 
     def __init__(self, word_of_token: Sequence[int], device: torch.device):

@@ -99,7 +99,7 @@ def _passes_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
 
 @stage("forward", reads="questions", passes=_passes_of_controls, calls="analyses.ablation.evaluation:run_controls")
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
-    """Return the spec: that of the condition, and the number of draws of heads and of questions."""
+    """Return the spec: the condition's own, and how many times heads are drawn, on how many questions."""
     task, controls = plan.partitions[model, partition].task, plan.config.controls
     seed = plan.seed("evaluate_controls", model, partition, condition)
     drawn = {"draws": controls.draws, "questions": controls.questions, "seed": seed}

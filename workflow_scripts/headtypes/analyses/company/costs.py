@@ -159,7 +159,7 @@ def _about(company: Company, metric: str, away: np.ndarray, lost: np.ndarray, fi
 
 
 def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of each head's interval over questions or articles: its cost is the mean of their costs."""
+    """Return low and high, [head] each: the interval over questions, or articles, of the mean of their own costs."""
     lost = company.lost(LOSS)
     unit_costs, sizes = (fit.operator @ (lost - lost.mean(0))).T, company.sizes
     if any(company.articles):
@@ -280,9 +280,9 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
 
 
 def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
-    """Return the costs [layer, head] with some heads (a table of layer and head) at the mean of others of their layer.
+    """Return the costs, [layer, head], in which the given heads have the mean cost of the other heads of their layer.
 
-    With the costliest heads, this says whether labels differ beyond these.
+    heads: a table with the columns layer and head. Without the costliest heads, labels may still differ in cost.
     """
     others = np.ones(costs.shape, bool)
     others[heads["layer"], heads["head"]] = False
@@ -293,9 +293,9 @@ def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
 def families_of(
     partitions: Mapping[str, Partition], columns: Mapping[str, np.ndarray], shape: tuple[int, int]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return the families that `compare_labels` takes: the types of each partition, and one of all numbers of heads.
+    """Return {family: {label: [layer, head]}}: a family of the types of each partition, and one of all numbers.
 
-    columns: {name: the number of each head, layer by layer}; shape: (layers, heads).
+    columns: {name: the number of each head, layer by layer}, beside near, special and far; shape: (layers, heads).
     """
     types = {
         f"types of {name}": {type_name: partition.type_of == type_name for type_name in partition.types}

@@ -86,7 +86,7 @@ TYPES: tuple[Type, ...] = get_args(Type)
 
 @dataclass(frozen=True)
 class Reference(Span):
-    """A mention as the baselines see it; words: in lower case."""
+    """A mention with its words in lower case, its type, and its number, gender and person (features)."""
 
     words: tuple[str, ...]
     type: Type

@@ -38,7 +38,10 @@ def _head_rows(path: StrPath, candidates: str) -> Any:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield the best head at the antecedents of each type of mention, first with the candidates that figures have."""
+    """Yield {layer, head, at, value, above} for the best head on each type of mention and set of candidates.
+
+    at: the type of mention and the candidates, in words; value: the accuracy in percent; above: None.
+    """
     from headtypes.analyses.coreference.accuracy import read_coreference
 
     table = read_coreference(path)

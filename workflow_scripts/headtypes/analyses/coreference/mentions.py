@@ -93,7 +93,7 @@ _AFTER_HEAD = frozenset((*_PREPOSITIONS, "who", "which", "that", "where", ",", "
 
 @dataclass(frozen=True)
 class Span:
-    """The place of a mention: its first word, last word and head word, counted from 0 in the part of a document."""
+    """A mention: its first, last and head word, counted from 0 in a part of a document, and the entity's identifier."""
 
     start: int
     end: int

@@ -36,10 +36,10 @@ class Sequences:
 def draw_sequences(
     tokenizer: PreTrainedTokenizerFast, *, sequences: int, length: int, max_length: int, seed: int, model: str
 ) -> Sequences:
-    """Draw sequences of random tokens, neither special nor added ones.
+    """Draw random tokens `x`, and sequences `x x` and `x y` of these (`Sequences`); no token is special or added.
 
-    sequences: how many `x` are drawn; length: the tokens of each, at least 4. max_length: the model's longest input;
-        model: its name, for messages.
+    sequences: how many `x` are drawn; length: the tokens of each `x`, at least 4.
+    max_length: the model's longest input; model: its name, for messages.
     seed: with the vocabulary, it alone determines the tokens; more sequences begin with the same ones.
 
     No token of `y` stands at its own place of `x` or at the place before, so that neither the token at the same place

@@ -133,7 +133,10 @@ def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
 
 
 class ReadSentences(NamedTuple):
-    """The sentences that a model can read, encoded and with word vectors; left_out: the number of longer sentences."""
+    """The sentences that a model can read, as they are and encoded, with word vectors.
+
+    left_out: the number of sentences that the model cannot read.
+    """
 
     sentences: list[Sentence]
     encoded: EncodedWords

@@ -56,9 +56,10 @@ POSS_OF_MARK = "poss*"
 
 
 def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int, int]]:
-    """Yield (Stanford's name, dependent, head) for each of Stanford's relations in a sentence, words counted from 1.
+    """Yield (name, word, head) for each of Stanford's relations in a sentence, with words counted from 1.
 
-    The guess of the dependent counts; with `POSS_OF_MARK` that of the possessive mark behind the dependent, if any.
+    The word is the one whose guess is scored: the dependent or, under the name `POSS_OF_MARK`, the possessive mark
+    behind the dependent, if there is one. The head is the right guess.
     tagged: whether the treebank has XPOS, which the relations aux, mark, prep and pobj need.
     """
     for word, head, label in sentence.arcs():
@@ -110,11 +111,11 @@ class Pairs:
     heads: np.ndarray
 
     def right(self, guesses: np.ndarray) -> np.ndarray:
-        """Return whether each guess is right, [pair, ...] bool; guesses: [word, ...] int, for all words."""
+        """Return whether the guess of each pair is right, [pair, ...] bool; guesses: [word, ...] int, of all words."""
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
     def within(self, chosen: np.ndarray) -> "Pairs":
-        """Return the pairs of chosen words; chosen: [word] bool, for all words."""
+        """Return those pairs whose word is chosen; chosen: [word] bool, of all words of all sentences."""
         kept = chosen[self.words]
         return Pairs(self.words[kept], self.heads[kept])
 

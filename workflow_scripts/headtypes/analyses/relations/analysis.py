@@ -45,6 +45,10 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
+    """Yield {layer, head, at, value, above} for the best head at each relation.
+
+    at: the relation and its direction, in words; value: the accuracy in percent; above: points above the best offset.
+    """
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 
     chosen = chosen_and_scored_on_file(read_best_heads(best)).dropna(subset=["layer", "head"])

@@ -65,9 +65,9 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
     min(far, special), vertical special - far. For any other k the names are `type-1`, `type-2`, ...
 
     A name is doubtful if another name has a higher score for its centroid, or if the centroid of diagonal, dense or
-    vertical does not have the largest near, far or special. It is also doubtful if one of its leads is no larger than
-    the lead's uncertainty: how much halves of the samples change the lead, and two standard errors over heads for the
-    largest near, far or special.
+    vertical does not have the largest near, far or special. It is also doubtful if it leads in one of these, or over
+    the second-best assignment, by no more than the lead's uncertainty: how much halves of the samples change the lead
+    and, for the largest near, far or special, two standard errors over heads.
 
     groups, errors: as in `Naming`; halves: the groups of the same clusters, from the features of halves of the samples.
     """
@@ -159,7 +159,7 @@ class Clustering:
     naming: Naming
 
     def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """Return the same clusters with doubts about names that halves of the samples give.
+        """Return the same clusters, in which names that are uncertain over halves of the samples are doubtful too.
 
         halves: near, special and far of each cluster in each half (`profiles` of `stability.measure_stability`).
         """
@@ -197,7 +197,10 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
 
 
 def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Return the partition of a model by clusters; features: [layer * head, column]; shape: (layers, heads)."""
+    """Return the cluster and type of each head as a partition.
+
+    features: [layer * head, column], as they were clustered; shape: (layers, heads).
+    """
     labels, naming = clustering.labels, clustering.naming
     types, doubts = (np.array(texts, dtype=object)[labels] for texts in (naming.names, naming.doubts))
     about = {"cluster": labels, "types": types, "silhouette": clustering.silhouette, "doubtful": doubts != ""}
@@ -294,7 +297,7 @@ def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
 
 
 def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """Return standard errors of `cluster_groups` over the heads of each cluster."""
+    """Return the standard errors of near, special and far of the centroids, over the heads of each cluster."""
     centroids, sizes = vars(cluster_groups(points, labels, k)), np.bincount(labels, minlength=k)
     errors = {}
     for name, shares in vars(attention_groups(points)).items():

@@ -277,8 +277,10 @@ def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarra
 
 
 def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
-    """Return all_agree, pairwise and by_head (see `measure_stability`), in percent.
+    """Return how far clusterings agree, in percent, with the keys all_agree, pairwise and by_head.
 
+    all_agree: heads to which all models give the same cluster; pairwise: heads to which two models give the same, mean
+    over pairs of models; by_head: [head] models that give the head its cluster of the full fit.
     predicted: [model, head] the cluster that each model gives each head; labels: [head] the clusters of the full fit.
     """
     pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]

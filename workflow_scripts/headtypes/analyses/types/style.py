@@ -65,7 +65,7 @@ def scatter_types(axes: Axes, places: pd.DataFrame, partition: Partition, size: 
 
 
 def scatter_heads(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: str, size: float) -> None:
-    """Mark heads at their columns x and y in one way, with their number in the legend; no heads have no entry."""
+    """Mark heads at their columns x and y in one way, with their number in the legend; draw nothing for no heads."""
     if not heads.empty:
         look = {"color": colour, "marker": marker, "s": size, "lw": 0.3, "ec": "white"}
         axes.scatter(heads["x"], heads["y"], label=f"{label}: {len(heads)}", gid=label, **look)
