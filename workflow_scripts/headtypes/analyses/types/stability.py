@@ -60,8 +60,8 @@ COUNTS = tuple(range(2, 9))
 # Numbers of clusters whose stability is also measured over halves of pairs, by k-means: those that Guan et al. 2020,
 # section 4, call stable beside their own. Each takes as long as all the rest of a table.
 PAIR_COUNTS = (3, 5)
-_STABILITY = {f"{half}_{name}": (half, name) for half in HALVES for name in ("all_agree", "pairwise")}
-COLUMNS = ("k", "smallest", "silhouette", *_STABILITY, "chance")
+_SHOWN = ("all_agree", "pairwise")
+COLUMNS = ("k", "smallest", "silhouette", *(f"{half}_{name}" for half in HALVES for name in _SHOWN), "chance")
 
 # The configured restarts are divided by these, for k-means and for the other methods: there are hundreds of fits to
 # halves. A mixture starts from k-means, and spectral clustering has few columns, so that few restarts do
@@ -174,7 +174,7 @@ def _stability(features_by_sample: np.ndarray, labels: np.ndarray, *, method: st
         stability = measure_stability(features_by_sample, labels, method=method, k=k, pairs=pairs, **fits)
     except IndivisibleError:  # Half of the heads are too few.
         return {}
-    return {name: stability[half][value] for name, (half, value) in _STABILITY.items() if stability[half]}
+    return {f"{half}_{name}": stability[half][name] for half in HALVES if stability[half] for name in _SHOWN}
 
 
 def _restarts(purpose: str, method: str, restarts: int) -> int:
