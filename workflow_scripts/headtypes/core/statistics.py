@@ -62,7 +62,7 @@ class Evidence:
         """
         self._reach = (-math.inf, math.inf) if reach is None else reach
         some = ~np.isnan(own)
-        self.number, self.is_exact, self._draws = int(some.sum()), False, None
+        self.number, self.is_exact, self._rare = int(some.sum()), False, None
         if self.number < 2:
             self.value, self.units = float(np.append(own[some], np.nan)[0]) if value is None else value, self.number
             return
@@ -80,8 +80,7 @@ class Evidence:
         elif reach is None:
             self.units = 0.0
         else:
-            is_common = of_value == counts.argmax()
-            self._draws = _with_one_more(own[some], sizes[some], is_common, reach)
+            self._rare = own[some], sizes[some], of_value == counts.argmax(), reach
 
     def ends(self, error: float) -> tuple[float, float]:
         """Return low and high end of the interval with this error, half of it on either side."""
@@ -100,6 +99,10 @@ class Evidence:
         away, skew = (self.value - limit) / self._error, self._skew
         away += skew * away**2 / 3 + skew**2 * away**3 / 27 + skew / 6
         return float(stdtr(self._freedom, -away)), float(stdtr(self._freedom, away))
+
+    @cached_property
+    def _draws(self) -> Ends | None:
+        return None if self._rare is None else _with_one_more(*self._rare)
 
     @cached_property
     def _error(self) -> float:

@@ -80,6 +80,13 @@ def test_no_cloud_without_gaps_is_taken_for_types(cloud):
     assert sum(found(shares_in(cloud, HEADS, rng)) == YES for _ in range(TRIALS)) <= 3
 
 
+@pytest.mark.parametrize("cloud", ["a ring", "a wide arc"])
+def test_few_heads_around_a_ring_are_no_types(cloud):
+    """Paths over as many as ten of 24 heads led across it, in 8 % of rings."""
+    rng = np.random.default_rng(7)
+    assert sum(found(shares_in(cloud, 24, rng)) == YES for _ in range(60)) <= 6
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("heads", [24, 72, 144, 360])
 @pytest.mark.parametrize("cloud", [*CLOUDS, *PATTERNS, *SPARSE])
@@ -95,19 +102,27 @@ def test_a_thick_arc_of_many_heads_has_no_gaps():
     assert sum(found(shares_in("an arc", 360, rng)) == YES for _ in range(10)) <= 2
 
 
+def clustered(sizes: list[int], apart: float, rng: np.random.Generator) -> np.ndarray:
+    """The shares of heads in clusters of these sizes."""
+    centres = np.repeat(apart * rng.normal(size=(len(sizes), COLUMNS)), sizes, axis=0)
+    return softmax(MEAN + centres + 0.27 * rng.normal(size=centres.shape), axis=1)
+
+
 @pytest.mark.parametrize("clusters", CLUSTERS)
 def test_clusters_are_found_and_never_denied(clusters):
-    sizes, apart = CLUSTERS[clusters]
     rng = np.random.default_rng(3)
-    each = []
-    for _ in range(TRIALS):
-        centres = apart * rng.normal(size=(len(sizes), COLUMNS))
-        logs = (
-            np.linspace(1, -2, COLUMNS) + np.repeat(centres, sizes, axis=0) + 0.27 * rng.normal(size=(HEADS, COLUMNS))
-        )
-        each.append(found(softmax(logs, axis=1)))
+    each = [found(clustered(*CLUSTERS[clusters], rng)) for _ in range(TRIALS)]
     assert each.count(YES) >= 18
     assert NO not in each
+
+
+@pytest.mark.parametrize(("sizes", "least"), [([6] * 4, 10), ([17, 7], 10), ([60, 6, 4, 2], 0)])
+def test_clusters_that_are_small_or_of_few_heads_are_hardly_ever_denied(sizes, least):
+    """Of 400 times, a large cluster and three small ones are denied in 5."""
+    rng = np.random.default_rng(3)
+    each = [found(clustered(sizes, 1.2, rng)) for _ in range(TRIALS)]
+    assert each.count(YES) >= least
+    assert each.count(NO) <= 1
 
 
 def test_heads_that_are_few_are_not_asked():

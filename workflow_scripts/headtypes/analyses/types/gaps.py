@@ -15,7 +15,9 @@ from headtypes.core.statistics import Measured
 
 # In fewer heads a line is fitted to the noise.
 FEWEST_HEADS = 20
-_NEIGHBOURS, _UNIFORM = 10, 1999
+# Paths lead over so many of the nearest heads, and over no more than a quarter of all.
+_NEIGHBOURS = 10
+_UNIFORM = 1999
 
 
 def head_gaps(features: np.ndarray, seed: int) -> dict | None:
@@ -58,13 +60,13 @@ def _uniform_dips(number: int) -> np.ndarray:
 
 
 def _path_lengths(points: np.ndarray) -> np.ndarray:
-    """Return [head, head] lengths of shortest paths over the ten nearest of each and a minimum spanning tree.
+    """Return [head, head] lengths of shortest paths over the nearest of each head and a minimum spanning tree.
 
-    From single heads they come in steps, since edges are about as long as one another where a cloud is thick. So they
-    are means over those from a head and from its ten nearest.
+    From single heads lengths come in steps, since edges are about as long as one another where a cloud is thick. So
+    each row is the mean over a head and those nearest to it.
     """
     distances = squareform(pdist(points))
-    nearest = distances.argsort(axis=1)[:, : _NEIGHBOURS + 1]
+    nearest = distances.argsort(axis=1)[:, : min(_NEIGHBOURS, len(points) // 4) + 1]
     edges = minimum_spanning_tree(distances).toarray()
     np.put_along_axis(edges, nearest, np.take_along_axis(distances, nearest, axis=1), axis=1)
     return shortest_path(np.maximum(edges, edges.T), directed=False)[nearest].mean(axis=1)

@@ -148,7 +148,7 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
         for half, name in _HALVES.items()
         if (agreement := stability[half])
     ]
-    said = {YES: "There are gaps between heads", NO: "There are no gaps between heads"}
+    said = {YES: "There are gaps between heads", NO: "Heads lie around one peak"}
     return Card(
         question,
         answer,
