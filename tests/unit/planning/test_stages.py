@@ -14,12 +14,16 @@ LOADERS = {SCRIPTS / f"headtypes/{name}.py" for name in ("models/loading", "trai
 
 
 def inputs_of(stage: Stage) -> set[str]:
-    """The inputs that the function names."""
+    """The inputs that the function names, or a function of its module to which it hands them."""
     module, _, function = stage.calls.partition(":")
     tree = ast.parse((SCRIPTS / f"headtypes/{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     assert function in functions, f"the stage {stage.name} calls {stage.calls}, which is not there"
-    named = [ast.unparse(node) for node in ast.walk(functions[function]) if isinstance(node, ast.Attribute)]
+    nodes = [*ast.walk(functions[function])]
+    for call in [node for node in nodes if isinstance(node, ast.Call)]:
+        if ast.unparse(call.func) in functions and "inputs" in map(ast.unparse, call.args):
+            nodes += ast.walk(functions[ast.unparse(call.func)])
+    named = [ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute)]
     return {name.removeprefix("inputs.") for name in named if name.startswith("inputs.")}
 
 
