@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +48,7 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
     folder, gguf = place_of(source)
     origin = {"package": source["package"]} if "package" in source else {}
     if "hub" in source:
-        otherwise = PICKLES if pickle else ()
-        folder = fetch_snapshot(f"{key}.source.hub", source["hub"], source.get("revision"), MODEL_FILES, otherwise)
-        # The cache names a snapshot's folder by its commit.
+        folder = _fetch_snapshot(f"{key}.source.hub", source["hub"], source.get("revision"), pickle)
         origin = {"hub": source["hub"], "revision": folder.name}
     if folder is None:
         raise InputError(f"{key}: there is no installed package {source['package']}; install it with pip.")
@@ -97,19 +95,17 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
     )
 
 
-def fetch_snapshot(
-    key: str, repository: str, revision: str | None, patterns: Iterable[str], otherwise: Iterable[str] = ()
-) -> Path:
-    """Download the files of a model that match patterns; return their folder in the cache, named by the commit.
+def _fetch_snapshot(key: str, repository: str, revision: str | None, pickle: bool) -> Path:
+    """Download a model's files; return their folder in the cache, which is named by the commit.
 
-    key: the source's in the configuration; otherwise: patterns to take if the first match no weights.
+    key: the source's key in the configuration; pickle: whether to take a pickle if there are no safetensors.
     Raises `InputError` if the files cannot be had.
     """
     with told(unavailable(key, repository, revision)):
-        folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(patterns)))
-        if otherwise and not any(folder.glob("*.safetensors")):
+        folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(MODEL_FILES)))
+        if pickle and not any(folder.glob("*.safetensors")):
             # From the same commit, into the same folder.
-            snapshot_download(repository, revision=folder.name, allow_patterns=list(otherwise))
+            snapshot_download(repository, revision=folder.name, allow_patterns=list(PICKLES))
         check_contents(f"{key}: {repository}", folder)
     return folder
 
