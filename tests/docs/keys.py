@@ -19,14 +19,14 @@ HEAD = "| key | default | meaning |\n| --- | --- | --- |\n"
 _ENTRIES = {
     "Tasks": {"": "Task", "source.": "TaskSource", "columns.": "Columns"},
     "Models": {
-        "": "Model",
+        "": "ModelEntry",
         "memory.": "Memory",
         "source.": "ModelSource",
         "source.finetuned.": "Finetuned",
         "source.trained.": "Trained",
     },
-    "Partitions": {"": "Partition"},
-    "Analyses of your own": {"": "Analysis"},
+    "Partitions": {"": "PartitionEntry"},
+    "Analyses of your own": {"": "AnalysisEntry"},
 }
 _SHOWN_BY_EXAMPLES = ("tasks", "models", "partitions", "analyses", "conditions", "select")
 

@@ -21,7 +21,7 @@ from tests.support.tiny import bert_tokenizer
 def test_what_a_kind_says_of_the_configuration_is_there(name):
     kind = KINDS[name]
     assert kind.name == name
-    assert set(kind.window_keys) | set(kind.answer_keys) <= set(schema.Windows.model_fields)
+    assert set(kind.window_keys) | set(kind.answer_keys) <= set(schema.WindowsSection.model_fields)
     assert set(kind.answer_keys) <= {field.name for field in fields(Settings)}
     assert set(kind.keys) <= set(schema.Task.model_fields)
     assert set(kind.without_reading) <= {field.name for field in fields(Reading)}

@@ -38,10 +38,10 @@ def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.D
 
     weights, norms: shares of all heads, layer by layer; shape: layers, heads of a layer.
     """
-    from headtypes.core.heads import per_head
+    from headtypes.core.heads import head_table
 
     by_norms = {BY_NORMS[name]: getattr(norms, name) for name in SHARES}
-    return per_head(shape, {**vars(weights), **by_norms})
+    return head_table(shape, {**vars(weights), **by_norms})
 
 
 def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.DataFrame:

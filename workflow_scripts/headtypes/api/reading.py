@@ -81,7 +81,7 @@ def read_heads(
     if wrong := [analysis for analysis in made if not isinstance(analysis, HeadAnalysis)]:
         raise InputError(f"analyses should be subclasses of HeadAnalysis; found a {type(wrong[0]).__name__}.")
     check_readable(model, tokenizer)
-    samples = samples_of(texts)
+    samples = samples_from(texts)
     encoded = encode_samples(samples, tokenizer, kind, tokens_of_longest(model, tokenizer, max_length))
     if not all(encoded.lengths):
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
@@ -136,7 +136,7 @@ def head_types(
     return partition_of(clustering, mean, (layers, heads))
 
 
-def samples_of(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
+def samples_from(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
     """Turn texts, or pairs of texts, into samples with ids from 0. Raises `InputError` for anything else."""
     # Of a text, characters would be read; of a table, the names of columns; of a set, what comes first in this process.
     unordered = isinstance(texts, str | Mapping | Set) or getattr(texts, "ndim", 1) != 1
@@ -246,7 +246,7 @@ def attention_map(
     layers, heads = layers_and_heads(model)
     if layer >= layers or head >= heads:
         raise InputError(f"There is no head {head} in layer {layer}: count {layers} layers of {heads} heads from 0.")
-    samples = samples_of([text if second is None else (text, second)])
+    samples = samples_from([text if second is None else (text, second)])
     encoded = encode_samples(samples, tokenizer, SentencePair.name, tokens_of_longest(model, tokenizer, None))
     if not all(encoded.lengths):
         raise InputError("The text is empty; write one.")
@@ -290,7 +290,7 @@ def show(
     """
     check_readable(model, tokenizer)
     check_partition(model, partition)
-    samples = samples_of([text if second is None else (text, second)])
+    samples = samples_from([text if second is None else (text, second)])
     longest = min(LONGEST, longest_input(model.config, tokenizer))
     encoded = encode_samples(samples, tokenizer, SentencePair.name, longest)
     config, what = model.config, type(model).__name__

@@ -12,7 +12,7 @@ def head_name(layer: int, head: int) -> str:
     return f"{layer + 1}-{head + 1}"
 
 
-def per_head(shape: tuple[int, int], columns: Mapping[str, Any]) -> pd.DataFrame:
+def head_table(shape: tuple[int, int], columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return a table with one row per head, layer by layer: layer, head (both from 0), and the given columns.
 
     shape: (layers, heads per layer); columns: {name: a value for each head, or one value for all}.

@@ -19,7 +19,7 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_each, write_json
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.heads import head_name, per_head
+from headtypes.core.heads import head_name, head_table
 from headtypes.core.statistics import ALPHA, holm, ratio_intervals
 from headtypes.core.table_files import write_csv
 
@@ -143,7 +143,7 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         "half": half,
         "pair": pair,
     }
-    return per_head(tuple(shape), table), fitted
+    return head_table(tuple(shape), table), fitted
 
 
 def _about(company: Company, metric: str, away: np.ndarray, lost: np.ndarray, fit: Fit) -> dict[str, float]:

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from headtypes.analyses.divergence.results import PROJECTION_COLUMNS, Divergence
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.heads import per_head
+from headtypes.core.heads import head_table
 from headtypes.core.table_files import write_csv
 
 _STARTS, _STEPS, _EPS = 5, 1000, 1e-10
@@ -43,7 +43,7 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
         )
         places = scaling.fit_transform(distances)
     shape = divergence.layers, len(places) // divergence.layers
-    table = per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(PROJECTION_COLUMNS)
+    table = head_table(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(PROJECTION_COLUMNS)
     summary = {
         "rows": divergence.rows,
         **goodness_of_fit(distances, places),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.core.files import StrPath, undamaged
-from headtypes.core.heads import per_head
+from headtypes.core.heads import head_table
 from headtypes.core.table_files import table_reader
 
 # Kinds of the attended token, as Clark et al. 2019 count them in Figure 3.
@@ -40,7 +40,7 @@ class Gradients:
         layers, heads, _ = self.values.shape
         kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))
         columns = {**kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}
-        return per_head((layers, heads), columns)
+        return head_table((layers, heads), columns)
 
 
 def read_gradients(path: StrPath) -> Gradients:

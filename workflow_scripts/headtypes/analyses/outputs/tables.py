@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from headtypes.analyses.outputs.measure import HEADS, QUARTERS, STREAM, TOKENS, Outputs
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.heads import head_name, per_head
+from headtypes.core.heads import head_name, head_table
 from headtypes.core.statistics import mean_intervals, mean_of_known
 from headtypes.core.style import PAGE, PALETTE, legend_key, save_figure, styled
 from headtypes.core.table_files import write_csv
@@ -57,7 +57,7 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
         **{name: outputs.column(name).mean(axis=0) for name in ("first", "to_largest")},
     }
     flat = {name: values.ravel() for name, values in columns.items()}
-    table = per_head(outputs.written.shape[1:3], {**flat, "low": low, "high": high})[list(HEADS)]
+    table = head_table(outputs.written.shape[1:3], {**flat, "low": low, "high": high})[list(HEADS)]
     if outputs.reason is not None:
         table.loc[:, list(HEADS[2:])] = np.nan
     return table

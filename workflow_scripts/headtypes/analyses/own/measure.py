@@ -18,7 +18,7 @@ from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.errors import InputError, spelled_out
 from headtypes.core.files import StrPath
-from headtypes.core.heads import per_head
+from headtypes.core.heads import head_table
 from headtypes.core.statistics import mean_of_known, ratio_intervals
 from headtypes.core.table_files import write_csv
 from headtypes.data.encoding import Encoded
@@ -129,7 +129,7 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
     low, high = ratio_intervals(np.where(known, values, 0), known.astype(float))
     numbers = {"value": mean_of_known(values), "low": low, "high": high, "samples": known.sum(0)}
     columns = {name: of_heads.ravel() for name, of_heads in numbers.items()}
-    return per_head(
+    return head_table(
         values.shape[1:], {**columns, "label": analysis.label or spelled_out(type(analysis)), "unit": analysis.unit}
     )
 

@@ -21,7 +21,7 @@ from headtypes.analyses.types.names import MIXTURES, TYPES, type_names
 from headtypes.analyses.types.partitions import Partition, build_partition, order_types, read_types, write_partition
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
-from headtypes.core.heads import per_head
+from headtypes.core.heads import head_table
 
 _LARGEST_OF = {"diagonal": "near", "dense": "far", "vertical": "special"}
 # What a cluster's name is ahead of: `_leads` has the difference from each.
@@ -330,7 +330,7 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
     with one_thread():
         tsne = TSNE(perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed)
         places = tsne.fit_transform(features.astype(float))
-    return per_head(shape, {"x": places[:, 0], "y": places[:, 1]}).astype({"x": np.float32, "y": np.float32})
+    return head_table(shape, {"x": places[:, 0], "y": places[:, 1]}).astype({"x": np.float32, "y": np.float32})
 
 
 def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:

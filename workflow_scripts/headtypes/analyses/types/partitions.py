@@ -12,7 +12,7 @@ from headtypes.analyses.distances.features import attention_groups
 from headtypes.analyses.types.names import TYPES
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import StrPath, undamaged
-from headtypes.core.heads import per_head
+from headtypes.core.heads import head_table
 from headtypes.core.table_files import read_as_text, table_reader, write_csv
 
 _KINDS = {
@@ -85,7 +85,7 @@ def build_partition(
     features: [layer * head, column] head features; shape: (layers, heads).
     """
     columns = {"cluster": cluster, "type": types, "silhouette": silhouette, **vars(attention_groups(features))}
-    return Partition(per_head(shape, {**columns, "doubtful": doubtful}))
+    return Partition(head_table(shape, {**columns, "doubtful": doubtful}))
 
 
 def write_partition(path: StrPath, partition: Partition) -> None:

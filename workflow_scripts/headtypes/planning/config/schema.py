@@ -281,7 +281,7 @@ class Memory(Strict):
         return self
 
 
-class Model(Strict):
+class ModelEntry(Strict):
     """A Transformer, the tasks whose inputs it reads, and the task that it can answer."""
 
     source: ModelSource
@@ -314,7 +314,7 @@ class Model(Strict):
     ] = {}
 
 
-class Clustering(Strict):
+class ClusteringSection(Strict):
     """The division of heads into types (Guan et al., section 4)."""
 
     of: Annotated[list[Literal[*get_args(Of)]], Field(min_length=1)] = ["weights"]
@@ -340,7 +340,7 @@ class Clustering(Strict):
         return {"distance_bins": self.distance_bins, **first_token, **({} if of == "weights" else {"of": of})}
 
 
-class Partition(Strict):
+class PartitionEntry(Strict):
     """A division of heads into types, read from a file of the user's."""
 
     file: LocalPath
@@ -359,7 +359,7 @@ def _input(path: str) -> str:
     return path if is_result(path) else _expand(path)
 
 
-class Analysis(Strict):
+class AnalysisEntry(Strict):
     """An analysis of one's own, in a file of Python."""
 
     file: LocalPath
@@ -378,7 +378,7 @@ class Analysis(Strict):
         return file
 
 
-class Windows(Strict):
+class WindowsSection(Strict):
     """The windows that a question and its context become (the original run_squad)."""
 
     max_seq_length: Annotated[int, Field(ge=16)] = 384
@@ -425,7 +425,7 @@ class Controls(Strict):
     """The conditions that are set beside random heads; without a list, all of them."""
 
 
-class Company(Strict):
+class CompanySection(Strict):
     """Heads in random company: a few heads of every layer are away, many times, to see which of them matter."""
 
     sets: NonNegativeInt | None = None
@@ -447,7 +447,7 @@ class Relations(Strict):
     """Words that a relation needs to be listed."""
 
 
-class Coreference(Strict):
+class CoreferenceSection(Strict):
     """Heads measured on documents with mentions (Clark et al. 2019, section 4.3)."""
 
     documents: Literal["first", "chunks"] = "first"
@@ -469,7 +469,7 @@ class Probes(Strict):
     the vector of the next word and lets a word be its own head."""
 
 
-class Gradients(Strict):
+class GradientsSection(Strict):
     """The dependence of a model's own loss on the attention to each kind of token (Clark et al. 2019, section 3.2)."""
 
     samples: NonNegativeInt = 200
@@ -522,11 +522,11 @@ class Config(Strict):
     seed: NonNegativeInt = 2020
     """The seed of every random choice is derived from this, the stage, and what the choice is for."""
     tasks: Annotated[dict[Name, Task], Field(min_length=1)]
-    models: Annotated[dict[Name, Model], Field(min_length=1, json_schema_extra=_with_patterns)]
-    clustering: Clustering = Clustering()
-    partitions: dict[Name, Partition] = {}
-    analyses: dict[Name, Analysis] = {}
-    windows: Windows = Windows()
+    models: Annotated[dict[Name, ModelEntry], Field(min_length=1, json_schema_extra=_with_patterns)]
+    clustering: ClusteringSection = ClusteringSection()
+    partitions: dict[Name, PartitionEntry] = {}
+    analyses: dict[Name, AnalysisEntry] = {}
+    windows: WindowsSection = WindowsSection()
     ablation: Ablation = Ablation()
     readings: dict[Name, Ablation] = {}
     """Further readings by name, each laid over `ablation`, as `{segments: {sentences: segments}}`: a condition that a
@@ -535,11 +535,11 @@ class Config(Strict):
     """Name of a condition: what is done to the heads of each type, or to one head (layer-head, both counted from 1);
     heads not named are kept."""
     controls: Controls = Controls()
-    company: Company = Company()
+    company: CompanySection = CompanySection()
     relations: Relations = Relations()
-    coreference: Coreference = Coreference()
+    coreference: CoreferenceSection = CoreferenceSection()
     probes: Probes = Probes()
-    gradients: Gradients = Gradients()
+    gradients: GradientsSection = GradientsSection()
     detectors: Detectors = Detectors()
     tests: Tests = Tests()
     compute: Compute = Compute()
