@@ -12,7 +12,9 @@ from tests.support.places import ROOT
 PACKAGE = ROOT / "workflow_scripts/headtypes"
 SCHEMA = json.loads((ROOT / "schemas/config.schema.json").read_text("utf-8"))
 # Names of files, of other packages' parts, and of a paper's quantities.
-NO_CODE = re.compile(r"\w+\.(py|json)|(pandas|transformers)\..*|Trainer\..*|divergence\.within.*")
+NO_CODE = re.compile(
+    r"\w+\.(py|json|csv)|(pandas|transformers)\..*|Trainer\..*|divergence\.within.*|(divergence|relations)\.of_.*"
+)
 REFERENCE = re.compile(r"`([A-Za-z_][\w.]*)\.(\w+)(?:\(.*?\))?`")
 
 

@@ -159,7 +159,7 @@ class Clark2019(Published):
 
 
 def our_relation(relation: str) -> tuple[str, str]:
-    """Return annotation and name in our tables (`relations.pairs`) of a relation; relation: the paper's name of it."""
+    """Return annotation and name in our tables (`relations.accuracy`) of a relation, by the paper's name of it."""
     from headtypes.analyses.relations.accuracy import POSS_OF_MARK, TOTALS
 
     if relation in TOTALS:
