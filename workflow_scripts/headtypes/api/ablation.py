@@ -129,7 +129,7 @@ class _Call(Ablation):
         check_number_of_heads(self.model, layer.query.shape[1])
         return self(number, layer)
 
-    def groups(self, number: int, layer: Layer) -> list[SentencePairs]:
+    def groups_of(self, number: int, layer: Layer) -> list[SentencePairs]:
         """Return the samples of a layer in groups; each has all of its keys, padding included, since only the mask
         tells which keys are padding.
         """

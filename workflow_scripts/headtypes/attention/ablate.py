@@ -50,7 +50,7 @@ class Ablation:
         self.pairs_left = lru_cache(_BLOCKS_KEPT)(SentencePairs.left)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "sample head query channel"]:
-        groups = self._groups_of(layer)
+        groups = self.groups_of(number, layer)
         operations = self._operations[number]
         kept = [heads for operation, heads in operations if operation.change is None]
         if kept and layer.key.shape[2] < LONG:
@@ -68,7 +68,7 @@ class Ablation:
                     outputs[pairs.samples, heads, : pairs.length] = changed
         return outputs
 
-    def _groups_of(self, layer: Layer) -> "list[SentencePairs]":
+    def groups_of(self, number: int, layer: Layer) -> "list[SentencePairs]":
         if self._groups is None:
             padded = layer.query.shape[2] if self.reading.uniform_over_padding else 0
             lengths, device = [max(padded, len(sentence)) for sentence in self._sentences], layer.query.device
