@@ -188,9 +188,8 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
 def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
     """Return the verdict on each finding of a claim, in their order.
 
-    A claim fails where one of its findings does. So that no true finding fails by chance, p-values are multiplied by
-    the
-    number of findings before a finding fails.
+    A claim fails where one of its findings does. So the p-value of a finding is multiplied by the number of findings
+    before the finding fails, lest a true one fails by chance.
     """
     several = {number: len(numbers) for numbers in _by_reading(findings).values() for number in numbers}
     return [

@@ -78,8 +78,9 @@ class NoVerdictError(Exception):
 
 
 def layers_of_third(third: Third, layers: int) -> list[int]:
-    """List the layers (from 0) whose middle lies in a third of so many. Raises `NoVerdictError` for fewer than
-    three.
+    """List the layers (from 0) whose middle lies in this third of all `layers`.
+
+    Raises `NoVerdictError` for a model of fewer than three layers.
     """
     if layers < len(THIRDS):
         raise NoVerdictError("the model has fewer than three layers")
@@ -249,9 +250,8 @@ class Quantities:
     def quantity(self, name: str, label: str, measure: Measure | None = None, unit: str = "") -> Quantity:
         """Return the quantity of this name for a claim. Raises `NoVerdictError` where it is not known.
 
-        measure: makes it of statistics when it is first asked for, and keeps it in `by_name`; None for one that is
-            known
-            whatever is claimed.
+        measure: computes the quantity from statistics when a claim first asks for it; the value stays in `by_name`.
+            None for a quantity that is known whatever is claimed.
         """
         if measure is not None and name not in self.by_name:
             self.by_name[name] = self.measured(measure)

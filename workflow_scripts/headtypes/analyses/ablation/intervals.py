@@ -42,11 +42,9 @@ class Scored:
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
         """Return the sum of the conditions' means, times their weights; baseline: that condition, if any.
 
-        Units count that differ in what is compared. So the part that is the baseline's is taken by itself: for "95
-        percent of
-        the baseline is left", units differ whose drop does. Where the drops of all differ, but hardly any answers of
-        one
-        condition do, since nearly all are lost, each condition is taken by itself.
+        Only units that differ in what is compared count. So the part that is the baseline's is taken by itself: for
+        "95 percent of the baseline is left", units count whose drop differs from the others'. Where all drops differ,
+        but hardly any answers of one condition, since nearly all are lost, each condition is taken by itself.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())

@@ -100,8 +100,9 @@ class Model(Quantities):
         return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured, unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return the percentage of a type's heads in a third of the layers, less the most in another and permutations'
-        mean.
+        """Return the percentage of a type's heads in a third of the layers, less the largest of another third.
+
+        The mean of the same number over permutations of the layers is subtracted.
         """
 
         def beyond(heads: np.ndarray) -> np.ndarray:
@@ -112,9 +113,7 @@ class Model(Quantities):
         return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """Return the stability of the clustering into k clusters, by what was split into halves (heads, samples,
-        pairs).
-        """
+        """Return the stability of clusterings into k clusters, by what was halved: heads, samples or pairs of both."""
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
             raise NoVerdictError("stability was not measured")
@@ -327,8 +326,7 @@ def read_stabilities(
     """Read the stability of each clustering and of others like it: quantities, as `model` names them.
 
     stabilities, numbers: both files of `cluster_heads`, by partition.
-    Returns by partition its stability and that of clusterings that differ from it in k alone, gaps between its heads,
-    the
+    Returns by partition: its stability and that of clusterings that differ from it in k alone, gaps between its heads,
     pairs that are nearest to their own cluster, and the agreement of k-means and each Gaussian mixture with its k.
     """
     found = {}

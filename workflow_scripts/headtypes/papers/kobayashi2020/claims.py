@@ -24,8 +24,9 @@ class Shares(Quantities):
     """Shares of what all heads attend to, in percent, by kind of token: `{kind}.weights` and `{kind}.norms`."""
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
-        """Return a kind's share by norms, less so many times that by weights. Raises `NoVerdictError` where no text has
-        it.
+        """Return the share of norms that tokens of a kind get, less `times` their share of weights.
+
+        Raises `NoVerdictError` where no text has such tokens.
         """
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:

@@ -192,9 +192,8 @@ class Trees(Accuracies):
     ) -> Finding:
         """Find whether at least `number` of these relations have a statistic on one side of a limit.
 
-        Each is judged by itself, corrected for their number. There is no verdict where the known relations are too few,
-        but
-        would be enough with the others.
+        Each relation is judged by itself, corrected for their number. There is no verdict where the known relations are
+        too few, but would be enough with those that the treebank lacks.
         """
 
         def measure(scores: Scores) -> np.ndarray:
