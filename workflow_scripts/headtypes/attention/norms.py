@@ -106,7 +106,7 @@ class Probed:
 def probe_layers(model: PreTrainedModel) -> list[Probed]:
     """Run a model once on three tokens with random head outputs, and return each of its attention layers.
 
-    Nothing else in the model equals random numbers, or what is made of them, by chance.
+    Nothing else in the model equals random numbers, or what is made of them, by chance. They are the same in each call.
     """
     layers: list[Probed] = []
     called: list[tuple[nn.Module, Tensor]] = []
@@ -140,6 +140,7 @@ def probe_layers(model: PreTrainedModel) -> list[Probed]:
     hooks += [module.register_forward_hook(note) for module in model.modules()]
     try:
         with open_attention(model), torch.inference_mode(), torch.random.fork_rng():
+            torch.manual_seed(0)
             run(model, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, attend)
     finally:
         for hook in hooks:
@@ -147,8 +148,9 @@ def probe_layers(model: PreTrainedModel) -> list[Probed]:
     return layers
 
 
-# Share of a sum by which it may be off in half precision.
-_CLOSE = 0.02
+def _share_off(dtype: torch.dtype) -> float:
+    """Return the share of a sum by which it may be off, because its terms are rounded to this precision."""
+    return max(1e-4, 2.5 * torch.finfo(dtype).eps)
 
 
 class ResidualStream:
@@ -194,10 +196,11 @@ def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
             *_, projected = (each for _, each in layer.before if each.shape == stream.shape)
             is_projected = torch.equal(projected, stream)
             sums = stream + written
-            near = _CLOSE * sums.abs().max().item()
+            close = _share_off(sums.dtype)
+            near = close * sums.abs().max().item()
             for read in (output.reshape(sums.shape) for output in layer.after if output.numel() == sums.numel()):
                 beside = not is_projected and torch.equal(read, stream)
-                if beside or torch.allclose(read, sums, rtol=_CLOSE, atol=near):
+                if beside or torch.allclose(read, sums, rtol=close, atol=near):
                     off = 0.0 if beside else (read - sums).abs().max().item()
                     nearest, least = (module, off) if off < least else (nearest, least)
     if nearest is not None:
