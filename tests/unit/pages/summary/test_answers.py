@@ -67,7 +67,7 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
     chance = 100 * sum((count / 72) ** 2 for count in (28, 10, 12, 22))
     assert card.answer == YES
     assert card.number == "Test for gaps: p = 0.001"
-    assert card.says == "There are gaps between heads; clusterings of halves of the heads agree on 99 % of these."
+    assert card.says == "There are gaps between heads; clusterings of halves of the heads agree on 99 % of the heads."
     assert [(it.label, it.dot, it.bar) for it in card.marks] == [
         ("other inputs", 99, (90, 99)),
         ("other heads", 99, (90, 99)),
@@ -104,10 +104,10 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     card = matter_card(MODEL, PARTITION, partition, found, left_out, ["company.csv"])
     assert card.answer == YES
     assert card.says == (
-        "Single heads do: 3-10 and 2-2 cost more than others of their layers. "
-        "Types are not shown to, beyond these heads (p from 0.14)."
+        "3-10 and 2-2 cost more than others of their layers. "
+        "Types are not shown to differ beyond these heads (smallest p = 0.14)."
     )
-    assert card.number == "3-10: 0.90 nats (0.80 to 1.00)"
+    assert card.number == "3-10 most: 0.90 nats of loss (0.80 to 1.00)"
     assert "explain 87 % of the loss between sets (adjusted), and halves of the sets agree (r = 0.71)" in card.why
     assert "1 of 72 heads explains half of these costs." in card.why
     assert "2-2 and 3-10 together cost 0.75 nats beyond their costs, in 2 sets (p = 0.001)." in card.why
@@ -123,7 +123,7 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     none = found._replace(costs=found.costs.assign(p_holm=1.0))
     card = matter_card(MODEL, PARTITION, partition, none, None, [])
     assert (card.answer, "Left out whole" in card.why) == (UNDECIDED, False)
-    assert card.says.startswith("Heads are not shown to: none costs more than others of its layer. Types are not")
+    assert card.says.startswith("No head is shown to cost more than others of its layer. Types are not")
 
 
 def test_what_was_not_measured_is_said_with_the_key_that_would(partition):

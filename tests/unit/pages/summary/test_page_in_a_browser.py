@@ -46,7 +46,7 @@ def test_the_first_screen_has_the_pictures_the_three_answers_and_what_they_leave
         ]
         for box in (picture.bounding_box() for picture in pictures.all()):
             assert box["y"] + box["height"] < height
-        for question in ("Are there types?", "How many", "Do heads or types matter"):
+        for question in ("Are there types?", "How many", "Do single heads matter"):
             card = page.locator("summary", has_text=question).first
             box = card.bounding_box()
             assert box["y"] + box["height"] < height, question

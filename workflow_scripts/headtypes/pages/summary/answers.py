@@ -32,7 +32,7 @@ _NOT_COMPARED = (
 _SETTLES = {
     "whether there are types": {YES, NO},
     "how many there are": {YES},
-    "whether they matter": {YES, NO},
+    "whether single heads matter": {YES, NO},
 }
 # Heads that the third card's picture has.
 _SHOWN = 4
@@ -153,7 +153,7 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
         question,
         answer,
         f"{said.get(answer, 'No gaps between heads are shown')}; clusterings of halves of the heads agree on "
-        f"{heads:.0f} % of these.",
+        f"{heads:.0f} % of the heads.",
         f"Test for gaps: {p_value(p_of_gaps(stability['gaps'], len(partition.table)))}",
         "Two dips (Hartigan and Hartigan 1985), in percent and less those of numbers with one peak: of the heads along "
         "the line between two clusters, and of the lengths of paths between heads. Yes where the intervals of both are "
@@ -211,7 +211,7 @@ def matter_card(
     name: of the partition; company: of the model, None where no sets of heads were left out; left_out: the cost of each
         type left out by itself.
     """
-    question = "Do heads or types matter?"
+    question = "Do single heads matter?"
     if company is None:
         why = f"No heads were away in random company. models: {model}: evaluate and company: sets ask for it."
         return Card(question, UNMEASURED, "", "", why)
@@ -219,13 +219,13 @@ def matter_card(
     costly, shown = costly_heads(costs), costs.sort_values("cost", ascending=False).head(_SHOWN)
     types = labels[labels["family"] == f"types of {name}"]
     apart = [f"{row.label} ({p_value(row.p_beyond)})" for row in types.itertuples() if row.p_beyond <= ALPHA]
-    beyond = ", beyond " + ("that head" if len(costly) == 1 else "these heads") if len(costly) else ""
-    least = f" (p from {types['p_beyond'].min():.2f})" if len(types) else ""
-    said = f"Types differ{beyond}: {join(apart)}" if apart else f"Types are not shown to{beyond}{least}"
-    lead = "Heads are not shown to: none costs more than others of its layer"
+    beyond = " beyond " + ("that head" if len(costly) == 1 else "these heads") if len(costly) else ""
+    least = f" (smallest p = {types['p_beyond'].min():.2f})" if len(types) else ""
+    said = f"Types differ{beyond}: {join(apart)}" if apart else f"Types are not shown to differ{beyond}{least}"
+    lead = "No head is shown to cost more than others of its layer"
     if len(costly):
         named = join(map(head_name, costly["layer"], costly["head"]))
-        lead = f"Single heads do: {named} {'costs' if len(costly) == 1 else 'cost'} more than others of "
+        lead = f"{named} {'costs' if len(costly) == 1 else 'cost'} more than others of "
         lead += "its layer" if len(costly) == 1 else "their layers"
     half = f"{fit['half']} of {len(costs)} heads {'explains' if fit['half'] == 1 else 'explain'} half of these costs"
     most = next(shown.itertuples())
@@ -252,7 +252,7 @@ def matter_card(
         question,
         YES if len(costly) else UNDECIDED,
         f"{lead}. {said}.",
-        f"{head_name(most.layer, most.head)}: {most.cost:.2f} nats ({most.low:.2f} to {most.high:.2f})",
+        f"{head_name(most.layer, most.head)} most: {most.cost:.2f} nats of loss ({most.low:.2f} to {most.high:.2f})",
         f"{fit['sets']} sets of {fit['away']:.0f} random heads were left out, for {fit['units']} inputs. Costs of "
         f"single heads explain {100 * max(r2, 0):.0f} % of the loss between sets (adjusted), and halves of the sets "
         f"agree (r = {fit['halves']['loss']:.2f}). {half}.{together}{whole} Yes where some head costs more than others "
